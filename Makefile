@@ -1,0 +1,61 @@
+# Two commands do everything on a machine that has Python 3.11+ and make:
+#   make demo   derive, verify and show a built-in robot; pictures and a summary in out/
+#   make test   style, types, import rules and the default test suite
+# Another interpreter: make demo PYTHON=python3.12
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+# One thread per numerical library: the test runner already uses two processes.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+# Errors only; both names are set so that the build backend is pinned with old and new versions of pip.
+PIP    := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+          $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test slow clean
+
+help:
+	@echo "make demo   set up .venv, derive, verify and show a built-in robot, write out/"
+	@echo "make test   set up .venv, then ruff, mypy, import-linter and the default tests"
+	@echo "make slow   set up .venv, then the long sweeps (tests marked slow)"
+	@echo "make clean  remove .venv, out/ and the caches"
+
+demo: $(VENV)/installed
+	$(BIN)/kinemorph demo
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/lint-imports
+	$(PYTEST) -n 2
+	@echo "make test: passed (ruff, mypy, import-linter, pytest)"
+
+slow: $(VENV)/installed-dev
+	$(PYTEST) -n 2 -m slow
+	@echo "make slow: passed"
+
+clean:
+	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamp files: set-up runs again only when what it reads has changed.
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "Python %d.%d found, 3.11 or newer needed. Name one: make PYTHON=python3.12" % v[:2])'
+	@echo "making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/made pyproject.toml constraints.txt
+	@echo "installing kinemorph into $(VENV)"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/made pyproject.toml constraints.txt
+	@echo "installing kinemorph and its test tools into $(VENV)"
+	@$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/installed

@@ -1,0 +1,77 @@
+"""Kinemorph derives a robot's equations of motion, checks them, and compiles them for that one robot.
+
+    import kinemorph
+
+    robot = kinemorph.library.double_pendulum()
+    dynamics = kinemorph.derive(robot)
+    dynamics.mass_matrix([0.3, -0.5])
+
+This file holds the public names and nothing else. A name is imported when it is first used, so `import kinemorph` stays
+light: `HOMES` says where each one lives.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+HOMES: dict[str, str] = {
+    # what the robot is
+    "Robot": "kinemorph.model.robot",
+    "RobotBuilder": "kinemorph.model.builder",
+    "Body": "kinemorph.model.body",
+    "Joint": "kinemorph.model.joint",
+    "Parameter": "kinemorph.model.parameter",
+    "System": "kinemorph.model.system",
+    "reroot": "kinemorph.model.topology",
+    "library": "kinemorph.model.library",
+    # moving about its configuration space
+    "neutral": "kinemorph.model.configuration",
+    "integrate": "kinemorph.model.configuration",
+    "difference": "kinemorph.model.configuration",
+    "random_configuration": "kinemorph.model.configuration",
+    # from a robot to numbers
+    "derive": "kinemorph.deriving",
+    "trace": "kinemorph.deriving",
+    # what they mean
+    "verify": "kinemorph.analysis.verification",
+    "inverse_kinematics": "kinemorph.analysis.reaching",
+    "errors": "kinemorph.errors",
+}
+
+__all__ = ["__version__", *HOMES]
+
+if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
+    from kinemorph import errors as errors
+    from kinemorph.analysis.reaching import inverse_kinematics as inverse_kinematics
+    from kinemorph.analysis.verification import verify as verify
+    from kinemorph.deriving import derive as derive
+    from kinemorph.deriving import trace as trace
+    from kinemorph.model import library as library
+    from kinemorph.model.body import Body as Body
+    from kinemorph.model.builder import RobotBuilder as RobotBuilder
+    from kinemorph.model.configuration import difference as difference
+    from kinemorph.model.configuration import integrate as integrate
+    from kinemorph.model.configuration import neutral as neutral
+    from kinemorph.model.configuration import random_configuration as random_configuration
+    from kinemorph.model.joint import Joint as Joint
+    from kinemorph.model.parameter import Parameter as Parameter
+    from kinemorph.model.robot import Robot as Robot
+    from kinemorph.model.system import System as System
+    from kinemorph.model.topology import reroot as reroot
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use (PEP 562) and keep it."""
+    if name not in HOMES:
+        raise AttributeError(f"module 'kinemorph' has no attribute '{name}'. Public names: {', '.join(HOMES)}.")
+    home = import_module(HOMES[name])
+    value = home if HOMES[name].endswith(f".{name}") else getattr(home, name)  # `library` and `errors` are modules
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOMES})

@@ -1,0 +1,214 @@
+"""Dual numbers: a value and its tangent, carried together through any formula.
+
+`Dual(x, dx)` stands for x + dx e with e^2 = 0. Value and tangent are scalars of any kind: floats give a derivative at
+a point, batches many at once, graph nodes the derivative as an expression, dual numbers the second derivative. The
+rules are the derivative rows of the op vocabulary; only the plain arithmetic is written out here, for speed.
+
+Each dual number has a *level*, which tells nested derivatives apart: an operation works at the highest level among its
+arguments and takes everything of a lower level as constant. A dual number made of others lies one level above them,
+and each `derivative` opens a level of its own, so that d/dx (x d/dy (x + y)) is 1 and not 2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from kinemorph.algebra import scalar
+from kinemorph.algebra.scalar import Lifted, S, f, is_zero, minus, plus, times
+from kinemorph.ops import OPS
+
+_fresh_level = itertools.count(1000, 1000).__next__  # room in between for duals that are nested by hand
+
+
+class Dual(Lifted):
+    """A scalar with its derivative along one direction."""
+
+    __slots__ = ("level", "tangent", "value")
+    __array_ufunc__ = None  # NumPy arrays leave the operators to us
+
+    def __init__(self, value: S, tangent: S, level: int | None = None) -> None:
+        self.value = value
+        self.tangent = tangent
+        self.level: int = 1 + max(_level(value), _level(tangent)) if level is None else level
+
+    def apply(self, name: str, *args: S) -> S:
+        """The op `name` on `args` by its row: the value, and the sum of partials times tangents."""
+        if name == "where":
+            return _select(*args)
+        level = max(map(_level, args))
+        values = [_value(x, level) for x in args]
+        row = OPS[name]
+        result = getattr(f, name)(*values)
+        if name in COMPARISONS:
+            return result  # a condition is a constant
+        tangent: S = 0.0
+        if row.derivative is not None:
+            for partial, x in zip(row.derivative(f, *values, result), args, strict=True):
+                tangent = plus(tangent, times(partial, _tangent(x, level)))
+        return Dual(result, tangent, level)
+
+    # ── arithmetic ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def __add__(self, other: S) -> Dual:
+        level = max(self.level, _level(other))
+        tangent = plus(_tangent(self, level), _tangent(other, level))
+        return Dual(_value(self, level) + _value(other, level), tangent, level)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: S) -> Dual:
+        level = max(self.level, _level(other))
+        tangent = minus(_tangent(self, level), _tangent(other, level))
+        return Dual(_value(self, level) - _value(other, level), tangent, level)
+
+    def __rsub__(self, other: S) -> Dual:
+        return Dual(other - self.value, minus(0.0, self.tangent), self.level)
+
+    def __mul__(self, other: S) -> Dual:
+        level = max(self.level, _level(other))
+        a, b = _value(self, level), _value(other, level)
+        tangent = plus(times(b, _tangent(self, level)), times(a, _tangent(other, level)))
+        return Dual(a * b, tangent, level)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, minus(0.0, self.tangent), self.level)
+
+    def __pos__(self) -> Dual:
+        return self
+
+    def __truediv__(self, other: S) -> S:
+        return self.apply("div", self, other)
+
+    def __rtruediv__(self, other: S) -> S:
+        return self.apply("div", other, self)
+
+    def __pow__(self, other: S) -> S:
+        return 1.0 if isinstance(other, (int, float)) and other == 0 else self.apply("pow", self, other)
+
+    def __rpow__(self, other: S) -> S:
+        return self.apply("pow", other, self)
+
+    # ── functions: the methods that `algebra.scalar` calls ────────────────────────────────────────────────────────────
+
+    def sin(self) -> S:
+        return self.apply("sin", self)
+
+    def cos(self) -> S:
+        return self.apply("cos", self)
+
+    def tan(self) -> S:
+        return self.apply("tan", self)
+
+    def asin(self) -> S:
+        return self.apply("asin", self)
+
+    def acos(self) -> S:
+        return self.apply("acos", self)
+
+    def sqrt(self) -> S:
+        return self.apply("sqrt", self)
+
+    def exp(self) -> S:
+        return self.apply("exp", self)
+
+    def log(self) -> S:
+        return self.apply("log", self)
+
+    def sign(self) -> S:
+        return self.apply("sign", self)
+
+    def floor(self) -> S:
+        return self.apply("floor", self)
+
+    def __abs__(self) -> S:
+        return self.apply("abs", self)
+
+    def __lt__(self, other: S) -> S:
+        return self.apply("lt", self, other)
+
+    def __le__(self, other: S) -> S:
+        return self.apply("le", self, other)
+
+    def __gt__(self, other: S) -> S:
+        return self.apply("lt", other, self)
+
+    def __ge__(self, other: S) -> S:
+        return self.apply("le", other, self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a dual number is not true or false; use where(condition, a, b), or look at its .value")
+
+    def __float__(self) -> NoReturn:
+        raise TypeError("a dual number would lose its derivative as a float; take .value or .tangent")
+
+    def __repr__(self) -> str:
+        return f"Dual({self.value!r}, {self.tangent!r}, level={self.level})"
+
+
+COMPARISONS = frozenset({"lt", "le", "eq"})
+
+
+def _level(x: S) -> int:
+    return x.level if type(x) is Dual else -1
+
+
+def _value(x: S, level: int) -> S:
+    return x.value if type(x) is Dual and x.level == level else x
+
+
+def _tangent(x: S, level: int) -> S:
+    return x.tangent if type(x) is Dual and x.level == level else 0.0
+
+
+def _select(condition: S, chosen: S, otherwise: S) -> S:
+    """`where`: value and tangent are chosen, so nothing of the other branch comes through, not even 0 * inf."""
+    while type(condition) is Dual:
+        condition = condition.value
+    level = max(_level(chosen), _level(otherwise))
+    if level < 0 or type(condition) is float:
+        return scalar.where(condition, chosen, otherwise)
+    value = scalar.where(condition, _value(chosen, level), _value(otherwise, level))
+    tangents = _tangent(chosen, level), _tangent(otherwise, level)
+    return Dual(value, 0.0 if all(map(is_zero, tangents)) else scalar.where(condition, *tangents), level)
+
+
+# ── derivatives of functions ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def value_and_derivative(function: Callable[..., Any], x: Any, dx: Any = 1.0) -> tuple[Any, Any]:
+    """(y, dy): value of a function at x and its derivative along dx; x and y are scalars or any nesting of tuples."""
+    level = _fresh_level()
+    y = function(_seeded(x, dx, level))
+    return _mapped(_value, y, level), _mapped(_tangent, y, level)
+
+
+def derivative(function: Callable[..., Any], x: Any, dx: Any = 1.0) -> Any:
+    """The derivative of a function at x along dx; for a scalar x simply f'(x)."""
+    return value_and_derivative(function, x, dx)[1]
+
+
+def gradient(function: Callable[..., S], x: Sequence[S]) -> tuple[Any, ...]:
+    """Derivatives of a function of a vector, shape (n,), by each of its entries; entry k is d function / d x[k]."""
+    n = len(x)
+    return tuple(derivative(function, tuple(x), tuple(float(i == k) for i in range(n))) for k in range(n))
+
+
+def _seeded(x: Any, dx: Any, level: int) -> Any:
+    """x with tangent dx; what has a structurally zero tangent stays plain."""
+    if isinstance(x, tuple):
+        return _rebuilt(x, [_seeded(part, tangent, level) for part, tangent in zip(x, dx, strict=True)])
+    return x if is_zero(dx) else Dual(x, dx, level)
+
+
+def _mapped(pick: Callable[[S, int], S], y: Any, level: int) -> Any:
+    if isinstance(y, tuple):
+        return _rebuilt(y, [_mapped(pick, part, level) for part in y])
+    return pick(y, level)
+
+
+def _rebuilt(like: tuple[Any, ...], parts: list[Any]) -> Any:
+    return type(like)(*parts) if hasattr(like, "_fields") else tuple(parts)

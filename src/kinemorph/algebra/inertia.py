@@ -1,0 +1,178 @@
+"""Spatial inertia: mass, center of mass and moments of a rigid body, over any scalar.
+
+A body is kept as mass [kg], center of mass c [m] and moment [kg m^2] about the center of mass, all in the axes of one
+frame. Equivalent forms, each linear in the mass distribution and so additive for bodies that are welded together:
+
+    first moment    h = m c
+    second moment   Sigma = integral of r r^T dm
+    about origin    I_o = tr(Sigma) 1 - Sigma = moment + m (c.c 1 - c c^T)
+    pseudo-inertia  [[Sigma, h], [h^T, m]], shape (4, 4): positive (semi)definite exactly for what can be built of mass
+    spatial         [[m 1, -hat(h)], [hat(h), I_o]], shape (6, 6): momentum [p; L] = spatial [v; w]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinemorph.algebra.groups import Pose, act
+from kinemorph.algebra.scalar import S, div, equal, plus, times, where
+from kinemorph.algebra.vectors import (
+    Mat,
+    Vec,
+    add,
+    block,
+    cross,
+    diagonal,
+    dot,
+    hat,
+    identity,
+    mat_add,
+    mat_neg,
+    mat_scale,
+    mat_sub,
+    matmul,
+    matvec,
+    outer,
+    scale,
+    sub,
+    trace,
+    transpose,
+)
+
+SYMMETRY_TOLERANCE = 1e-9  # of the largest entry
+CONSISTENCY_TOLERANCE = 1e-6  # of the largest principal moment: files round their numbers
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Mass [kg], center of mass [m], shape (3,), and moment [kg m^2] about it, shape (3, 3), in the body's axes."""
+
+    mass: S
+    com: Vec
+    moment: Mat
+
+
+def shifted(mass: S, arm: Sequence[S]) -> Mat:
+    """Rotational inertia [kg m^2], shape (3, 3), of a point mass [kg] at `arm` [m] (the parallel-axis term)."""
+    return mat_scale(mass, mat_sub(diagonal((dot(arm, arm),) * 3), outer(arm, arm)))
+
+
+def about_origin(inertia: Inertia) -> tuple[Vec, Mat]:
+    """(h, I_o): first moment [kg m], shape (3,), and rotational inertia about the origin [kg m^2], shape (3, 3)."""
+    return scale(inertia.mass, inertia.com), mat_add(inertia.moment, shifted(inertia.mass, inertia.com))
+
+
+def from_origin(mass: S, first_moment: Sequence[S], about: Sequence[Sequence[S]]) -> Inertia:
+    """The inertia of a mass [kg] > 0, a first moment [kg m] and a rotational inertia about the origin [kg m^2]."""
+    com = scale(div(1.0, mass), first_moment)
+    return Inertia(mass, com, mat_sub(about, shifted(mass, com)))
+
+
+def spatial(inertia: Inertia) -> Mat:
+    """The 6x6 inertia about the origin in the order [linear; angular]."""
+    h, about = about_origin(inertia)
+    return block([[diagonal((inertia.mass,) * 3), mat_neg(hat(h))], [hat(h), about]])
+
+
+def momentum(inertia: Inertia, V: Sequence[S]) -> Vec:
+    """[p; L] = spatial V, shape (6,): momentum [N s] and angular momentum about the origin [N m s] at twist V."""
+    v, w = V[:3], V[3:]
+    p = scale(inertia.mass, add(v, cross(w, inertia.com)))
+    return (*p, *add(matvec(inertia.moment, w), cross(inertia.com, p)))
+
+
+def kinetic_energy(inertia: Inertia, V: Sequence[S]) -> S:
+    """Kinetic energy [J] at twist V, shape (6,)."""
+    return times(0.5, dot(V, momentum(inertia, V)))
+
+
+def transformed(inertia: Inertia, T_ab: Pose) -> Inertia:
+    """The same body in frame a, given in frame b. Spatially: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
+    R = T_ab.R
+    return Inertia(inertia.mass, act(T_ab, inertia.com), matmul(matmul(R, inertia.moment), transpose(R)))
+
+
+def added(first: Inertia, second: Inertia) -> Inertia:
+    """Two bodies in one frame, welded together. Where both are massless the center of mass is the first one's."""
+    mass = plus(first.mass, second.mass)
+    massless = equal(mass, 0.0)
+    share = where(massless, 0.0, div(second.mass, where(massless, 1.0, mass)))
+    between = sub(second.com, first.com)
+    moment = mat_add(mat_add(first.moment, second.moment), shifted(times(first.mass, share), between))
+    return Inertia(mass, add(first.com, scale(share, between)), moment)
+
+
+# ── second moments ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def second_moment(inertia: Inertia) -> Mat:
+    """Sigma = integral of r r^T dm about the origin [kg m^2], shape (3, 3)."""
+    central = mat_sub(diagonal((times(0.5, trace(inertia.moment)),) * 3), inertia.moment)
+    return mat_add(central, mat_scale(inertia.mass, outer(inertia.com, inertia.com)))
+
+
+def from_second_moment(mass: S, first_moment: Sequence[S], sigma: Sequence[Sequence[S]]) -> Inertia:
+    """The inertia of a mass [kg] > 0, a first moment [kg m] and a second moment [kg m^2] about the origin."""
+    return from_origin(mass, first_moment, mat_sub(mat_scale(trace(sigma), identity(3)), sigma))
+
+
+def pseudo_inertia(inertia: Inertia) -> Mat:
+    """[[Sigma, h], [h^T, m]], shape (4, 4)."""
+    h = scale(inertia.mass, inertia.com)
+    return (*((*row, x) for row, x in zip(second_moment(inertia), h, strict=True)), (*h, inertia.mass))
+
+
+def from_pseudo_inertia(pseudo: Sequence[Sequence[S]]) -> Inertia:
+    """The inertia of a pseudo-inertia matrix, shape (4, 4), with mass > 0."""
+    return from_second_moment(pseudo[3][3], pseudo[3][:3], [row[:3] for row in pseudo[:3]])
+
+
+# ── numbers only ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequence[float]]) -> list[str]:
+    """What keeps these numbers from being a rigid body, one sentence for each failing condition. Floats only.
+
+    mass [kg], com [m], shape (3,), moment [kg m^2] about the center of mass, shape (3, 3). Zero principal moments are
+    legal: a point mass has three, a thin rod one.
+    """
+    entries = tuple(x for row in moment for x in row)
+    numbers = {"mass": (mass,), "center of mass": tuple(com), "moment of inertia": entries}
+    problems = [
+        f"{name} holds {bad[0]}, expected finite numbers"
+        for name, values in numbers.items()
+        if (bad := [x for x in values if not math.isfinite(x)])
+    ]
+    if problems:
+        return problems
+    if mass <= 0.0:
+        problems.append(f"mass is {mass:.6g} kg, expected more than 0")
+    tolerance = SYMMETRY_TOLERANCE * max(map(abs, entries))
+    skewed = [(i, j) for i, j in ((0, 1), (0, 2), (1, 2)) if abs(moment[i][j] - moment[j][i]) > tolerance]
+    for i, j in skewed:
+        one, other = "xyz"[i] + "xyz"[j], "xyz"[j] + "xyz"[i]
+        problems.append(
+            f"moment of inertia is not symmetric: I{one} is {moment[i][j]:.6g}, I{other} is {moment[j][i]:.6g} kg m^2; "
+            "a product of inertia is one number, write it twice"
+        )
+    if not skewed:  # principal moments exist only for a symmetric matrix
+        problems.extend(_principal_problems(moment))
+    return problems
+
+
+def _principal_problems(moment: Sequence[Sequence[float]]) -> list[str]:
+    a, b, c = (float(x) for x in np.linalg.eigvalsh(np.asarray(moment, dtype=float)))
+    allowed = CONSISTENCY_TOLERANCE * max(abs(a), abs(c))
+    listed = f"principal moments are {a:.6g}, {b:.6g}, {c:.6g} kg m^2"
+    if a < -allowed:
+        return [f"{listed}, expected none below 0; check the signs of the moment of inertia about the center of mass"]
+    if a + b < c - allowed:
+        return [
+            f"{listed}: the triangle inequality fails, {a:.6g} + {b:.6g} < {c:.6g}; no mass distribution has these; "
+            "check that the moment is about the center of mass and in the body's axes"
+        ]
+    return []

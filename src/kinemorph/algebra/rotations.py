@@ -1,0 +1,99 @@
+"""Rotations: the group SO(3) as matrices, with its exponential and logarithm, over any scalar.
+
+R_ab maps coordinates of frame b to frame a; its columns are the axes of b seen from a. A rotation vector w [rad]
+points along the axis, and its length is the angle. The exponential is Rodrigues' formula, with coefficients that are
+smooth through zero; the logarithm goes through the quaternion, which is well conditioned from no turn at all to half a
+turn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from kinemorph.algebra.quaternions import quat_log, rotation_to_quat
+from kinemorph.algebra.scalar import S, plus, sincos, times
+from kinemorph.algebra.series import cotangent_coefficient, rotation_coefficients
+from kinemorph.algebra.vectors import (
+    Mat,
+    Vec,
+    det3,
+    dot,
+    hat,
+    identity,
+    mat_add,
+    mat_scale,
+    mat_sub,
+    matmul,
+    outer,
+    transpose,
+)
+
+
+def rotation(axis: Sequence[S], angle: S) -> Mat:
+    """The rotation matrix, shape (3, 3), by an angle [rad] about a unit axis, shape (3,): Rodrigues' formula.
+
+    Written as w w^T + cos (1 - w w^T) + sin hat(w), so that a coordinate axis leaves bare sines and cosines.
+    """
+    sine, cosine = sincos(angle)
+    along, around = outer(axis, axis), hat(axis)
+    return tuple(
+        tuple(
+            plus(plus(along[i][j], times(cosine, (1.0 if i == j else 0.0) - along[i][j])), times(sine, around[i][j]))
+            for j in range(3)
+        )
+        for i in range(3)
+    )
+
+
+def rpy_to_rotation(roll: S, pitch: S, yaw: S) -> Mat:
+    """Rz(yaw) Ry(pitch) Rx(roll), shape (3, 3), angles in rad: turns about the fixed axes x, then y, then z."""
+    x, y, z = identity(3)
+    Rz, Ry, Rx = rotation(z, yaw), rotation(y, pitch), rotation(x, roll)
+    return matmul(matmul(Rz, Ry), Rx)
+
+
+def exp_so3(w: Sequence[S]) -> Mat:
+    """The rotation matrix, shape (3, 3), of a rotation vector w [rad], shape (3,); smooth through zero."""
+    a, b, _, _ = rotation_coefficients(dot(w, w))
+    return _second_order(w, a, b)
+
+
+def log_so3(R: Sequence[Sequence[S]]) -> Vec:
+    """The rotation vector [rad], shape (3,), of length at most pi: the inverse of `exp_so3`, good at 0 and up to pi."""
+    return quat_log(rotation_to_quat(R))
+
+
+def left_jacobian_so3(w: Sequence[S]) -> Mat:
+    """J(w), shape (3, 3): the spatial rate of exp_so3(w) is J(w) wdot; J(-w) = J(w)^T gives the body rate."""
+    _, b, c, _ = rotation_coefficients(dot(w, w))
+    return _second_order(w, b, c)
+
+
+def left_jacobian_so3_inverse(w: Sequence[S]) -> Mat:
+    """J(w)^-1, shape (3, 3), for |w| < 2 pi."""
+    return _second_order(w, -0.5, cotangent_coefficient(dot(w, w)))
+
+
+def _second_order(w: Sequence[S], first: S, second: S) -> Mat:
+    """1 + first hat(w) + second hat(w)^2."""
+    W = hat(w)
+    return mat_add(identity(3), mat_add(mat_scale(first, W), mat_scale(second, matmul(W, W))))
+
+
+# ── numbers only ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def is_rotation(R: Sequence[Sequence[float]], tolerance: float = 1e-9) -> bool:
+    """True where R, 3x3 floats, is orthonormal and right-handed to a tolerance on each entry of R R^T. Floats only."""
+    error = mat_sub(matmul(R, transpose(R)), identity(3))
+    return all(abs(x) <= tolerance for row in error for x in row) and det3(R) > 0.0
+
+
+def rotation_to_rpy(R: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    """(roll, pitch, yaw) [rad] of `rpy_to_rotation`, pitch in [-pi/2, pi/2]; roll is 0 at pitch +-pi/2. Floats only."""
+    level = math.hypot(R[0][0], R[1][0])
+    pitch = math.atan2(-R[2][0], level)
+    if level < 1e-12:
+        return 0.0, pitch, math.atan2(-R[0][1], R[1][1])
+    return math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0])

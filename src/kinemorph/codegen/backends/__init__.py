@@ -1,0 +1,35 @@
+"""Backends: each turns a Program into something that runs.
+
+A backend is one function, `Program -> Kernel`; the table that names them is in `codegen.compile`. The interpreter is
+the definition of what a program means; every other backend is tested against it, op by op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Run = Callable[[int, Sequence[Array], Sequence[Array]], bool]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A program made runnable.
+
+    `run(n, outs, ins)` evaluates n states: `outs` are C-contiguous arrays of n blocks of their port's size, `ins` hold
+    n blocks, or one block that serves every state. It returns whether every number written is finite.
+
+    `raw(out, *ins)` and `call(out, *ins)` are the direct entries where a backend has them, else None. `raw` evaluates
+    as many states as `out` holds and returns nothing. `call` evaluates one state whose arrays have exactly the ports'
+    shapes; it gives True (all finite), False (a number is not finite) or None (refused, nothing was written).
+    """
+
+    source: str
+    run: Run
+    raw: Callable[..., None] | None = None
+    call: Callable[..., Any] | None = None

@@ -1,0 +1,53 @@
+"""The interpreter: a program carried out by NumPy, one op at a time over a whole batch.
+
+It is the definition of what a program means. Each op does what its row of the op table says; nothing is reordered and
+nothing is fused. IEEE rules hold throughout: a division by zero gives inf, sqrt(-1) gives nan, no warning is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinemorph.codegen.backends import Array, Kernel
+from kinemorph.codegen.printing import format_program
+from kinemorph.codegen.program import Program
+from kinemorph.ops import OPS
+
+
+def interpreter(program: Program) -> Kernel:
+    """The kernel that interprets `program`; its source is the printed program."""
+
+    def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
+        interpret(program, n, outs, ins)
+        return all(bool(np.isfinite(out).all()) for out in outs)
+
+    return Kernel(format_program(program), run)
+
+
+def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Array]) -> None:
+    """Evaluates n states. Each array holds its port's entries row by row, one block per state (or one for all)."""
+    columns: list[Array] = []  # the graph's inputs in order, each (n,) or (1,)
+    for port, array in zip(program.inputs, ins, strict=True):
+        columns += list(array.reshape(-1, port.size).T) if port.size else []
+
+    values: dict[int, Any] = {}
+    nodes = program.graph.nodes
+    with np.errstate(all="ignore"):
+        for i in program.order:
+            op, *args = nodes[i]
+            if op == "const":
+                values[i] = np.float64(args[0])
+            elif op == "input":
+                values[i] = columns[args[0]]
+            else:
+                values[i] = OPS[op].meaning(*(values[a] if a >= 0 else -values[-a] for a in args))
+
+    refs = iter(program.refs)
+    for port, out in zip(program.outputs, outs, strict=True):
+        table = out.reshape(n, port.size)
+        for k in range(port.size):
+            ref = next(refs)
+            table[:, k] = values[ref] if ref >= 0 else -values[-ref]

@@ -1,0 +1,245 @@
+"""sin and cos of one argument from one range reduction, in any number of lanes.
+
+    n = round(x 2/pi),  r = x - n pi/2,  two polynomials in r on |r| <= pi/4,  then the quadrant n mod 4
+
+For |x| <= 1e9 rad, r comes from three FMAs with pi/2 as a sum of three doubles (Cody and Waite): no memory, no branch.
+Beyond, r comes from the 192 bits of 2/pi that matter for that exponent (Payne and Hanek), in a function of its own.
+sin and cos are within 2 ulp everywhere, tan as their quotient within 4. What is not finite gives NaN. No contraction is
+left to the compiler, so a lane's bits do not depend on how many lanes there are.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kinemorph.codegen.backends.llvm_math import lanes_type, number
+
+FAR = 1e9  # [rad] up to here three constants reduce an argument to half an ulp
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)  # their sum is pi/2 to 160 bits
+TWO_OVER_PI = 0.6366197723675814
+ROUNDER = 1.5 * 2.0**52  # adding it leaves a whole number in the low bits
+
+# Fits by interpolation at shifted Chebyshev points in z = r^2 on |r| <= pi/4, constant term first:
+# (sin(r)/r - 1) / z to 2^-57 relative, and (cos(r) - 1 + z/2) / z^2 to 2^-63
+SIN = (
+    *(-0.16666666666666632, 0.008333333333322408, -0.00019841269829802915),
+    *(2.755731369032523e-06, -2.5050757879910682e-08, 1.5896782715145627e-10),
+)
+COS = (
+    *(0.041666666666666595, -0.0013888888888873466, 2.4801587289126468e-05),
+    *(-2.755731426114984e-07, 2.0875712075392885e-09, -1.13591168678618e-11),
+)
+
+# x = m 2^e with a whole m < 2^53. Bits of 2/pi of weight 2^(2-e) and more only add whole turns, so the 192 bits after
+# them times m, modulo 2^192, hold the quadrant (2 bits) and the fraction of a quarter turn (190 bits). The fraction,
+# taken to the nearest quadrant, is scaled to 106 significant bits and multiplied by pi/2 in double-double.
+REDUCE_FAR = """
+declare i64 @llvm.fshl.i64(i64, i64, i64)
+declare i128 @llvm.ctlz.i128(i128, i1)
+define internal {{ double, i64 }} @reduce_far(double %x) noinline nounwind {{
+  %bits = bitcast double %x to i64
+  %sized = and i64 %bits, 9223372036854775807
+  %exponent = lshr i64 %sized, 52
+  %finite = icmp ult i64 %exponent, 2047
+  br i1 %finite, label %reduce, label %lost
+lost:
+  %nan = fsub double %x, %x
+  %n0 = insertvalue {{ double, i64 }} undef, double %nan, 0
+  %n1 = insertvalue {{ double, i64 }} %n0, i64 0, 1
+  ret {{ double, i64 }} %n1
+reduce:
+  %tail = and i64 %bits, 4503599627370495
+  %m = or i64 %tail, 4503599627370496
+  %place = sub i64 %exponent, 1013
+  %word = lshr i64 %place, 6
+  %shift = and i64 %place, 63
+{words}
+  %m128 = zext i64 %m to i128
+  %b128 = zext i64 %b to i128
+  %c128 = zext i64 %c to i128
+  %mc = mul i128 %m128, %c128
+  %mb = mul i128 %m128, %b128
+  %ma = mul i64 %m, %a
+  %mc_low = trunc i128 %mc to i64
+  %mc_high = lshr i128 %mc, 64
+  %middle = add i128 %mb, %mc_high
+  %ma128 = zext i64 %ma to i128
+  %ma_up = shl i128 %ma128, 64
+  %top = add i128 %middle, %ma_up
+  %whole128 = lshr i128 %top, 126
+  %whole = trunc i128 %whole128 to i64
+  %top_up = shl i128 %top, 2
+  %low2 = lshr i64 %mc_low, 62
+  %low128 = zext i64 %low2 to i128
+  %fraction = or i128 %top_up, %low128
+  %over = icmp slt i128 %fraction, 0
+  %one_more = zext i1 %over to i64
+  %quadrant = add i64 %whole, %one_more
+  %minus = sub i128 0, %fraction
+  %size = select i1 %over, i128 %minus, i128 %fraction
+  %zeros = call i128 @llvm.ctlz.i128(i128 %size, i1 true)
+  %scaled = shl i128 %size, %zeros
+  %high128 = lshr i128 %scaled, 75
+  %high64 = trunc i128 %high128 to i64
+  %low_up = shl i128 %scaled, 53
+  %rest128 = lshr i128 %low_up, 75
+  %rest64 = trunc i128 %rest128 to i64
+  %h = uitofp i64 %high64 to double
+  %l = uitofp i64 %rest64 to double
+  %zeros64 = trunc i128 %zeros to i64
+  %biased = sub i64 970, %zeros64
+  %unit_bits = shl i64 %biased, 52
+  %unit = bitcast i64 %unit_bits to double
+  %p = fmul double %h, {half_pi}
+  %p_minus = fneg double %p
+  %e0 = call double @llvm.fma.f64(double %h, double {half_pi}, double %p_minus)
+  %e1 = call double @llvm.fma.f64(double %h, double {half_pi_low}, double %e0)
+  %l1 = fmul double %l, {tiny}
+  %e2 = call double @llvm.fma.f64(double %l1, double {half_pi}, double %e1)
+  %sum = fadd double %p, %e2
+  %r = fmul double %sum, %unit
+  %r_minus = fneg double %r
+  %negative = icmp slt i64 %bits, 0
+  %flip = xor i1 %negative, %over
+  %r_signed = select i1 %flip, double %r_minus, double %r
+  %q_minus = sub i64 0, %quadrant
+  %q = select i1 %negative, i64 %q_minus, i64 %quadrant
+  %r0 = insertvalue {{ double, i64 }} undef, double %r_signed, 0
+  %r1 = insertvalue {{ double, i64 }} %r0, i64 %q, 1
+  ret {{ double, i64 }} %r1
+}}
+"""
+
+
+@cache
+def reduce_far() -> str:
+    """The definition of `{r, quadrant} @reduce_far(x)` for any |x| >= 1e9; NaN where x is not finite."""
+    words = two_over_pi()
+    listed = ", ".join(f"i64 {word}" for word in words)
+    table = f"@two_over_pi = internal constant [{len(words)} x i64] [{listed}]\n"
+    loads = []
+    for k in range(4):
+        loads.append(f"  %i{k} = add i64 %word, {k}")
+        loads.append(f"  %p{k} = getelementptr inbounds i64, ptr @two_over_pi, i64 %i{k}")
+        loads.append(f"  %w{k} = load i64, ptr %p{k}")
+    for k, name in enumerate("abc"):
+        loads.append(f"  %{name} = call i64 @llvm.fshl.i64(i64 %w{k}, i64 %w{k + 1}, i64 %shift)")
+    half_pi, half_pi_low, tiny = number(HALF_PI[0]), number(HALF_PI[1]), number(2.0**-53)
+    code = REDUCE_FAR.format(words="\n".join(loads), half_pi=half_pi, half_pi_low=half_pi_low, tiny=tiny)
+    return table + code
+
+
+def two_over_pi(words: int = 20) -> list[int]:
+    """64 zero bits, then the bits of 2/pi after the point, as 64-bit words. By Machin's formula on whole numbers."""
+    guard = 64
+    one = 1 << (64 * (words - 1) + guard)
+
+    def arctan_of_inverse(n: int) -> int:
+        term = one // n
+        total, k = term, 1
+        while term:
+            term //= n * n
+            k += 2
+            total += -(term // k) if k % 4 == 3 else term // k
+        return total
+
+    pi = 16 * arctan_of_inverse(5) - 4 * arctan_of_inverse(239)
+    bits = (2 * one * one // pi) >> guard
+    return [(bits >> (64 * (words - 1 - k))) & (2**64 - 1) for k in range(words)]
+
+
+@cache
+def sincos(lanes: int) -> str:
+    """The definition of `{sin, cos} @sincos.<lanes>(x)`."""
+    real, whole = lanes_type(lanes), lanes_type(lanes, "i64")
+    pair = f"{{ {real}, {real} }}"
+    suffix = "f64" if lanes == 1 else f"v{lanes}f64"
+    lines = [f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})"]
+
+    def splat(value: float | int) -> str:
+        kind, text = ("double", number(value)) if isinstance(value, float) else ("i64", str(value))
+        return text if lanes == 1 else "<" + ", ".join([f"{kind} {text}"] * lanes) + ">"
+
+    def fma(name: str, a: str, b: str, c: str) -> None:
+        lines.append(f"  %{name} = call {real} @llvm.fma.{suffix}({real} {a}, {real} {b}, {real} {c})")
+
+    def polynomial(name: str, coefficients: tuple[float, ...]) -> str:
+        value = splat(coefficients[-1])
+        for k, coefficient in enumerate(reversed(coefficients[:-1])):
+            fma(f"{name}{k}", value, "%z", splat(coefficient))
+            value = f"%{name}{k}"
+        return value
+
+    lines.append(f"define internal {pair} @sincos.{lanes}({real} %x) nounwind {{")
+    fma("t", "%x", splat(TWO_OVER_PI), splat(ROUNDER))
+    lines.append(f"  %n = fsub {real} {splat(ROUNDER)}, %t")  # minus the whole number
+    fma("r1", "%n", splat(HALF_PI[0]), "%x")
+    fma("r2", "%n", splat(HALF_PI[1]), "%r1")
+    fma("r_near", "%n", splat(HALF_PI[2]), "%r2")
+    lines.append(f"  %q_near = bitcast {real} %t to {whole}")
+    lines.append(f"  %bits = bitcast {real} %x to {whole}")
+    lines.append(f"  %sized = and {whole} %bits, {splat(2**63 - 1)}")
+    lines.append(f"  %size = bitcast {whole} %sized to {real}")
+    lines.append(f"  %off = fcmp ugt {real} %size, {splat(FAR)}")
+    lines.append(f"  %any = bitcast {lanes_type(lanes, 'i1')} %off to i{lanes}")
+    lines.append(f"  %far = icmp ne i{lanes} %any, 0")
+    lines.append('  br i1 %far, label %beyond, label %reduced, !prof !{!"branch_weights", i32 1, i32 100000}')
+    lines += ["beyond:", *_reduce_each_lane(lanes), "  br label %reduced", "reduced:"]
+    lines.append(f"  %r = phi {real} [ %r_near, %0 ], [ %r_far, %beyond ]")
+    lines.append(f"  %q = phi {whole} [ %q_near, %0 ], [ %q_far, %beyond ]")
+    # sin r = r + r z S(z);  cos r = w + ((1 - w) - z/2 + z^2 C(z)) with w = 1 - z/2
+    lines.append(f"  %z = fmul {real} %r, %r")
+    lines.append(f"  %rz = fmul {real} %r, %z")
+    fma("s", "%rz", polynomial("s", SIN), "%r")
+    lines.append(f"  %h = fmul {real} %z, {splat(0.5)}")
+    lines.append(f"  %w = fsub {real} {splat(1.0)}, %h")
+    lines.append(f"  %w1 = fsub {real} {splat(1.0)}, %w")
+    lines.append(f"  %w2 = fsub {real} %w1, %h")
+    lines.append(f"  %zz = fmul {real} %z, %z")
+    fma("w3", "%zz", polynomial("c", COS), "%w2")
+    lines.append(f"  %c = fadd {real} %w, %w3")
+    # an odd quadrant swaps the two; bit 1 of q turns sin's sign, bit 1 of q + 1 turns cos's
+    lines.append(f"  %odd_bit = and {whole} %q, {splat(1)}")
+    lines.append(f"  %odd = icmp ne {whole} %odd_bit, {splat(0)}")
+    choice = lanes_type(lanes, "i1")
+    for name, a, b, quadrant in (("sin", "%c", "%s", "%q"), ("cos", "%s", "%c", "%q_next")):
+        if name == "cos":
+            lines.append(f"  %q_next = add {whole} %q, {splat(1)}")
+        lines.append(f"  %{name}_size = select {choice} %odd, {real} {a}, {real} {b}")
+        lines.append(f"  %{name}_bits = bitcast {real} %{name}_size to {whole}")
+        lines.append(f"  %{name}_up = shl {whole} {quadrant}, {splat(62)}")
+        lines.append(f"  %{name}_turn = and {whole} %{name}_up, {splat(-(2**63))}")
+        lines.append(f"  %{name}_turned = xor {whole} %{name}_bits, %{name}_turn")
+        lines.append(f"  %{name} = bitcast {whole} %{name}_turned to {real}")
+    lines.append(f"  %pair = insertvalue {pair} undef, {real} %sin, 0")
+    lines.append(f"  %both = insertvalue {pair} %pair, {real} %cos, 1")
+    lines += [f"  ret {pair} %both", "}", ""]
+    return "\n".join(lines)
+
+
+def _reduce_each_lane(lanes: int) -> list[str]:
+    """The rare way: every lane through `reduce_far` where it is far, else as it was."""
+    if lanes == 1:
+        return [
+            "  %there = call { double, i64 } @reduce_far(double %x)",
+            "  %r_far = extractvalue { double, i64 } %there, 0",
+            "  %q_far = extractvalue { double, i64 } %there, 1",
+        ]
+    real, whole = lanes_type(lanes), lanes_type(lanes, "i64")
+    fill = ", ".join([f"double {number(2.0 * FAR)}"] * lanes)  # for the lanes that are near
+    lines = [f"  %x_far = select <{lanes} x i1> %off, {real} %x, {real} <{fill}>"]
+    r, q = "poison", "poison"
+    for k in range(lanes):
+        r_next, q_next = ("%r_all", "%q_all") if k == lanes - 1 else (f"%rv{k}", f"%qv{k}")
+        lines += [
+            f"  %x{k} = extractelement {real} %x_far, i32 {k}",
+            f"  %there{k} = call {{ double, i64 }} @reduce_far(double %x{k})",
+            f"  %rs{k} = extractvalue {{ double, i64 }} %there{k}, 0",
+            f"  %qs{k} = extractvalue {{ double, i64 }} %there{k}, 1",
+            f"  {r_next} = insertelement {real} {r}, double %rs{k}, i32 {k}",
+            f"  {q_next} = insertelement {whole} {q}, i64 %qs{k}, i32 {k}",
+        ]
+        r, q = r_next, q_next
+    lines.append(f"  %r_far = select <{lanes} x i1> %off, {real} %r_all, {real} %r_near")
+    lines.append(f"  %q_far = select <{lanes} x i1> %off, {whole} %q_all, {whole} %q_near")
+    return lines

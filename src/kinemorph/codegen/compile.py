@@ -1,0 +1,62 @@
+"""From a program to a function of NumPy arrays.
+
+`build(program)` looks up the backend in one table and wraps what it makes in a `CompiledFunction`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+
+from kinemorph.codegen.backends import Kernel
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.codegen.program import Program
+from kinemorph.errors import UnsupportedError
+
+
+def _interpreter(program: Program) -> Kernel:
+    from kinemorph.codegen.backends.interpreter import interpreter
+
+    return interpreter(program)
+
+
+def _llvm(program: Program) -> Kernel:
+    from kinemorph.codegen.backends.llvm import llvm
+
+    return llvm(program)
+
+
+BACKENDS: dict[str, Callable[[Program], Kernel]] = {"interpreter": _interpreter, "llvm": _llvm}
+
+
+def build(program: Program, backend: str = "llvm") -> CompiledFunction:
+    """A program as a function of NumPy arrays, made by the named backend ("llvm" or "interpreter")."""
+    make = BACKENDS.get(backend)
+    if make is None:
+        known = ", ".join(f"'{name}'" for name in BACKENDS)
+        raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {known}.")
+    start = time.perf_counter()
+    kernel = make(program)
+    return CompiledFunction(program, kernel, backend=backend, compile_seconds=time.perf_counter() - start)
+
+
+def program_key(program: Program) -> str:
+    """A hash of what a program computes: its ops, constants, references and shapes. Names do not enter."""
+    nodes = program.graph.nodes
+    dense = {i: k for k, i in enumerate(program.order)}  # ids as if nothing but this program were in the graph
+
+    def renumbered(ref: int) -> int:
+        return dense[ref] + 1 if ref >= 0 else -dense[-ref] - 1
+
+    digest = hashlib.sha256()
+    for i in program.order:
+        op, *args = nodes[i]
+        if op == "const":
+            args = [float(args[0]).hex()]
+        elif op != "input":
+            args = [renumbered(ref) for ref in args]
+        digest.update(f"{op} {args}\n".encode())
+    shapes = [port.shape for port in program.inputs], [port.shape for port in program.outputs]
+    digest.update(f"{shapes} {[renumbered(ref) for ref in program.refs]}".encode())
+    return digest.hexdigest()

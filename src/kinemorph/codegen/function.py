@@ -1,0 +1,161 @@
+"""A compiled program as a Python function: checked arrays in, fresh arrays out.
+
+Two ways to call it. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and looks at every number in
+it, so that a NaN is never handed on in silence. `f.raw(out, q, v)` takes C-contiguous float64 arrays as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.backends import Array, Kernel
+from kinemorph.codegen.printing import entry_names
+from kinemorph.codegen.program import Port, Program
+from kinemorph.errors import KinemorphError, ShapeError
+
+Shape = tuple[int, ...]
+
+
+class CompiledFunction:
+    """A program ready to be called.
+
+    Attributes: `program`; `name`; `backend`; `ops`, the number of operations; `source`, what the backend emitted;
+    `compile_seconds` [s]; `raw(out, *inputs)`, the way without checks.
+
+    `raw` takes C-contiguous float64 arrays and writes as many states as `out` holds (a tuple of arrays where the
+    program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
+    an input.
+    """
+
+    def __init__(self, program: Program, kernel: Kernel, *, backend: str, compile_seconds: float) -> None:
+        self.program = program
+        self.name = program.name
+        self.backend = backend
+        self.ops = len(program.steps)
+        self.source = kernel.source
+        self.compile_seconds = compile_seconds
+        self.raw: Callable[..., None] = kernel.raw or self._raw
+        self._run = kernel.run
+        self._call = kernel.call
+        self._shapes = tuple(port.shape for port in program.outputs)
+        self._single = self._shapes[0] if len(self._shapes) == 1 else None
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {_listed(self.program.inputs)} -> {_listed(self.program.outputs)}; {self.ops} ops>"
+
+    def __call__(self, *arrays: npt.ArrayLike) -> Any:
+        """Evaluates one state or a batch.
+
+        Each input has shape (*batch, *port.shape); leading axes broadcast against each other. Returns one array of
+        shape (*batch, *port.shape), or a tuple of arrays in port order. Raises ShapeError for an input that does not
+        fit or is not finite, KinemorphError where a finite input gives a result that is not.
+        """
+        if self._call is not None:
+            out: Any
+            if self._single is not None:
+                out = np.empty(self._single)
+            else:
+                out = tuple(map(np.empty, self._shapes))
+            if self._call(out, *arrays) is True:
+                return out
+        return self._general(arrays)
+
+    def _general(self, arrays: Sequence[npt.ArrayLike]) -> Any:
+        """The call for any input: checks, broadcasts, evaluates, looks at the result."""
+        ports = self.program.inputs
+        if len(arrays) != len(ports):
+            raise ShapeError(
+                f"function '{self.name}' takes {len(ports)} inputs ({_listed(ports)}); {len(arrays)} were given."
+            )
+        ins = [self._as_floats(port, array) for port, array in zip(ports, arrays, strict=True)]
+        batches = [array.shape[: array.ndim - len(port.shape)] for port, array in zip(ports, ins, strict=True)]
+        try:
+            batch = np.broadcast_shapes(*batches)
+        except ValueError:
+            listed = ", ".join(f"{port.name} {shape}" for port, shape in zip(ports, batches, strict=True))
+            raise ShapeError(
+                f"function '{self.name}': the leading axes of its inputs do not broadcast ({listed}). "
+                "Give each input the same batch shape, or none."
+            ) from None
+        n = math.prod(batch)
+        blocks = [_block(port, array, batch) for port, array in zip(ports, ins, strict=True)]
+        outs = [np.empty(batch + shape) for shape in self._shapes]
+        if n and not self._run(n, outs, blocks):
+            self._explain(n, outs, blocks)
+        return outs[0] if self._single is not None else tuple(outs)
+
+    def _as_floats(self, port: Port, given: npt.ArrayLike) -> Array:
+        """An input as a float64 array whose last axes are the port's."""
+        label = f"function '{self.name}': input '{port.name}'"
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            raise ShapeError(f"{label} is a ragged sequence; expected shape (..., {_inner(port)}).") from None
+        if array.dtype.kind not in "fiub":
+            raise ShapeError(f"{label} has dtype {array.dtype}; expected real numbers that convert to float64.")
+        shape = port.shape
+        if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
+            raise ShapeError(
+                f"{label} has shape {array.shape}; expected {shape} for one state or (..., {_inner(port)}) for a "
+                "batch. " + _remedy(port, array.shape)
+            )
+        return array.astype(np.float64, copy=False)
+
+    def _explain(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> NoReturn:
+        """Raises the error for a result that is not finite: names the input to blame, or the first bad output."""
+        found = []
+        for port, out in zip(self.program.outputs, outs, strict=True):
+            table = out.reshape(n, port.size)
+            bad = np.argwhere(~np.isfinite(table))
+            if len(bad):
+                found.append((int(bad[0][0]), port, int(bad[0][1]), float(table[tuple(bad[0])])))
+        state, port, entry, value = min(found, key=lambda row: row[0])
+        where = "" if n == 1 else f" of state {state}"
+        for input_port, block in zip(self.program.inputs, blocks, strict=True):
+            row = block.reshape(-1)[state * input_port.size :] if block.size > input_port.size else block.reshape(-1)
+            for name, given in zip(entry_names(input_port), row, strict=False):
+                if not math.isfinite(given):
+                    raise ShapeError(
+                        f"function '{self.name}': input {name}{where} is {given}; expected a finite number. "
+                        "Check where this state comes from."
+                    )
+        raise KinemorphError(
+            f"function '{self.name}': output {entry_names(port)[entry]}{where} is {value} although every input is "
+            "finite. A matrix may be singular there, a divisor zero, or an argument outside its domain; "
+            "move the state, or use raw() to receive the value as it is."
+        )
+
+    def _raw(self, out: Any, *inputs: Array) -> None:
+        """The call without checks, for a backend that has no direct entry."""
+        outs = [out] if self._single is not None else list(out)
+        sizes = [(out.size, port.size) for out, port in zip(outs, self.program.outputs, strict=True) if port.size]
+        self._run(sizes[0][0] // sizes[0][1] if sizes else 1, outs, inputs)
+
+
+def _block(port: Port, array: Array, batch: Shape) -> Array:
+    """An input as contiguous blocks, or as one where it has no batch of its own."""
+    if array.size != port.size:
+        array = np.broadcast_to(array, batch + port.shape)
+    return np.ascontiguousarray(array)
+
+
+def _listed(ports: Sequence[Port]) -> str:
+    return ", ".join(f"{port.name} {port.shape}" for port in ports)
+
+
+def _inner(port: Port) -> str:
+    return ", ".join(map(str, port.shape)) or "one number"
+
+
+def _remedy(port: Port, shape: Shape) -> str:
+    """What would mend a wrong shape, where that can be guessed."""
+    if len(shape) == 2 and len(port.shape) == 1 and shape[0] == port.shape[0]:
+        return "The batch axis comes first: pass the transpose."
+    if math.prod(shape) == port.size:
+        return f"Reshape it to {port.shape}."
+    return "Check that it belongs to this model."

@@ -1,0 +1,216 @@
+"""Expression trees for reading: what the printers print.
+
+    Number    1/12, 9.81             Sum       terms added up            Power   base to a whole power
+    Symbol    m_2                    Product   a number and factors      Call    sin, sqrt, where, ...
+
+A tree is frozen and hashable, so equal subexpressions are equal values. Sums and products are flat and sorted for the
+eye: in a product the number stands first, then parameters, then functions, then variables (`m_2 l_1 sin(q_2) v_1^2`); in a
+sum the terms of the last variable port come first. Only the constructors `number`, `total` and `product` decide this.
+
+The order of a symbol is `(rank, family, index)`: rank 0 for parameters and 2 or more for variables (1 is a function of
+anything); symbols of one family (`l_1`, `l_2`) stand together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+NEAR = 1e-13  # relative distance within which a float counts as the rational it is close to
+PARAMETER, FUNCTION, VARIABLE = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number: a Fraction where the value is a small rational, else a float."""
+
+    value: Fraction | float
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name, in plain text and in LaTeX."""
+
+    text: str
+    latex: str
+    order: tuple[int, int, int] = (PARAMETER, 0, 0)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Two or more terms, added up."""
+
+    terms: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Product:
+    """A coefficient other than zero times one or more factors; none of the factors is a Number or a Product."""
+
+    coefficient: Number
+    factors: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Power:
+    """A base to a whole exponent other than 0 and 1."""
+
+    base: Tree
+    exponent: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """An op of the vocabulary that is not arithmetic, on its arguments."""
+
+    name: str
+    args: tuple[Tree, ...]
+
+
+Tree = Number | Symbol | Sum | Product | Power | Call
+
+
+# ── constructors ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def number(value: float) -> Number:
+    """The number as a reader would write it: whole, a small fraction (1/2, 1/12), a short decimal (9.81), else as it is."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return Number(value)
+    whole = round(value)
+    if abs(value - whole) <= NEAR * abs(value) and abs(whole) < 10**9:
+        return Number(Fraction(whole))
+    near = Fraction(value).limit_denominator(64)
+    decimal = near.denominator in (5, 10, 20, 25, 40, 50)
+    if abs(float(near) - value) <= NEAR * abs(value) and not decimal and abs(near.numerator) <= 16:
+        return Number(near)
+    short = float(f"{value:.13g}")
+    return Number(short if len(f"{short!r}".rstrip("0")) < 12 else value)
+
+
+def total(terms: Iterable[Tree]) -> Tree:
+    """The sum, flat and sorted; equal terms are not merged."""
+    flat: list[Tree] = []
+    for term in terms:
+        flat.extend(term.terms if isinstance(term, Sum) else (term,))
+    flat = sorted((term for term in flat if term != ZERO), key=_place_in_sum)
+    if not flat:
+        return ZERO
+    lead = next((i for i, term in enumerate(flat) if not is_negative(term)), 0)
+    flat.insert(0, flat.pop(lead))  # a sum opens without a minus where it can
+    return flat[0] if len(flat) == 1 else Sum(tuple(flat))
+
+
+def product(coefficient: float, powers: Iterable[tuple[Tree, int]]) -> Tree:
+    """coefficient * base^exponent * ..., sorted. Bases are distinct and are not Numbers or Products."""
+    factors = [base if exponent == 1 else Power(base, exponent) for base, exponent in powers if exponent != 0]
+    if coefficient == 0.0 or not factors:
+        return number(coefficient)
+    if coefficient == 1.0 and len(factors) == 1:
+        return factors[0]
+    return Product(number(coefficient), tuple(sorted(factors, key=_place_in_product)))
+
+
+def parts(tree: Tree) -> tuple[float, dict[Tree, int]]:
+    """A tree as coefficient and powers, the arguments of `product`."""
+    if isinstance(tree, Number):
+        return float(tree.value), {}
+    if isinstance(tree, Product):
+        return float(tree.coefficient.value), dict(split_power(factor) for factor in tree.factors)
+    return 1.0, dict([split_power(tree)])
+
+
+def split_power(tree: Tree) -> tuple[Tree, int]:
+    """A factor as base and exponent."""
+    return (tree.base, tree.exponent) if isinstance(tree, Power) else (tree, 1)
+
+
+def scaled(factor: float, tree: Tree) -> Tree:
+    """factor * tree; a sum is multiplied term by term."""
+    if isinstance(tree, Sum):
+        return total(scaled(factor, term) for term in tree.terms)
+    coefficient, powers = parts(tree)
+    return product(factor * coefficient, powers.items())
+
+
+def is_negative(tree: Tree) -> bool:
+    """Whether the tree would print with a minus in front."""
+    if isinstance(tree, Product):
+        return tree.coefficient.value < 0
+    return isinstance(tree, Number) and tree.value < 0
+
+
+def opens_negative(tree: Sum) -> bool:
+    """Whether the term that is first by its place, whatever its sign, is negative."""
+    return is_negative(min(tree.terms, key=_place_in_sum))
+
+
+ZERO = Number(Fraction(0))
+
+
+# ── order ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=65536)
+def rank(tree: Tree) -> int:
+    """The highest rank of what stands in the open (not inside a function); -1 for a number."""
+    if isinstance(tree, Number):
+        return -1
+    if isinstance(tree, Symbol):
+        return tree.order[0]
+    if isinstance(tree, Call):
+        return FUNCTION
+    return max(rank(child) for child in children(tree))
+
+
+def children(tree: Tree) -> tuple[Tree, ...]:
+    """The parts a tree is made of; none for a leaf."""
+    if isinstance(tree, Sum):
+        return tree.terms
+    if isinstance(tree, Product):
+        return (tree.coefficient, *tree.factors)
+    if isinstance(tree, Power):
+        return (tree.base,)
+    return tree.args if isinstance(tree, Call) else ()
+
+
+@lru_cache(maxsize=65536)
+def symbols_of(tree: Tree) -> tuple[tuple[int, int, int], ...]:
+    """The orders of all symbols in the tree, from left to right."""
+    if isinstance(tree, Symbol):
+        return (tree.order,)
+    return tuple(order for child in children(tree) for order in symbols_of(child))
+
+
+def _place_in_product(factor: Tree) -> tuple[object, ...]:
+    base, exponent = split_power(factor)
+    return rank(base), isinstance(base, Sum), symbols_of(base), exponent, repr(base) if isinstance(base, Call) else ""
+
+
+def _place_in_sum(term: Tree) -> tuple[object, ...]:
+    """Variables of the last port first, then what has none, numbers last."""
+    top = rank(term)
+    orders = tuple(sorted(symbols_of(term)))
+    return -max(top, min(top + 1, FUNCTION)), tuple(order for order in orders if order[0] == top >= VARIABLE), orders, repr(term)
+
+
+# ── operation count ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=65536)
+def expression_ops(tree: Tree) -> int:
+    """Operations as written: every + - * / and power is one, every function one; a change of sign is free."""
+    inner = sum(expression_ops(child) for child in children(tree))
+    if isinstance(tree, Number):
+        return int(isinstance(tree.value, Fraction) and tree.value.denominator != 1)
+    if isinstance(tree, Sum):
+        return inner + len(tree.terms) - 1
+    if isinstance(tree, Product):
+        value = abs(tree.coefficient.value)
+        unit = isinstance(value, Fraction) and value.numerator == 1  # m/12 divides once, it does not multiply by 1
+        upright = unit and all(split_power(factor)[1] < 0 for factor in tree.factors)
+        reciprocals = sum(split_power(factor)[1] == -1 for factor in tree.factors)  # a/b is one op, as a*b is
+        return inner + len(tree.factors) - int(unit) + int(upright) - reciprocals
+    return inner + int(isinstance(tree, (Power, Call)))

@@ -1,0 +1,342 @@
+"""From a robot to compiled functions: the only file that joins mechanics to codegen.
+
+`trace(function, inputs)` runs a function once on graph nodes and keeps what it computed as a Program. `derive(robot)` offers
+the equations of motion of one robot, each function traced and compiled when it is first used:
+
+    M(q) a + h(q, v) = tau
+
+Numbers are folded in by default, the fastest form; parameters that are named become a last input `p`. Recursions run on
+reframed, regrouped links (mechanics.reframing); kinematics and energies on the links as the user wrote them. Both are the
+same robot, in the user's own q and v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.groups import matrix_of, move_wrench
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.codegen.graph import Graph
+from kinemorph.codegen.program import Port, Program
+from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.mechanics import articulated_bodies, composite_bodies, coriolis, kinematics, lagrange, momentum, newton_euler
+from kinemorph.mechanics.kinematics import Reference
+from kinemorph.mechanics.reframing import reframe, regroup
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.tree import WORLD, Tree
+from kinemorph.model.parameter import Parameter
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System, as_robot
+
+Shape = tuple[int, ...]
+FormulationName = Literal["newton_euler", "lagrange"]
+BackendName = Literal["llvm", "interpreter"]
+
+
+# ── tracing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def trace(function: Callable[..., Any], inputs: Mapping[str, Shape], *, name: str = "") -> Program:
+    """The Program of a function that computes over any scalar.
+
+    `inputs` maps argument names to shapes: () a scalar, (n,) a list of n, (n, m) a list of rows. The function returns a
+    scalar, nested sequences of scalars (one output, "out"), or a dict of those by output name.
+    """
+    graph = Graph()
+    arguments = [_input(graph, port, shape) for port, shape in inputs.items()]
+    result = function(*arguments)
+    outputs = result if isinstance(result, Mapping) else {"out": result}
+    ports, refs = [], []
+    for port, value in outputs.items():
+        ports.append(Port(port, _shape_of(value)))
+        refs.extend(graph.reference(entry) for entry in _entries(value))
+    names = tuple(Port(port, tuple(shape)) for port, shape in inputs.items())
+    return Program(name or getattr(function, "__name__", "traced"), names, tuple(ports), graph, tuple(refs))
+
+
+def _input(graph: Graph, name: str, shape: Shape) -> Any:
+    if not shape:
+        return graph.input(name)
+    return [_input(graph, f"{name}[{k}]", shape[1:]) for k in range(shape[0])]
+
+
+def _shape_of(value: Any) -> Shape:
+    if isinstance(value, (list, tuple)):
+        return (len(value), *_shape_of(value[0])) if value else (0,)
+    return ()
+
+
+def _entries(value: Any) -> Iterable[Any]:
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _entries(item)
+    else:
+        yield value
+
+
+# ── formulations ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Formulation(NamedTuple):
+    """One way to the same equations. Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v)."""
+
+    mass_matrix: Callable[..., Any]
+    inverse_dynamics: Callable[..., Any]
+    bias_forces: Callable[..., Any]
+    forward_dynamics: Callable[..., Any]
+    wrenches: bool  # takes outside wrenches
+    prepare: Callable[[Tree], Tree]
+
+
+FORMULATIONS: dict[str, Formulation] = {
+    "newton_euler": Formulation(
+        composite_bodies.mass_matrix,
+        newton_euler.inverse_dynamics,
+        newton_euler.bias_forces,
+        articulated_bodies.forward_dynamics,
+        wrenches=True,
+        prepare=lambda tree: regroup(reframe(tree)),
+    ),
+    "lagrange": Formulation(
+        lagrange.mass_matrix,
+        lagrange.inverse_dynamics,
+        lagrange.bias_forces,
+        lagrange.forward_dynamics,
+        wrenches=False,
+        prepare=lambda tree: tree,
+    ),
+}
+
+
+def derive(
+    robot: Robot | System,
+    formulation: FormulationName = "newton_euler",
+    *,
+    parameters: Literal["all"] | Sequence[str] | None = None,
+    wrenches: Sequence[str] = (),
+    backend: BackendName = "llvm",
+) -> Dynamics:
+    """The equations of motion of a robot, as functions of arrays.
+
+    `formulation`   "newton_euler" (recursive, fast) or "lagrange" (from the energies, by dual numbers; a check)
+    `parameters`    names of parameters to keep as the input `p`, or "all"; the others are folded in as numbers
+    `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
+                    then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
+    `backend`       "llvm" (machine code) or "interpreter" (NumPy; slow, nothing to compile)
+    """
+    robot = as_robot(robot)
+    row = FORMULATIONS.get(formulation)
+    if row is None:
+        raise UnsupportedError(f"formulation '{formulation}' is unknown. Choose one of {', '.join(FORMULATIONS)}.")
+    if wrenches and not row.wrenches:
+        raise UnsupportedError(
+            f"formulation '{formulation}' takes no outside wrenches: it starts from the energies. Use 'newton_euler'."
+        )
+    for name in wrenches:
+        robot.frame(name)
+    return Dynamics(robot, formulation, _chosen_parameters(robot, parameters), tuple(wrenches), backend)
+
+
+def _chosen_parameters(robot: Robot, wanted: Literal["all"] | Sequence[str] | None) -> tuple[Parameter, ...]:
+    if wanted is None:
+        return ()
+    known = {parameter.name: parameter for parameter in robot.parameters}
+    if wanted == "all":
+        return tuple(known.values())
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        listed = ", ".join(f"'{name}'" for name in known) or "none"
+        raise ModelError(
+            [f"parameter '{name}': robot '{robot.name}' has no such parameter; expected one of: {listed}." for name in missing]
+        )
+    return tuple(known[name] for name in wanted)
+
+
+# ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """The equations of motion of one robot. Made by `derive`.
+
+    Every function is a `CompiledFunction`: batch-first arrays in, `.raw(out, ...)` without checks, `.program` for the
+    graph, `.source` for what was emitted. Where parameters were named, each takes `p` as its last input.
+    """
+
+    robot: Robot
+    formulation: str
+    parameters: tuple[Parameter, ...] = ()
+    wrenches: tuple[str, ...] = ()
+    backend: str = "llvm"
+    _made: dict[Any, CompiledFunction] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def nominal_parameters(self) -> npt.NDArray[np.float64]:
+        """Nominal values of the named parameters, the input `p`, shape (np,)."""
+        return np.array([parameter.value for parameter in self.parameters], dtype=float)
+
+    # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def mass_matrix(self) -> CompiledFunction:
+        """M(q), shape (nv, nv)."""
+        return self._function("mass_matrix", ("q",), self._recursion.mass_matrix)
+
+    @property
+    def inverse_dynamics(self) -> CompiledFunction:
+        """tau = ID(q, v, a), shape (nv,): the generalized forces that give the acceleration a."""
+        return self._function("inverse_dynamics", ("q", "v", "a", "wrenches"), self._recursion.inverse_dynamics)
+
+    @property
+    def bias_forces(self) -> CompiledFunction:
+        """h(q, v), shape (nv,): Coriolis, centrifugal and gravity forces."""
+        return self._function("bias_forces", ("q", "v", "wrenches"), self._recursion.bias_forces)
+
+    @property
+    def forward_dynamics(self) -> CompiledFunction:
+        """a = FD(q, v, tau), shape (nv,)."""
+        self._refuse_constraints("forward_dynamics")
+        return self._function("forward_dynamics", ("q", "v", "tau", "wrenches"), self._recursion.forward_dynamics)
+
+    @property
+    def coriolis_matrix(self) -> CompiledFunction:
+        """C(q, v), shape (nv, nv), with Mdot - 2 C skew-symmetric."""
+        return self._function("coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, written=True)
+
+    @property
+    def gravity_forces(self) -> CompiledFunction:
+        """g(q), shape (nv,): the generalized forces that hold the robot still."""
+        return self._function("gravity_forces", ("q",), newton_euler.gravity_forces)
+
+    @property
+    def energy(self) -> CompiledFunction:
+        """(kinetic, potential) energy [J] at (q, v), two outputs of shape ()."""
+
+        def both(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
+            return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
+
+        return self._function("energy", ("q", "v"), both, written=True)
+
+    # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def forward_kinematics(self) -> CompiledFunction:
+        """Poses of all bodies in the world, shape (bodies, 4, 4), in the order of `robot.body_names`."""
+
+        def all_poses(tree: Tree, q: Any) -> list[Any]:
+            return [matrix_of(pose) for pose in kinematics.forward_kinematics(tree, q, self.robot.body_names)]
+
+        return self._function("forward_kinematics", ("q",), all_poses, written=True)
+
+    def pose(self, frame: str) -> CompiledFunction:
+        """The pose T_WF(q) of a body or frame, shape (4, 4)."""
+        self.robot.frame(frame)
+
+        def one_pose(tree: Tree, q: Any) -> Any:
+            return matrix_of(kinematics.forward_kinematics(tree, q, [frame])[0])
+
+        return self._function(f"pose[{frame}]", ("q",), one_pose, written=True)
+
+    def jacobian(self, frame: str, reference: Reference = "local") -> CompiledFunction:
+        """J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v. See mechanics.kinematics."""
+        self.robot.frame(frame)
+
+        def of_frame(tree: Tree, q: Any) -> Any:
+            return kinematics.jacobian(tree, q, frame, reference)
+
+        return self._function(f"jacobian[{frame}, {reference}]", ("q",), of_frame, written=True)
+
+    def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
+        """dJ/dt at (q, v), shape (6, nv)."""
+        self.robot.frame(frame)
+
+        def of_frame(tree: Tree, q: Any, v: Any) -> Any:
+            return kinematics.jacobian_rate(tree, q, v, frame, reference)
+
+        return self._function(f"jacobian_rate[{frame}, {reference}]", ("q", "v"), of_frame, written=True)
+
+    @property
+    def center_of_mass(self) -> CompiledFunction:
+        """Center of mass of all bodies in the world [m], shape (3,)."""
+        return self._function("center_of_mass", ("q",), momentum.center_of_mass, written=True)
+
+    @property
+    def centroidal_matrix(self) -> CompiledFunction:
+        """A_G(q), shape (6, nv): the momentum about the center of mass is A_G v, [linear; angular], world axes."""
+        return self._function("centroidal_matrix", ("q",), momentum.centroidal_matrix, written=True)
+
+    @property
+    def momentum(self) -> CompiledFunction:
+        """[linear; angular about the center of mass] momentum at (q, v), world axes, shape (6,)."""
+        return self._function("momentum", ("q", "v"), momentum.total_momentum, written=True)
+
+    @property
+    def configuration_rate(self) -> CompiledFunction:
+        """qdot at (q, v), shape (nq,)."""
+        return self._function("configuration_rate", ("q", "v"), kinematics.configuration_rate, written=True)
+
+    # ── making them ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _recursion(self) -> Formulation:
+        return FORMULATIONS[self.formulation]
+
+    def _refuse_constraints(self, what: str) -> None:
+        closed = [f"loop '{joint.name}'" for joint in self.robot.loops]
+        closed += [f"coupling of '{coupling.joint}'" for coupling in self.robot.couplings]
+        if closed:
+            raise UnsupportedError(
+                f"{what}: robot '{self.robot.name}' is held together by {', '.join(closed)}, and this function knows the open "
+                "tree only. mass_matrix, bias_forces and inverse_dynamics describe the tree with those cut."
+            )
+
+    def _function(
+        self, name: str, inputs: tuple[str, ...], function: Callable[..., Any], *, written: bool = False
+    ) -> CompiledFunction:
+        """The compiled function of that name, made on first use. `written`: on the links as the user wrote them."""
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = build(self._program(name, inputs, function, written), self.backend)
+        return made
+
+    def _program(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any], written: bool) -> Program:
+        robot = self.robot
+        shapes: dict[str, Shape] = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),)}
+        names = [group for group in inputs if group != "wrenches" or self.wrenches]
+        if self.parameters:
+            names.append("p")
+
+        def run(*arguments: Any) -> Any:
+            given = dict(zip(names, arguments, strict=True))
+            values = given.pop("p", ())
+            lookup = {parameter.name: x for parameter, x in zip(self.parameters, values, strict=True)}
+            tree = resolve(robot, lookup)
+            if not written:
+                tree = self._recursion.prepare(tree)
+            pushed = given.pop("wrenches", None)
+            if pushed is not None:
+                return function(tree, *given.values(), _on_links(tree, self.wrenches, pushed))
+            return function(tree, *given.values())
+
+        groups = {group: shapes.get(group, (robot.nv,)) for group in names}
+        return trace(run, groups, name=f"{robot.name}.{name}")
+
+
+def _on_links(tree: Tree, frames: Sequence[str], wrenches: Sequence[Sequence[Any]]) -> dict[int, Any]:
+    """Wrenches at frames, gathered on the links that carry them."""
+    loads: dict[int, Any] = {}
+    for frame, wrench in zip(frames, wrenches, strict=True):
+        at = tree.attachments[frame]
+        if at.link == WORLD:
+            continue
+        load = move_wrench(at.pose, wrench)
+        halves = (tuple(load[:3]), tuple(load[3:]))
+        loads[at.link] = newton_euler.added(loads[at.link], halves) if at.link in loads else halves
+    return loads

@@ -1,0 +1,46 @@
+"""Every exception that Kinemorph raises on purpose.
+
+    KinemorphError
+    ├── ModelError           the robot is wrong; `problems` lists every mistake found, one sentence each
+    ├── ShapeError           an array has the wrong shape or holds a value that is not finite (a ValueError too)
+    ├── UnsupportedError     a formulation, backend or analysis does not cover this model; says why
+    ├── CompileError         code generation failed; carries the program's name
+    └── MissingExtraError    an optional dependency is absent; names the pip command
+
+A message is one sentence for a person: the thing's name, the value found, what was expected, how to mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class KinemorphError(Exception):
+    """Base of all errors that Kinemorph raises on purpose."""
+
+
+class ModelError(KinemorphError):
+    """A robot that cannot be built. `problems` holds one sentence for every mistake found."""
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class ShapeError(KinemorphError, ValueError):
+    """An array of the wrong shape, or with a value that is not finite."""
+
+
+class UnsupportedError(KinemorphError):
+    """What was asked is outside what this formulation, backend or analysis covers."""
+
+
+class CompileError(KinemorphError):
+    """Code generation failed."""
+
+
+class MissingExtraError(KinemorphError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"'{package}' is not installed. Run: pip install 'kinemorph[{extra}]'")

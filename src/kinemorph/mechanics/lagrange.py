@@ -1,0 +1,92 @@
+"""The equations of motion from the energies alone, by nested dual numbers: an independent check on the recursions.
+
+With the Lagrangian L = T(q, v) - V(q), velocities v that belong to a Lie group joint by joint (Hamel, Euler-Poincare), and
+momenta p_k = dT/dv_k,
+
+    tau_k = d/dt p_k - (ad_v^T p)_k - dL/d(xi_k)
+
+where dL/d(xi_k) is the derivative as the configuration moves along the k-th velocity alone. For joints with one axis the
+middle term is zero and this is Lagrange's equation as everyone knows it. d/dt is one level of dual numbers (q moves with
+v, v with a), each partial derivative another; no kinematic recursion of the Newton-Euler kind is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.groups import cobracket
+from kinemorph.algebra.linear import solve_definite
+from kinemorph.algebra.vectors import dot
+from kinemorph.mechanics.kinematics import configuration_rate, dense, tangent_of
+from kinemorph.mechanics.momentum import kinetic_energy, potential_energy
+from kinemorph.mechanics.motions import S
+from kinemorph.mechanics.tree import Tree
+
+TIME, PARTIAL = 1, 2  # levels: the derivative along the motion lies inside the partial one
+
+
+def inverse_dynamics(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> list[S]:
+    """Generalized forces, shape (nv,), that give the acceleration `a` at (q, v)."""
+    qdot = configuration_rate(tree, q, v)
+    q_t = [Dual(x, dx, level=TIME) for x, dx in zip(q, qdot, strict=True)]
+    v_t = [Dual(x, dx, level=TIME) for x, dx in zip(v, a, strict=True)]
+    momenta = [_momentum(tree, q_t, v_t, k) for k in range(tree.nv)]
+    p = [x.value if isinstance(x, Dual) else x for x in momenta]
+    turned = _carried_momenta(tree, v, p)
+    return [tangent_of(momenta[k], TIME) + turned[k] - _slope(tree, q, v, k) for k in range(tree.nv)]
+
+
+def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
+    """M(q), shape (nv, nv): second derivatives of the kinetic energy in the velocities."""
+    still = [0.0] * tree.nv
+    columns = []
+    for k in range(tree.nv):
+        v = [Dual(0.0, 1.0, level=TIME) if j == k else x for j, x in enumerate(still)]
+        columns.append([tangent_of(_momentum(tree, q, v, j), TIME) for j in range(tree.nv)])
+    return [[columns[k][j] for k in range(tree.nv)] for j in range(tree.nv)]
+
+
+def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
+    """h(q, v), shape (nv,): the generalized forces at zero acceleration."""
+    return inverse_dynamics(tree, q, v, [0.0] * tree.nv)
+
+
+def forward_dynamics(tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S]) -> list[S]:
+    """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely."""
+    rest = [force - bias for force, bias in zip(tau, bias_forces(tree, q, v), strict=True)]
+    return solve_definite(mass_matrix(tree, q), rest)
+
+
+def _momentum(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
+    """dT/dv_k."""
+    varied = [Dual(x, 1.0, level=PARTIAL) if j == k else x for j, x in enumerate(v)]
+    return tangent_of(kinetic_energy(tree, q, varied), PARTIAL)
+
+
+def _slope(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
+    """dL/d(xi_k): the Lagrangian as the configuration moves along the k-th velocity, v held."""
+    unit = [1.0 if j == k else 0.0 for j in range(tree.nv)]
+    moving = [Dual(x, dx, level=PARTIAL) for x, dx in zip(q, configuration_rate(tree, q, unit), strict=True)]
+    return tangent_of(kinetic_energy(tree, moving, v), PARTIAL) - tangent_of(potential_energy(tree, moving), PARTIAL)
+
+
+def _carried_momenta(tree: Tree, v: Sequence[S], p: Sequence[S]) -> list[S]:
+    """-(ad_v^T p) joint by joint: zero for one axis, the gyroscopic term of a joint with several.
+
+    The momenta of a joint that moves in a subgroup are those components of a wrench; along the other components the
+    bracket of two velocities of the subgroup has no part, so zeros may stand there.
+    """
+    carried: list[S] = [0.0] * tree.nv
+    for link in tree.links:
+        if len(link.axes) == 1:
+            continue
+        twist: list[S] = [0.0] * 6
+        wrench: list[S] = [0.0] * 6
+        for k, axis in enumerate(link.axes):
+            ((component, _),) = axis
+            twist[component], wrench[component] = v[link.v + k], p[link.v + k]
+        turned = cobracket(twist, wrench)
+        for k, axis in enumerate(link.axes):
+            carried[link.v + k] = dot(dense(axis), turned)
+    return carried

@@ -1,0 +1,105 @@
+"""From a Robot to a Tree: parameters become numbers, fixed bodies are merged, every joint axis becomes z.
+
+A parameter that is looked up as a graph node stays symbolic all the way through. Nothing is rounded here: a body written with
+coordinate axes is only renamed, so its structural zeros survive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, turn
+from kinemorph.algebra.inertia import Inertia, second_moment
+from kinemorph.algebra.vectors import Mat, cross, scale, transpose
+from kinemorph.mechanics.composite_bodies import joined_moments, shifted_moments
+from kinemorph.mechanics.motions import ZERO3, ZERO_SYM, TurnFull
+from kinemorph.mechanics.tree import WORLD, Attachment, Link, Moments, Tree
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+
+Lookup = Mapping[str, Any]
+
+
+def resolve(robot: Robot, lookup: Lookup | None = None) -> Tree:
+    """The tree of a robot. `lookup` gives scalars by parameter name; the others take their nominal value.
+
+    Joints that close a loop are left out: the tree is what remains when they are cut.
+    """
+    links: list[Link] = []
+    attachments: dict[str, Attachment] = {"world": Attachment(WORLD, IDENTITY)}
+    for joint in robot.order:
+        base = attachments[joint.parent]
+        at = Attachment(base.link, compose(base.pose, _pose(joint.placement, lookup)))
+        at = _joined_by(joint, robot, at, links, lookup)
+        attachments[joint.child] = Attachment(at.link, compose(at.pose, inverse(_pose(joint.child_placement, lookup))))
+    for frame in robot.frames:
+        base = attachments[frame.body]
+        attachments[frame.name] = Attachment(base.link, compose(base.pose, _pose(frame.placement, lookup)))
+
+    held: list[Moments] = [(0.0, ZERO3, ZERO_SYM)] * (len(links) + 1)  # the last is the world's
+    for body in robot.bodies:
+        at = attachments[body.name]
+        mass, com, moment = evaluate(body.mass, lookup), evaluate_all(body.com, lookup), evaluate_all(body.inertia, lookup)
+        held[at.link] = joined_moments(held[at.link], _placed(Inertia(mass, com, moment), at.pose))
+    for index, (mass, h, sigma) in enumerate(held[:-1]):
+        links[index] = replace(links[index], mass=mass, h=h, sigma=sigma)
+    gravity = evaluate_all(robot.gravity, lookup)
+    return Tree(robot.name, tuple(links), robot.nq, robot.nv, gravity, attachments, held[-1])
+
+
+def _joined_by(joint: Joint, robot: Robot, at: Attachment, links: list[Link], lookup: Lookup | None) -> Attachment:
+    """Adds the links of one joint, and gives the joint frame after its motion."""
+    q, v = robot.q_slice(joint.name).start, robot.v_slice(joint.name).start
+    for number, step in enumerate(joint.table.primitives):
+        R = z_frame(joint.axes[step.axis]) if step.axis is not None else IDENTITY.R
+        last = number == len(joint.table.primitives) - 1
+        links.append(
+            Link(
+                name=joint.child if last else f"{joint.name}.{number}",
+                kind=step.kind,
+                parent=at.link,
+                placement=compose(at.pose, turn(R)),
+                q=q + step.q[0],
+                v=v + step.v[0],
+                mass=0.0,
+                h=ZERO3,
+                sigma=ZERO_SYM,
+                armature=tuple(evaluate(x, lookup) for x in joint.armature[step.v[0] : step.v[1]]),
+                pitch=evaluate(joint.pitch, lookup),
+            )
+        )
+        at = Attachment(len(links) - 1, turn(transpose(R)))
+    return at
+
+
+def z_frame(axis: Sequence[float]) -> Mat:
+    """A rotation whose third column is the unit axis; a mere renaming of axes where it is a coordinate axis."""
+    largest = max(range(3), key=lambda k: abs(axis[k]))
+    columns: list[Sequence[float]]
+    if abs(axis[largest]) == 1.0:
+        after, sign = (largest + 1) % 3, axis[largest]
+        x = tuple(sign if k == after else 0.0 for k in range(3))
+        columns = [x, cross(axis, x), axis]
+    else:
+        smallest = min(range(3), key=lambda k: abs(axis[k]))
+        x = cross(tuple(1.0 if k == smallest else 0.0 for k in range(3)), axis)
+        x = scale(1.0 / math.hypot(*x), x)
+        columns = [x, cross(axis, x), axis]
+    return transpose(columns)
+
+
+def _pose(pose: Pose, lookup: Lookup | None) -> Pose:
+    resolved: Pose = evaluate_all(pose, lookup)
+    return resolved
+
+
+def _placed(inertia: Inertia, T: Pose) -> Moments:
+    """Moments of a body given in its own frame, in the frame where its pose is T."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = second_moment(inertia)
+    h = scale(inertia.mass, inertia.com)
+    R = TurnFull(T.R)  # type: ignore[arg-type]
+    return shifted_moments((inertia.mass, R.out(h), R.out_symmetric((xx, xy, xz, yy, yz, zz))), T.p)  # type: ignore[arg-type]

@@ -1,0 +1,146 @@
+"""A Tree: a robot made ready for the recursions.
+
+Parameters have become numbers (or graph nodes), bodies fixed to each other are one link, a universal joint is two
+revolutes with a massless link between, and every joint axis is the z axis of its link's frame. Links stand parent
+first. The user's bodies and frames are kept as attachments: a link and a fixed pose in it.
+
+The pose of link B in its parent P is  T_PB = A Rz(q + offset) Tz(slide)  with A = `placement` (see motions.ELEMENTARY
+for the other joint kinds). Inertia is held as the moments of mass about the link's origin: mass m [kg], first moment
+h [kg m] and second moment Sigma = integral r r^T dm [kg m^2], six numbers (xx, xy, xz, yy, yz, zz).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.mechanics.motions import ELEMENTARY, Axis, Move, S, Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
+
+Moments = tuple[S, Vec3, Sym3]  # mass [kg], first [kg m] and second [kg m^2] moment about a frame's origin, in its axes
+
+WORLD = -1
+TINY = 1e-15  # below this a direction cosine, or a length against the robot's size, is a structural zero
+
+
+@dataclass(frozen=True)
+class Link:
+    """One moving rigid body and the elementary joint that carries it."""
+
+    name: str
+    kind: str  # a row of motions.ELEMENTARY
+    parent: int  # index of the parent link, or WORLD
+    placement: Pose  # of the joint frame in the parent's frame
+    q: int  # where its coordinates begin in q
+    v: int  # where its velocities begin in v
+    mass: S
+    h: Vec3
+    sigma: Sym3
+    armature: tuple[S, ...]  # added to the diagonal of the mass matrix, one per velocity
+    offset: float = 0.0  # [rad] added to the joint angle
+    slide: S = 0.0  # [m] along z, after the turn
+    pitch: S = 0.0  # [m/rad] of a helical joint
+
+    @property
+    def moments(self) -> Moments:
+        """Mass, first and second moment about the link's origin."""
+        return (self.mass, self.h, self.sigma)
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The screw axes in this link's frame, sparse twists."""
+        return ELEMENTARY[self.kind].axes(self.pitch)
+
+    @cached_property
+    def fixed_turns(self) -> tuple[tuple[Turn, ...], float]:
+        """The placement's rotation as turns, and the angle about z that an axial joint takes over."""
+        return turns_of(self.placement.R, axial=ELEMENTARY[self.kind].axial)
+
+    def move(self, q: Sequence[S]) -> Move:
+        """Pose in the parent at configuration q (the whole robot's)."""
+        row = ELEMENTARY[self.kind]
+        turns, angle = self.fixed_turns
+        shift, turn, slide = row.move(q[self.q : self.q + row.nq], self.offset + angle, self.slide, self.pitch)
+        p = self.placement.p
+        if not row.axial:
+            for fixed in reversed(turns):
+                shift = fixed.out(shift)
+            p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
+        return Move(p, turns if turn is None else (*turns, turn), slide)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A user's body or frame: a fixed pose in a link's frame (or in the world)."""
+
+    link: int
+    pose: Pose
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Links parent first; `gravity` in the world frame [m/s^2]; attachments by body and frame name."""
+
+    name: str
+    links: tuple[Link, ...]
+    nq: int
+    nv: int
+    gravity: Vec3
+    attachments: Mapping[str, Attachment] = field(repr=False)
+    ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # of the bodies fixed to the world
+
+    def moves(self, q: Sequence[S]) -> list[Move]:
+        """Pose of every link in its parent."""
+        return [link.move(q) for link in self.links]
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Links hanging on each link."""
+        below: list[list[int]] = [[] for _ in self.links]
+        for index, link in enumerate(self.links):
+            if link.parent != WORLD:
+                below[link.parent].append(index)
+        return tuple(map(tuple, below))
+
+
+def snapped(x: Any, size: float = 1.0) -> Any:
+    """A number with rounding dust removed: 0 and +-size are made exact. Other scalars pass through."""
+    if not isinstance(x, (float, int)):
+        return x
+    x = float(x)
+    if abs(x) < TINY * size:
+        return 0.0
+    if abs(abs(x) - size) < TINY * size:
+        return math.copysign(size, x)
+    return x
+
+
+def turns_of(R: Any, *, axial: bool) -> tuple[tuple[Turn, ...], float]:
+    """A rotation matrix as Rz(a) Rx(b) Rz(c). An axial joint takes c into its own angle; else it is a third turn."""
+    if not all(isinstance(x, (float, int)) for row in R for x in row):
+        return (TurnFull(R),), 0.0
+    sin_b = math.hypot(R[0][2], R[1][2])
+    turns: list[Turn] = []
+    if sin_b < TINY:
+        flipped = R[2][2] < 0.0
+        c = math.atan2(-R[0][1], R[0][0]) if flipped else math.atan2(R[1][0], R[0][0])
+        if flipped:
+            turns.append(TurnX(-1.0, 0.0))
+    else:
+        sin_a, cos_a = snapped(R[0][2] / sin_b), snapped(-R[1][2] / sin_b)
+        if cos_a < 0.0:  # of the two ways to write the rotation, the one with the smaller first turn
+            sin_a, cos_a, sin_b = -sin_a, -cos_a, -sin_b
+        c = math.atan2(R[2][0] / sin_b, R[2][1] / sin_b)
+        if sin_a != 0.0:
+            turns.append(TurnZ(cos_a, sin_a))
+        turns.append(TurnX(snapped(R[2][2]), snapped(sin_b)))
+    if abs(c) < TINY:
+        c = 0.0
+    if axial:
+        return tuple(turns), c
+    if c != 0.0:
+        turns.append(TurnZ(snapped(math.cos(c)), snapped(math.sin(c))))
+    return tuple(turns), 0.0

@@ -1,0 +1,204 @@
+"""What must hold of a robot's parts, and of the parts together: one function per subject, each returns sentences.
+
+Numbers are judged at the nominal values of the parameters. A sentence names the thing, the value found, what was
+expected and the remedy.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from kinemorph.algebra.inertia import inertia_problems
+from kinemorph.algebra.vectors import cross, norm
+from kinemorph.model.body import Body
+from kinemorph.model.joint import Joint, Z
+from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
+from kinemorph.model.reading import Reader
+from kinemorph.model.robot import Coupling, Frame
+from kinemorph.model.shapes import POSITIVE_SIZES, Mesh, shape_values
+from kinemorph.model.topology import WORLD, Edge, spanning_tree
+
+
+def body_problems(body: Body) -> list[str]:
+    """Mass and inertia that some real body could have. A body with neither is legal: it only passes motion on."""
+    mass, com, inertia = evaluate(body.mass), evaluate_all(body.com), evaluate_all(body.inertia)
+    if mass == 0.0:
+        if np.any(np.array(inertia)):
+            return [
+                f"body '{body.name}': the mass is 0 but the inertia is not, expected both or neither. Give it a mass."
+            ]
+        return []
+    return [
+        f"body '{body.name}': {problem}. Correct its mass data." for problem in inertia_problems(mass, com, inertia)
+    ]
+
+
+def shape_problems(body: Body) -> list[str]:
+    """Sizes that can be drawn."""
+    reader = Reader()
+    for index, shape in enumerate(body.shapes):
+        what = f"body '{body.name}': shape {index}"
+        if type(shape) not in POSITIVE_SIZES:
+            known = ", ".join(kind.__name__ for kind in POSITIVE_SIZES)
+            reader.note(f"{what} is {shape!r}, expected one of {known}. Use one of these.")
+            continue
+        what += f" ({type(shape).__name__})"
+        if not np.all(np.isfinite(_flat(evaluate_all(shape_values(shape))))):
+            reader.note(f"{what} has a size or a place that is not finite. Look for a missing value.")
+            continue
+        reader.pose(f"{what}: placement", shape.placement)
+        for field in POSITIVE_SIZES[type(shape)]:
+            if min(_flat((evaluate_all(getattr(shape, field)),))) <= 0.0:
+                reader.note(
+                    f"{what}: {field} is {evaluate_all(getattr(shape, field))}, expected a length above 0. Enlarge it."
+                )
+        if len(shape.color) not in (3, 4) or not all(0.0 <= part <= 1.0 for part in shape.color):
+            reader.note(
+                f"{what}: color is {shape.color}, expected 3 or 4 numbers between 0 and 1. Divide by 255 if needed."
+            )
+        if isinstance(shape, Mesh) and any(not 0 <= i < len(shape.vertices) for face in shape.faces for i in face):
+            reader.note(
+                f"{what}: a face names a corner outside 0..{len(shape.vertices) - 1}. Check the faces of the mesh."
+            )
+    return reader.problems
+
+
+def _flat(nested: object) -> list[float]:
+    """The numbers of nested tuples."""
+    if isinstance(nested, (tuple, list)):
+        return [number for item in nested for number in _flat(item)]
+    return [nested] if isinstance(nested, float) else []
+
+
+def joint_problems(joint: Joint) -> list[str]:
+    """Data of one joint that do not fit its kind."""
+    what, found = f"joint '{joint.name}'", []
+    if joint.kind == "universal" and float(norm(cross(joint.axis, joint.axis2))) < 1e-6:
+        found.append(
+            f"{what}: axis {joint.axis} and axis2 {joint.axis2} are parallel, expected two directions. Turn one."
+        )
+    if joint.kind == "planar" and joint.axis != Z:
+        found.append(f"{what}: a planar joint moves across z, but axis is {joint.axis}. Rotate its placement instead.")
+    if joint.kind != "helical" and joint.pitch != 0.0:
+        found.append(
+            f"{what}: pitch is {joint.pitch} but the kind is {joint.kind}. Use kind 'helical' or leave pitch out."
+        )
+    if joint.parent == joint.child:
+        found.append(f"{what}: parent and child are both '{joint.parent}', expected two bodies. Name the other body.")
+    for name, lower, upper in zip(joint.q_names, joint.lower, joint.upper, strict=True):
+        if lower > upper:
+            found.append(f"{what}: lower limit {lower:.6g} is above upper limit {upper:.6g} of {name}. Swap them.")
+        if joint.kind in ("spherical", "free") and (lower > -np.inf or upper < np.inf):
+            found.append(
+                f"{what}: {name} has a limit, but a {joint.kind} joint has no limited coordinates. Leave it out."
+            )
+    for key in ("velocity", "effort"):
+        for name, value in zip(joint.v_names, getattr(joint, key), strict=True):
+            if not value > 0.0:
+                found.append(
+                    f"{what}: the {key} limit of {name} is {value:.6g}, expected above 0. Leave it out for no limit."
+                )
+    return found
+
+
+def name_problems(robot: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]) -> list[str]:
+    """Names used once, "world" kept for the ground, frames on bodies that exist."""
+    found = [] if bodies else [f"robot '{robot}' has no bodies, expected at least one. Add a body and a root."]
+    body_names = [body.name for body in bodies]
+    for what, names in (
+        ("body", body_names),
+        ("joint", [joint.name for joint in joints]),
+        ("frame", [frame.name for frame in frames]),
+    ):
+        for name, count in Counter(names).items():
+            if count > 1:
+                found.append(f"{what} '{name}' is declared {count} times, expected once. Rename all but one.")
+    found += [
+        f"body '{WORLD}': this name is kept for the ground. Rename the body." for name in body_names if name == WORLD
+    ]
+    for frame in frames:
+        if frame.name in (*body_names, WORLD):
+            found.append(f"frame '{frame.name}' has the name of a body, expected a name of its own. Rename the frame.")
+        if frame.body not in (*body_names, WORLD):
+            found.append(f"frame '{frame.name}': {_unknown('body', frame.body, body_names)}")
+    return found
+
+
+def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[str]:
+    """Every body hangs on the world: known ends, declared roots, no ring that floats by itself."""
+    found, names = [], [body.name for body in bodies]
+    ends = {*names, WORLD}
+    for joint in joints:
+        if joint.parent not in ends:
+            found.append(f"joint '{joint.name}': parent: {_unknown('body', joint.parent, names)}")
+        if joint.child not in ends:
+            found.append(f"joint '{joint.name}': child: {_unknown('body', joint.child, names)}")
+    carried = {joint.child for joint in joints}
+    for name in dict.fromkeys(names):
+        if name not in carried and name != WORLD:
+            found.append(
+                f"body '{name}' has no parent joint and is not declared a root, expected one of the two. "
+                f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
+            )
+    edges = [Edge(j.name, j.parent, j.child) for j in joints if j.parent in ends and j.child in ends]
+    tree = spanning_tree(list(ends), edges, directed=True)
+    roots = [name for name in names if name not in carried]
+    below = {v for root in roots for v in spanning_tree(list(ends), edges, root, directed=True).order}
+    adrift = [name for name in dict.fromkeys(names) if name in tree.unreached and name in carried and name not in below]
+    if adrift and not any(joint.parent not in ends for joint in joints):
+        listed = ", ".join(f"'{name}'" for name in adrift)
+        found.append(f"bodies {listed} hang on each other in a ring but not on the world. Declare one of them a root.")
+    for chord in tree.chords:
+        if next(joint.kind for joint in joints if joint.name == chord.name) == "free":
+            found.append(f"joint '{chord.name}' closes a cycle but is free, so it holds nothing. Remove it.")
+    return found
+
+
+def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) -> list[str]:
+    """Mimic joints with one coordinate, each led once, and not in a circle."""
+    found, by_name = [], {joint.name: joint for joint in joints}
+    for coupling in couplings:
+        what = f"coupling of joint '{coupling.joint}'"
+        for name in (coupling.joint, coupling.leader):
+            if name not in by_name:
+                found.append(f"{what}: {_unknown('tree joint', name, list(by_name))}")
+            elif by_name[name].nq != 1:
+                found.append(
+                    f"{what}: joint '{name}' has {by_name[name].nq} coordinates, expected 1. Couple a simple joint."
+                )
+    for name, count in Counter(coupling.joint for coupling in couplings).items():
+        if count > 1:
+            found.append(f"joint '{name}' is coupled {count} times, expected once. Keep one coupling.")
+    leaders = {coupling.joint: coupling.leader for coupling in couplings}
+    for start in leaders:
+        here, seen = start, set()
+        while here in leaders and here not in seen:
+            seen.add(here)
+            here = leaders[here]
+        if here == start:
+            found.append(f"coupling of joint '{start}': it follows itself through its leaders. Break the circle.")
+    return found
+
+
+def parameter_problems(parameters: Iterable[Parameter]) -> list[str]:
+    """One name, one parameter."""
+    found: list[str] = []
+    first: dict[str, Parameter] = {}
+    for parameter in parameters:
+        known = first.setdefault(parameter.name, parameter)
+        if known != parameter:
+            found.append(f"parameter '{parameter.name}' is declared twice, as {known!r} and {parameter!r}. Rename one.")
+        if not parameter.name:
+            found.append(f"a parameter with value {parameter.value} has no name, expected text. Name it.")
+    return found
+
+
+def _unknown(what: str, name: object, known: Sequence[str]) -> str:
+    """A sentence for a name that is not there, with the nearest one that is."""
+    near = difflib.get_close_matches(str(name), known, n=1)
+    remedy = f"Did you mean '{near[0]}'?" if near else f"Declare the {what} or correct the name."
+    return f"there is no {what} {name!r}, expected a declared name. {remedy}"

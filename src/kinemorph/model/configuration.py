@@ -1,0 +1,213 @@
+"""The configuration manifold: where q lives, how v moves it, and the pose and twist across a joint.
+
+Quaternion and planar coordinates are not a vector space: q + v dt leaves the manifold. `integrate` goes the exact
+way, the exponential of each joint's group at a constant body velocity (SE(3) for free, SE(2) for planar, SO(3) for
+spherical, plain addition for the rest); `difference` is its inverse. Written over any scalar: given NumPy arrays
+(..., n) they give arrays, given sequences of scalars they give a tuple.
+
+Everything is dispatched through one table, by primitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_se3, inverse, move_twist_back
+from kinemorph.algebra.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_to_rotation
+from kinemorph.algebra.rotations import left_jacobian_so3_inverse, rotation
+from kinemorph.algebra.scalar import S, div, plus, sincos, times
+from kinemorph.algebra.series import rotation_coefficients
+from kinemorph.algebra.vectors import Vec, add, matvec, matvec_transposed, scale, sub, zeros
+from kinemorph.errors import ShapeError
+from kinemorph.model.joint import Axis, Joint
+from kinemorph.model.parameter import Lookup, evaluate, evaluate_all
+from kinemorph.model.robot import Array, Robot
+
+# ── one row per primitive ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Manifold(NamedTuple):
+    """What one primitive does: its motion at q, its body twist for v, and how q moves by v in unit time, and back."""
+
+    motion: Callable[[Axis, S, Sequence[S]], Pose]  # (axis, pitch, q)
+    twist: Callable[[Axis, S, Sequence[S]], Vec]  # (axis, pitch, v)
+    integrate: Callable[[Sequence[S], Sequence[S]], Vec]  # (q, v)
+    difference: Callable[[Sequence[S], Sequence[S]], Vec]  # (q0, q1)
+
+
+def _planar_motion(axis: Axis, pitch: S, q: Sequence[S]) -> Pose:
+    return Pose(rotation((0.0, 0.0, 1.0), q[2]), (q[0], q[1], 0.0))
+
+
+def _planar_integrate(q: Sequence[S], v: Sequence[S]) -> Vec:
+    a, b, _, _ = rotation_coefficients(v[2] * v[2])
+    forward, sideways = a * v[0] - b * v[2] * v[1], b * v[2] * v[0] + a * v[1]
+    sine, cosine = sincos(q[2])
+    return (q[0] + cosine * forward - sine * sideways, q[1] + sine * forward + cosine * sideways, q[2] + v[2])
+
+
+def _planar_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
+    x, y, angle = sub(q1, q0)
+    sine, cosine = sincos(q0[2])
+    forward, sideways = cosine * x + sine * y, cosine * y - sine * x
+    a, b, _, _ = rotation_coefficients(angle * angle)
+    b = b * angle
+    size = a * a + b * b
+    return (div(a * forward + b * sideways, size), div(a * sideways - b * forward, size), angle)
+
+
+def _free_integrate(q: Sequence[S], v: Sequence[S]) -> Vec:
+    shift = exp_se3(v).p
+    return (*add(q[:3], matvec(quat_to_rotation(q[3:]), shift)), *quat_multiply(q[3:], quat_exp(v[3:])))
+
+
+def _free_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
+    w = _quaternion_difference(q0[3:], q1[3:])
+    shift = matvec_transposed(quat_to_rotation(q0[3:]), sub(q1[:3], q0[:3]))
+    return (*matvec(left_jacobian_so3_inverse(w), shift), *w)
+
+
+def _quaternion_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
+    return quat_log(quat_multiply(quat_conjugate(q0), q1))
+
+
+_NOWHERE = zeros(3)
+MANIFOLDS: dict[str, Manifold] = {
+    "revolute": Manifold(
+        lambda axis, pitch, q: Pose(rotation(axis, q[0]), _NOWHERE),
+        lambda axis, pitch, v: (*_NOWHERE, *scale(v[0], axis)),
+        add,
+        lambda q0, q1: sub(q1, q0),
+    ),
+    "prismatic": Manifold(
+        lambda axis, pitch, q: Pose(IDENTITY.R, scale(q[0], axis)),
+        lambda axis, pitch, v: (*scale(v[0], axis), *_NOWHERE),
+        add,
+        lambda q0, q1: sub(q1, q0),
+    ),
+    "helical": Manifold(
+        lambda axis, pitch, q: Pose(rotation(axis, q[0]), scale(times(pitch, q[0]), axis)),
+        lambda axis, pitch, v: (*scale(times(pitch, v[0]), axis), *scale(v[0], axis)),
+        add,
+        lambda q0, q1: sub(q1, q0),
+    ),
+    "spherical": Manifold(
+        lambda axis, pitch, q: Pose(quat_to_rotation(q), _NOWHERE),
+        lambda axis, pitch, v: (*_NOWHERE, *v),
+        lambda q, v: quat_multiply(q, quat_exp(v)),
+        _quaternion_difference,
+    ),
+    "planar": Manifold(
+        _planar_motion,
+        lambda axis, pitch, v: (v[0], v[1], 0.0, 0.0, 0.0, v[2]),
+        _planar_integrate,
+        _planar_difference,
+    ),
+    "free": Manifold(
+        lambda axis, pitch, q: Pose(quat_to_rotation(q[3:]), tuple(q[:3])),
+        lambda axis, pitch, v: tuple(v),
+        _free_integrate,
+        _free_difference,
+    ),
+}
+
+# ── one joint ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def joint_motion(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Pose:
+    """The motion across a joint at its coordinates q, shape (nq,): its frame on the child seen from that on the parent."""
+    motion = IDENTITY
+    for step in joint.table.primitives:
+        axis = joint.axes[step.axis or 0]
+        moved = MANIFOLDS[step.kind].motion(axis, evaluate(joint.pitch, lookup), q[slice(*step.q)])
+        motion = moved if motion is IDENTITY else compose(motion, moved)
+    return motion
+
+
+def joint_pose(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Pose:
+    """T_parent_child at the joint's coordinates q, shape (nq,)."""
+    before, after = evaluate_all(joint.placement, lookup), evaluate_all(joint.child_placement, lookup)
+    return compose(before, joint_motion(joint, q, lookup), inverse(after))
+
+
+def joint_twist(joint: Joint, q: Sequence[S], v: Sequence[S], lookup: Lookup | None = None) -> Vec:
+    """Twist of the child against the parent, shape (6,), in the joint frame on the child."""
+    total: Vec = zeros(6)
+    for step in joint.table.primitives:
+        axis, pitch = joint.axes[step.axis or 0], evaluate(joint.pitch, lookup)
+        moved = MANIFOLDS[step.kind].motion(axis, pitch, q[slice(*step.q)])
+        total = add(move_twist_back(moved, total), MANIFOLDS[step.kind].twist(axis, pitch, v[slice(*step.v)]))
+    return total
+
+
+# ── the whole robot ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def neutral(robot: Robot) -> Array:
+    """The configuration with every joint at zero and every quaternion at 1, shape (nq,)."""
+    return np.array([value for joint in robot.joints for value in joint.table.neutral], dtype=float)
+
+
+def random_configuration(robot: Robot, rng: np.random.Generator) -> Array:
+    """A random configuration, shape (nq,).
+
+    Within the limits where there are any, else angles in [-pi, pi] and lengths in [-1, 1] m; quaternions uniform over
+    all rotations. Coupled joints follow their leaders.
+    """
+    q = neutral(robot)
+    reach = {"rad": np.pi, "m": 1.0}
+    for joint in robot.joints:
+        part = q[robot.q_slice(joint.name)]  # a view
+        for i, unit in enumerate(joint.table.q_units):
+            if unit:
+                low = joint.lower[i] if np.isfinite(joint.lower[i]) else min(-reach[unit], joint.upper[i] - reach[unit])
+                high = joint.upper[i] if np.isfinite(joint.upper[i]) else max(reach[unit], low + reach[unit])
+                part[i] = rng.uniform(low, high)
+        turning = [i for i, unit in enumerate(joint.table.q_units) if not unit]
+        if turning:
+            quaternion = rng.normal(size=4)
+            part[turning] = quaternion / np.linalg.norm(quaternion)
+    followers = list(robot.couplings)
+    while followers:
+        coupling = next(c for c in followers if all(c.leader != other.joint for other in followers))
+        lead = q[robot.q_slice(coupling.leader)]
+        q[robot.q_slice(coupling.joint)] = evaluate(coupling.multiplier) * lead + evaluate(coupling.offset)
+        followers.remove(coupling)
+    return q
+
+
+def integrate(robot: Robot, q: Any, v: Any) -> Any:
+    """q, shape (nq,), after unit time at constant body velocity v, shape (nv,). For a step of length h pass h * v."""
+    return _by_primitive(robot, "integrate", (q, robot.nq, "q"), (v, robot.nv, "v"))
+
+
+def difference(robot: Robot, q0: Any, q1: Any) -> Any:
+    """The constant body velocity, shape (nv,), that carries q0 to q1 in unit time: the inverse of `integrate`."""
+    return _by_primitive(robot, "difference", (q0, robot.nq, "q0"), (q1, robot.nq, "q1"))
+
+
+def _by_primitive(robot: Robot, what: str, first: tuple[Any, int, str], second: tuple[Any, int, str]) -> Any:
+    a, b = _columns(*first), _columns(*second)
+    result: list[S] = []
+    for joint in robot.joints:
+        q, v = robot.q_slice(joint.name).start, robot.v_slice(joint.name).start
+        for step in joint.table.primitives:
+            at_q, at_v = slice(q + step.q[0], q + step.q[1]), slice(v + step.v[0], v + step.v[1])
+            rule = getattr(MANIFOLDS[step.kind], what)
+            result += rule(a[at_q], b[at_v] if what == "integrate" else b[at_q])
+    if isinstance(first[0], np.ndarray) or isinstance(second[0], np.ndarray):
+        return np.stack(np.broadcast_arrays(*result), axis=-1) if result else np.zeros(np.shape(first[0]))
+    return tuple(result)
+
+
+def _columns(values: Any, length: int, name: str) -> list[S]:
+    """The scalars of a sequence, or the columns of an array (..., length)."""
+    found = values.shape[-1] if isinstance(values, np.ndarray) and values.ndim else len(values)
+    if found != length:
+        raise ShapeError(f"{name} has {found} entries, expected {length}.")
+    if isinstance(values, np.ndarray):
+        return [plus(values[..., i], 0.0) for i in range(length)]
+    return list(values)

@@ -1,0 +1,202 @@
+"""Joints: one table of kinds, and the data of one joint.
+
+A joint lets its child move against its parent. The joint frame is fixed to the parent by `placement` and to the child
+by `child_placement`; between the two lies the motion of the kind:
+
+    T_parent_child = placement * motion(q) * inverse(child_placement)
+
+Axes are literal unit vectors in the joint frame. A kind's motion is a product of primitives, left to right; every
+primitive has a constant screw axis in the frame after its motion, so its velocity subspace never depends on q.
+
+    revolute     Rot(axis, q)                                  cylindrical  Rot(axis, q0) Trans(axis q1)
+    prismatic    Trans(axis q)                                 universal    Rot(axis, q0) Rot(axis2, q1)
+    helical      Rot(axis, q) Trans(axis pitch q)              spherical    unit quaternion wxyz, v = body rate
+    planar       Trans(x, y, 0) Rot(z, theta), v = body twist  free         position and quaternion, v = body twist
+
+A joint that closes a cycle is a loop: it has no coordinates of its own, and `closure` names the conditions it imposes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.model.parameter import Value
+
+Axis: TypeAlias = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """One step of a joint's motion: an elementary kind, which of the joint's axes it uses, its slices of q and v."""
+
+    kind: str  # revolute, prismatic, helical, spherical, planar, free
+    axis: int | None  # 0: `axis`, 1: `axis2`, None: no axis
+    q: tuple[int, int]
+    v: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class JointKind:
+    """A row of the joint table. `q_names` are suffixes of the joint's name; "" where the name alone says it."""
+
+    name: str
+    primitives: tuple[Primitive, ...]
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    q_units: tuple[str, ...]
+    v_units: tuple[str, ...]
+    neutral: tuple[float, ...]
+    closure: tuple[str, ...]  # conditions that a loop of this kind imposes, see CLOSURE_ROWS
+
+    @property
+    def nq(self) -> int:
+        """Number of configuration coordinates."""
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities, the degrees of freedom."""
+        return len(self.v_names)
+
+    @property
+    def axes(self) -> int:
+        """How many axes the kind needs: 0, 1 or 2."""
+        return len({step.axis for step in self.primitives} - {None})
+
+
+# Conditions between the joint frame on the parent (A) and on the child (B), and the scalar rows of each.
+CLOSURE_ROWS: dict[str, int] = {
+    "point": 3,  # the origins coincide
+    "line": 2,  # B's origin lies on A's axis
+    "height": 1,  # B's origin lies in the plane through A's origin across the axis
+    "parallel": 2,  # both axes are parallel
+    "angle": 1,  # A's axis and B's second axis keep their angle
+    "orientation": 3,  # A and B are turned alike
+    "pitch": 1,  # travel along the axis = pitch * angle about it
+}
+
+_RAD, _METER, _RATE, _SPEED = ("rad",), ("m",), ("rad/s",), ("m/s",)
+_QUATERNION = ("qw", "qx", "qy", "qz")
+
+
+def _one(kind: str, axis: int | None, nq: int = 1, nv: int = 1) -> tuple[Primitive, ...]:
+    return (Primitive(kind, axis, (0, nq), (0, nv)),)
+
+
+_ROWS = (
+    JointKind("revolute", _one("revolute", 0), ("",), ("",), _RAD, _RATE, (0.0,), ("point", "parallel")),
+    JointKind("prismatic", _one("prismatic", 0), ("",), ("",), _METER, _SPEED, (0.0,), ("line", "orientation")),
+    JointKind("helical", _one("helical", 0), ("",), ("",), _RAD, _RATE, (0.0,), ("line", "parallel", "pitch")),
+    JointKind(
+        "cylindrical",
+        (Primitive("revolute", 0, (0, 1), (0, 1)), Primitive("prismatic", 0, (1, 2), (1, 2))),
+        ("angle", "travel"),
+        ("angle", "travel"),
+        _RAD + _METER,
+        _RATE + _SPEED,
+        (0.0, 0.0),
+        ("line", "parallel"),
+    ),
+    JointKind(
+        "universal",
+        (Primitive("revolute", 0, (0, 1), (0, 1)), Primitive("revolute", 1, (1, 2), (1, 2))),
+        ("first", "second"),
+        ("first", "second"),
+        _RAD * 2,
+        _RATE * 2,
+        (0.0, 0.0),
+        ("point", "angle"),
+    ),
+    JointKind(
+        "spherical",
+        _one("spherical", None, 4, 3),
+        _QUATERNION,
+        ("wx", "wy", "wz"),
+        ("",) * 4,
+        _RATE * 3,
+        (1.0, 0.0, 0.0, 0.0),
+        ("point",),
+    ),
+    JointKind(
+        "planar",
+        _one("planar", None, 3, 3),
+        ("x", "y", "theta"),
+        ("vx", "vy", "wz"),
+        _METER * 2 + _RAD,
+        _SPEED * 2 + _RATE,
+        (0.0, 0.0, 0.0),
+        ("height", "parallel"),
+    ),
+    JointKind(
+        "free",
+        _one("free", None, 7, 6),
+        ("x", "y", "z", *_QUATERNION),
+        ("vx", "vy", "vz", "wx", "wy", "wz"),
+        _METER * 3 + ("",) * 4,
+        _SPEED * 3 + _RATE * 3,
+        (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+        (),
+    ),
+    JointKind("fixed", (), (), (), (), (), (), ("point", "orientation")),
+)
+JOINT_KINDS: dict[str, JointKind] = {row.name: row for row in _ROWS}
+
+Z: Axis = (0.0, 0.0, 1.0)
+X: Axis = (1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A checked joint. Limits have one entry per q; velocity, effort, damping, friction, armature one per v.
+
+    Units follow the coordinate: [rad] or [m] for limits, [rad/s] or [m/s] for `velocity`, [N m] or [N] for `effort`
+    and the Coulomb `friction`, per unit velocity for `damping`, [kg m^2] or [kg] for `armature` (reflected rotor
+    inertia). `pitch` [m/rad] is for helical joints, `axis2` for universal ones; a planar joint moves across the z
+    axis of its frame.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    placement: Pose = IDENTITY
+    child_placement: Pose = IDENTITY
+    axis: Axis = Z
+    axis2: Axis = X
+    pitch: Value = 0.0
+    lower: tuple[float, ...] = ()
+    upper: tuple[float, ...] = ()
+    velocity: tuple[float, ...] = ()
+    effort: tuple[float, ...] = ()
+    damping: tuple[Value, ...] = ()
+    friction: tuple[Value, ...] = ()
+    armature: tuple[Value, ...] = ()
+
+    @property
+    def table(self) -> JointKind:
+        """This joint's row of the table."""
+        return JOINT_KINDS[self.kind]
+
+    @property
+    def nq(self) -> int:
+        return JOINT_KINDS[self.kind].nq
+
+    @property
+    def nv(self) -> int:
+        return JOINT_KINDS[self.kind].nv
+
+    @property
+    def axes(self) -> tuple[Axis, Axis]:
+        """Both axes, so that a primitive finds its own by index."""
+        return (self.axis, self.axis2)
+
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        """Names of the coordinates: the joint's name, with `.suffix` where there are several."""
+        return tuple(f"{self.name}.{suffix}" if suffix else self.name for suffix in self.table.q_names)
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}.{suffix}" if suffix else self.name for suffix in self.table.v_names)

@@ -1,0 +1,81 @@
+"""Textbook robots with named parameters: pendulum, double pendulum, crane, chain.
+
+They move in the vertical x-z plane and hang along -z at q = 0. Joints turn about -y, so a positive angle swings the
+load toward +x, as textbooks draw it. Angles are relative to the previous link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinemorph.model.body import Body
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.joint import Axis
+from kinemorph.model.parameter import Parameter
+from kinemorph.model.robot import Robot
+
+SWING: Axis = (0.0, -1.0, 0.0)
+
+
+def mass_parameter(index: int, value: float) -> Parameter:
+    """m1, m2, ... printed as m_1, m_2, ... [kg]."""
+    return Parameter(f"m{index}", value, "kg", f"m_{{{index}}}")
+
+
+def length_parameter(index: int, value: float) -> Parameter:
+    """l1, l2, ... printed as l_1, l_2, ... [m]."""
+    return Parameter(f"l{index}", value, "m", f"l_{{{index}}}")
+
+
+def hanging_link(name: str, mass: Parameter, length: Parameter, *, point: bool) -> Body:
+    """A uniform rod from the origin down to -length along z, or a point mass at its end."""
+    if point:
+        return Body.point(name, mass, (0.0, 0.0, -length), radius=0.06 * length)
+    return Body.rod(name, mass, length, (0.0, 0.0, -0.5 * length), radius=0.02 * length)
+
+
+def pendulum(mass: float = 1.0, length: float = 1.0, *, point: bool = True) -> Robot:
+    """A pendulum of `mass` [kg] and `length` [m]: a point mass on a massless rod, or (`point=False`) a uniform rod."""
+    m, l = mass_parameter(1, mass), length_parameter(1, length)
+    builder = RobotBuilder("pendulum").add(hanging_link("link1", m, l, point=point))
+    builder.joint("q1", "revolute", "world", "link1", axis=SWING)
+    return builder.frame("tip", "link1", translation=(0.0, 0.0, -l)).build()
+
+
+def double_pendulum(
+    masses: Sequence[float] = (1.1, 0.9), lengths: Sequence[float] = (1.2, 1.1), *, point: bool = False
+) -> Robot:
+    """Two uniform rods (`point=True`: two point masses) of `masses` [kg] and `lengths` [m], with relative angles.
+
+    The defaults are the example of the EasyDyn paper: inertia m l^2 / 12 about the center of each rod.
+    """
+    (m1, m2), (l1, l2) = masses, lengths
+    first, second = length_parameter(1, l1), length_parameter(2, l2)
+    builder = RobotBuilder("double_pendulum").add(
+        hanging_link("link1", mass_parameter(1, m1), first, point=point),
+        hanging_link("link2", mass_parameter(2, m2), second, point=point),
+    )
+    builder.joint("q1", "revolute", "world", "link1", axis=SWING)
+    builder.joint("q2", "revolute", "link1", "link2", translation=(0.0, 0.0, -first), axis=SWING)
+    return builder.frame("tip", "link2", translation=(0.0, 0.0, -second)).build()
+
+
+def crane(cart: float = 2.0, load: float = 1.0, length: float = 1.0) -> Robot:
+    """A cart of mass `cart` [kg] sliding along x, with a point mass `load` [kg] on a rod of `length` [m] below it."""
+    m, l = mass_parameter(2, load), length_parameter(1, length)
+    trolley = Body.box("cart", mass_parameter(1, cart), (0.4, 0.2, 0.15))
+    builder = RobotBuilder("crane").add(trolley, hanging_link("load", m, l, point=True))
+    builder.joint("x", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0))
+    builder.joint("theta", "revolute", "cart", "load", axis=SWING)
+    return builder.frame("hook", "load", translation=(0.0, 0.0, -l)).build()
+
+
+def chain(n: int = 10, mass: float = 0.1, length: float = 0.1) -> Robot:
+    """A hanging chain of `n` equal uniform rods, each of `mass` [kg] and `length` [m]; they share two parameters."""
+    m, l = Parameter("m", mass, "kg", "m"), Parameter("l", length, "m", "l")
+    builder = RobotBuilder(f"chain{n}")
+    for i in range(1, n + 1):
+        builder.add(hanging_link(f"link{i}", m, l, point=False))
+        parent, offset = ("world", 0.0) if i == 1 else (f"link{i - 1}", -l)
+        builder.joint(f"q{i}", "revolute", parent, f"link{i}", translation=(0.0, 0.0, offset), axis=SWING)
+    return builder.frame("tip", f"link{n}", translation=(0.0, 0.0, -l)).build()

@@ -1,0 +1,219 @@
+"""Raw input to checked data: every reader returns something usable and writes down each mistake it meets.
+
+A reader never stops at the first mistake. It notes one sentence (the thing, the value found, what was expected, the
+remedy) and hands back a harmless stand-in, so that the rest of the robot can be checked in the same go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.vectors import Mat
+from kinemorph.model.body import NO_INERTIA, Matrix, Vector, diagonal
+from kinemorph.model.joint import Axis
+from kinemorph.model.parameter import Formula, Parameter, Value, evaluate, evaluate_all
+
+UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation from orthonormal, without a word
+
+
+class Reader:
+    """Collects problems while it reads. `problems` holds one sentence per mistake, in the order they were found."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        """Writes down one mistake."""
+        self.problems.append(sentence)
+
+    def name(self, what: str, raw: Any) -> str:
+        """A name: text, not empty, without white space around it, printable."""
+        if not isinstance(raw, str):
+            self.note(f"{what}: the name is {raw!r}, expected text. Give a name in quotes.")
+            return str(raw)
+        if not raw or raw != raw.strip() or not raw.isprintable():
+            self.note(f"{what}: the name is {raw!r}, expected printable text without spaces around it. Rename it.")
+        return raw
+
+    # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def number(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> Value:
+        """A finite Value; `infinite` lets plus and minus infinity pass (limits)."""
+        if isinstance(raw, (Parameter, Formula)):
+            value: Value = raw
+            nominal = self._nominal(what, raw)
+        elif isinstance(raw, (bool, np.bool_)) or not isinstance(raw, (int, float, np.integer, np.floating)):
+            self.note(f"{what} is {_short(raw)}, expected a number. Give a float, a Parameter or a formula of them.")
+            return instead
+        else:
+            value = nominal = float(raw)
+        if math.isnan(nominal) or (math.isinf(nominal) and not infinite):
+            self.note(
+                f"{what} is {_shown(value)}, expected a finite number. Look for a missing value or a division by 0."
+            )
+            return instead
+        return value
+
+    def _nominal(self, what: str, value: Value) -> float:
+        try:
+            return float(evaluate(value))
+        except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:
+            self.note(f"{what} is the formula {value}, which cannot be evaluated ({error}). Correct the formula.")
+            return 0.0
+
+    def literal(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> float:
+        """A plain float: no parameter."""
+        if isinstance(raw, (Parameter, Formula)):
+            self.note(
+                f"{what} is the parameter {raw}, expected a plain number, since it shapes the equations. Give a float."
+            )
+            return instead
+        return float(evaluate(self.number(what, raw, instead=instead, infinite=infinite)))
+
+    def not_negative(self, what: str, raw: Any) -> Value:
+        """A finite Value that is nominally at least 0."""
+        value = self.number(what, raw)
+        if evaluate(value) < 0.0:
+            self.note(f"{what} is {_shown(value)}, expected at least 0. Change its sign or leave it out.")
+            return 0.0
+        return value
+
+    # ── vectors and matrices ──────────────────────────────────────────────────────────────────────────────────────
+
+    def items(self, what: str, raw: Any, length: int) -> tuple[Any, ...] | None:
+        """The raw items of a sequence of this length; None, with a note, where it is not one."""
+        if isinstance(raw, np.ndarray):
+            raw = raw.tolist()
+        if isinstance(raw, (str, bytes)) or not isinstance(raw, Sequence):
+            self.note(f"{what} is {_short(raw)}, expected {length} numbers. Give a list or tuple of {length}.")
+            return None
+        if len(raw) != length:
+            self.note(f"{what} has {len(raw)} entries, expected {length}: {_short(raw)}. Give exactly {length}.")
+            return None
+        return tuple(raw)
+
+    def vector(self, what: str, raw: Any) -> Vector:
+        """Three finite Values."""
+        items = self.items(what, raw, 3)
+        if items is None:
+            return (0.0, 0.0, 0.0)
+        x, y, z = (self.number(f"{what}[{i}]", item) for i, item in enumerate(items))
+        return (x, y, z)
+
+    def matrix(self, what: str, raw: Any) -> Matrix | None:
+        """Three rows of three finite Values; None, with notes, where the shape is wrong."""
+        rows = self.items(what, raw, 3)
+        if rows is None:
+            return None
+        if any(self.items(f"{what} row {i}", row, 3) is None for i, row in enumerate(rows)):
+            return None
+        a, b, c = (self.vector(f"{what} row {i}", row) for i, row in enumerate(rows))
+        return (a, b, c)
+
+    def inertia(self, what: str, raw: Any) -> Matrix:
+        """A 3 x 3 matrix, or its three diagonal moments."""
+        if (
+            isinstance(raw, (tuple, list, np.ndarray))
+            and len(raw) == 3
+            and all(np.ndim(_plain(item)) == 0 for item in raw)
+        ):
+            return diagonal(*self.vector(what, raw))
+        matrix = self.matrix(what, raw)
+        return NO_INERTIA if matrix is None else matrix
+
+    def axis(self, what: str, raw: Any, *, normalize: bool) -> Axis:
+        """A unit vector of plain numbers."""
+        items = self.items(what, raw, 3)
+        if items is None:
+            return (0.0, 0.0, 1.0)
+        before = len(self.problems)
+        x, y, z = (self.literal(f"{what}[{i}]", item) for i, item in enumerate(items))
+        length = math.sqrt(x * x + y * y + z * z) if max(abs(x), abs(y), abs(z)) < 1e150 else math.inf
+        if len(self.problems) > before:
+            return (0.0, 0.0, 1.0)
+        if length == 0.0 or not math.isfinite(length):
+            self.note(
+                f"{what} is {(x, y, z)}, expected a direction of length 1. Give a vector that is not zero or huge."
+            )
+            return (0.0, 0.0, 1.0)
+        if abs(length - 1.0) <= UNIT_TOLERANCE:
+            return (x, y, z)
+        if not normalize:
+            self.note(
+                f"{what} is {(x, y, z)} with length {length:.6g}, expected length 1. Pass normalize=True to scale it."
+            )
+        return (x / length, y / length, z / length)
+
+    def pose(self, what: str, raw: Any) -> Pose:
+        """A Pose with an orthonormal, right-handed rotation. A 4 x 4 matrix is read too."""
+        if isinstance(raw, (np.ndarray, list, tuple)) and not isinstance(raw, Pose) and len(raw) == 4:
+            rows = [self.items(f"{what} row {i}", row, 4) for i, row in enumerate(raw)]
+            if any(row is None for row in rows):
+                return IDENTITY
+            top = [row for row in rows[:3] if row is not None]
+            if rows[3] != (0, 0, 0, 1):
+                self.note(f"{what} row 3 is {rows[3]}, expected (0, 0, 0, 1). Give a homogeneous transform.")
+            raw = (tuple(row[:3] for row in top), tuple(row[3] for row in top))
+        parts = self.items(what, raw, 2)
+        if parts is None:
+            return IDENTITY
+        return Pose(self.rotation(f"{what} rotation", parts[0]), self.vector(f"{what} translation", parts[1]))
+
+    def rotation(self, what: str, raw: Any) -> Mat:
+        """A 3 x 3 rotation matrix."""
+        before = len(self.problems)
+        matrix = self.matrix(what, raw)
+        if matrix is None or len(self.problems) > before:
+            return IDENTITY.R
+        R = np.array(evaluate_all(matrix))
+        error = float(np.abs(R @ R.T - np.eye(3)).max()) if np.abs(R).max() < 1e6 else math.inf
+        if error > UNIT_TOLERANCE:
+            self.note(f"{what} is not orthonormal (R R^T differs from 1 by {error:.3g}). Give a rotation matrix.")
+            return IDENTITY.R
+        if np.linalg.det(R) < 0.0:
+            self.note(f"{what} is a reflection (determinant -1), expected a right-handed rotation. Flip one axis.")
+            return IDENTITY.R
+        return matrix
+
+    def per_coordinate(self, what: str, raw: Any, count: int, default: float, *, limit: bool) -> tuple[Value, ...]:
+        """One Value per coordinate; a single number stands for all. Limits are plain floats and may be infinite."""
+        if raw is None:
+            return (default,) * count
+        if isinstance(raw, (tuple, list, np.ndarray)) and np.ndim(_plain(raw)) != 0:
+            items = self.items(what, raw, count)
+            if items is None:
+                return (default,) * count
+        else:
+            items = (raw,) * count
+        labels = [what] if count == 1 else [f"{what}[{i}]" for i in range(count)]
+        if limit:
+            return tuple(
+                self.literal(label, item, instead=default, infinite=True)
+                for label, item in zip(labels, items, strict=True)
+            )
+        return tuple(self.not_negative(label, item) for label, item in zip(labels, items, strict=True))
+
+
+def _plain(raw: Any) -> Any:
+    """Parameters as numbers, so that NumPy can tell the shape of what was given."""
+    if isinstance(raw, (Parameter, Formula)):
+        return 0.0
+    if isinstance(raw, (tuple, list)):
+        return [0.0] * len(raw)
+    return raw
+
+
+def _short(raw: Any) -> str:
+    """A raw value in a sentence, cut where it is long."""
+    text = repr(raw)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _shown(value: Value) -> str:
+    """A Value in a sentence, a parameter with its nominal value."""
+    return f"{value:.6g}" if isinstance(value, float) else f"{value} = {evaluate(value):.6g}"

@@ -1,0 +1,123 @@
+"""What a body looks like: simple solids, lines, triangles and meshes, each placed on its body.
+
+Sizes are Values in meters, so a drawing follows the parameters of its robot. Solids are centered on their own frame;
+those with an axis stand along its z. `placement` is the pose of the shape's frame in the body frame. Colors are RGB
+or RGBA between 0 and 1. Shapes carry no mass: the mass of a body is stated on the body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.model.parameter import Value
+
+Point: TypeAlias = tuple[Value, Value, Value]
+Color: TypeAlias = tuple[float, ...]
+
+STEEL: Color = (0.55, 0.60, 0.66)
+ORANGE: Color = (0.90, 0.49, 0.13)
+GRAPHITE: Color = (0.22, 0.24, 0.27)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A cuboid with edge lengths `size` [m] along x, y, z."""
+
+    size: Point
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder of `radius` and `length` [m] along z."""
+
+    radius: Value
+    length: Value
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder of `radius` and `length` [m] along z with a half sphere added at each end."""
+
+    radius: Value
+    length: Value
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball of `radius` [m]."""
+
+    radius: Value
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+@dataclass(frozen=True)
+class Frustum:
+    """A cone cut off flat: radius `bottom` [m] at -length/2 and `top` [m] at +length/2 along z."""
+
+    bottom: Value
+    top: Value
+    length: Value
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line from `start` to `end` [m]."""
+
+    start: Point
+    end: Point
+    placement: Pose = IDENTITY
+    color: Color = GRAPHITE
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """A flat triangle with corners `a`, `b`, `c` [m]."""
+
+    a: Point
+    b: Point
+    c: Point
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """A surface: corner points [m] and faces as triples of corner indices; `source` is the file it came from."""
+
+    vertices: tuple[tuple[float, float, float], ...]
+    faces: tuple[tuple[int, int, int], ...]
+    source: str = ""
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Frustum | Line | Triangle | Mesh
+
+# the fields of each shape that must be positive lengths
+POSITIVE_SIZES: dict[type[Any], tuple[str, ...]] = {
+    Box: ("size",),
+    Cylinder: ("radius", "length"),
+    Capsule: ("radius", "length"),
+    Sphere: ("radius",),
+    Frustum: ("length",),
+    Line: (),
+    Triangle: (),
+    Mesh: (),
+}
+
+
+def shape_values(shape: Shape) -> tuple[Any, ...]:
+    """All Values of a shape, nested, for collecting parameters and checking numbers."""
+    skip = ("color", "source", "faces")
+    return tuple(getattr(shape, name) for name in shape.__dataclass_fields__ if name not in skip)

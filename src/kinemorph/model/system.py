@@ -1,0 +1,85 @@
+"""A system: a robot, the elements that act on it, and how it is to be run.
+
+Elements are frozen data (springs, contacts, motors, controllers); their laws live elsewhere and find them by type.
+Functions that need only the robot take either, through `as_robot`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from kinemorph.errors import ModelError
+from kinemorph.model.configuration import neutral
+from kinemorph.model.robot import Array, Robot
+
+
+@runtime_checkable
+class Element(Protocol):
+    """Anything that acts on a robot: frozen data with a name of its own."""
+
+    @property
+    def name(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a run starts and how long it lasts. Empty `q` and `v` mean the neutral configuration at rest."""
+
+    q: tuple[float, ...] = ()
+    v: tuple[float, ...] = ()
+    duration: float = 10.0  # [s]
+    sample: float = 0.01  # time between stored states [s]
+
+
+@dataclass(frozen=True)
+class System:
+    """A robot with its elements and settings. Element names are unique."""
+
+    robot: Robot
+    elements: tuple[Element, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"element '{name}' is declared {count} times, expected once. Rename all but one."
+            for name, count in Counter(element.name for element in self.elements).items()
+            if count > 1
+        ]
+        for what, values, length in (("q", self.settings.q, self.robot.nq), ("v", self.settings.v, self.robot.nv)):
+            if values and len(values) != length:
+                problems.append(f"initial {what} has {len(values)} entries, expected {length}. Give one per name.")
+            if not np.all(np.isfinite(values)):
+                problems.append(f"initial {what} is {values}, expected finite numbers. Look for a missing value.")
+        for what, value in (("duration", self.settings.duration), ("sample", self.settings.sample)):
+            if not 0.0 < value < np.inf:
+                problems.append(f"{what} is {value} s, expected a finite time above 0. Enlarge it.")
+        if problems:
+            raise ModelError(problems)
+
+    @property
+    def name(self) -> str:
+        """The robot's name."""
+        return self.robot.name
+
+    def element(self, name: str) -> Element:
+        """An element by name."""
+        for element in self.elements:
+            if element.name == name:
+                return element
+        known = ", ".join(f"'{element.name}'" for element in self.elements) or "none is declared"
+        raise ModelError(f"there is no element '{name}'; expected one of: {known}.")
+
+    def initial_state(self) -> tuple[Array, Array]:
+        """(q, v) at the start, shapes (nq,) and (nv,)."""
+        q = np.array(self.settings.q) if self.settings.q else neutral(self.robot)
+        v = np.array(self.settings.v) if self.settings.v else np.zeros(self.robot.nv)
+        return q, v
+
+
+def as_robot(model: Robot | System) -> Robot:
+    """The robot of a system, or the robot itself."""
+    return model.robot if isinstance(model, System) else model

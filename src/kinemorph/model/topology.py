@@ -1,0 +1,166 @@
+"""Graphs of bodies and joints: orders, paths, cycles and matrices.
+
+Vertices are bodies, edges are joints. A spanning tree is grown from a root, breadth first (every path as short as it
+can be, so that cutting the remaining edges leaves a shallow tree) or depth first. Edges outside the tree close the
+cycles; each one gives exactly one fundamental cycle. Nothing here knows what a joint is: an edge is a name and two
+ends.
+
+The incidence matrix follows the kinematic-graph convention of Escalera et al.: an arc points from the child to the
+parent it moves relative to; its column has -1 at the vertex it leaves and +1 at the vertex it enters.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+WORLD = "world"
+Method = Literal["bfs", "dfs"]
+IntMatrix = npt.NDArray[np.int64]
+
+
+class Edge(NamedTuple):
+    """A joint seen as an edge: `child` moves relative to `parent`."""
+
+    name: str
+    parent: str
+    child: str
+
+
+class Step(NamedTuple):
+    """One edge of a spanning tree, walked from `parent` to `child`; `against` where that is not its own direction."""
+
+    edge: Edge
+    parent: str
+    child: str
+    against: bool
+
+
+@dataclass(frozen=True)
+class SpanningTree:
+    """A tree over the vertices that can be reached from `root`, parent first."""
+
+    root: str
+    steps: tuple[Step, ...]  # in the order the vertices were found
+    chords: tuple[Edge, ...]  # edges between reached vertices that are not in the tree: one per cycle
+    unreached: tuple[str, ...]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The vertices in the order they were found, the root first."""
+        return (self.root, *(step.child for step in self.steps))
+
+    @property
+    def parents(self) -> dict[str, str]:
+        """The parent of every vertex but the root."""
+        return {step.child: step.parent for step in self.steps}
+
+
+def spanning_tree(
+    vertices: Sequence[str], edges: Sequence[Edge], root: str = WORLD, *, method: Method = "bfs", directed: bool = False
+) -> SpanningTree:
+    """Grows a tree from `root`. `directed` walks edges from parent to child only. Ties go to the edge named first."""
+    around: dict[str, list[tuple[Edge, str, bool]]] = {vertex: [] for vertex in vertices}
+    for edge in edges:
+        around[edge.parent].append((edge, edge.child, False))
+        if not directed:
+            around[edge.child].append((edge, edge.parent, True))
+    found = {root}
+    steps: list[Step] = []
+    if method == "bfs":
+        queue = deque([root])
+        while queue:
+            here = queue.popleft()
+            for edge, there, against in around[here]:
+                if there not in found:
+                    found.add(there)
+                    steps.append(Step(edge, here, there, against))
+                    queue.append(there)
+    else:
+        walks = [(root, iter(around[root]))]  # a stack of half-finished walks, so that no depth is too deep
+        while walks:
+            here, ahead = walks[-1]
+            for edge, there, against in ahead:
+                if there not in found:
+                    found.add(there)
+                    steps.append(Step(edge, here, there, against))
+                    walks.append((there, iter(around[there])))
+                    break
+            else:
+                walks.pop()
+    used = {step.edge.name for step in steps}
+    chords = tuple(e for e in edges if e.name not in used and e.parent in found and e.child in found)
+    return SpanningTree(root, tuple(steps), chords, tuple(v for v in vertices if v not in found))
+
+
+def path_to_root(parents: Mapping[str, str], vertex: str) -> tuple[str, ...]:
+    """The vertices from `vertex` up to the root, both included."""
+    path = [vertex]
+    while path[-1] in parents:
+        path.append(parents[path[-1]])
+    return tuple(path)
+
+
+def path_between(parents: Mapping[str, str], start: str, end: str) -> tuple[str, ...]:
+    """The only path of the tree from `start` to `end`, both included."""
+    up, down = path_to_root(parents, start), path_to_root(parents, end)
+    shared = next(vertex for vertex in up if vertex in set(down))
+    return (*up[: up.index(shared) + 1], *reversed(down[: down.index(shared)]))
+
+
+def cycles(tree: SpanningTree) -> dict[str, tuple[str, ...]]:
+    """For every chord by name: the vertices of the cycle it closes, from the chord's parent round to its child."""
+    parents = tree.parents
+    return {chord.name: path_between(parents, chord.parent, chord.child) for chord in tree.chords}
+
+
+def subtree_sizes(tree: SpanningTree) -> dict[str, int]:
+    """How many vertices hang at each vertex, itself included."""
+    sizes = dict.fromkeys(tree.order, 1)
+    for step in reversed(tree.steps):
+        sizes[step.parent] += sizes[step.child]
+    return sizes
+
+
+def depths(tree: SpanningTree) -> dict[str, int]:
+    """The number of edges from the root to each vertex."""
+    depth = {tree.root: 0}
+    for step in tree.steps:
+        depth[step.child] = depth[step.parent] + 1
+    return depth
+
+
+def central_vertex(vertices: Sequence[str], edges: Sequence[Edge]) -> str:
+    """The best base: the vertex whose farthest vertex is nearest; ties by the sum of distances, then by order."""
+
+    def distance(vertex: str) -> tuple[int, int]:
+        reach = depths(spanning_tree(vertices, edges, vertex)).values()
+        return (max(reach) + len(vertices) * (len(vertices) - len(reach)), sum(reach))
+
+    return min(vertices, key=distance)
+
+
+def adjacency_matrix(vertices: Sequence[str], edges: Sequence[Edge]) -> IntMatrix:
+    """(n, n): entry (i, j) counts the edges between vertices i and j."""
+    place = {vertex: index for index, vertex in enumerate(vertices)}
+    matrix = np.zeros((len(vertices), len(vertices)), dtype=np.int64)
+    for edge in edges:
+        a, b = place[edge.parent], place[edge.child]
+        matrix[a, b] += 1
+        matrix[b, a] += 1
+    return matrix
+
+
+def incidence_matrix(vertices: Sequence[str], edges: Sequence[Edge]) -> IntMatrix:
+    """(n, m): column e has -1 at the child of edge e, which the arc leaves, and +1 at its parent."""
+    place = {vertex: index for index, vertex in enumerate(vertices)}
+    matrix = np.zeros((len(vertices), len(edges)), dtype=np.int64)
+    for column, edge in enumerate(edges):
+        matrix[place[edge.child], column] -= 1
+        matrix[place[edge.parent], column] += 1
+    return matrix

@@ -1,0 +1,265 @@
+"""The errata of docs/errata.md that are algebra, checked again: the corrected form holds, the printed one fails.
+
+Only NumPy and the few helpers below are used, none of Kinemorph's own algebra, so the two can be wrong independently.
+References are definitions (power series, finite differences, point masses), never another closed formula. Twists and
+wrenches are ordered [linear; angular] unless a test says otherwise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+STEP = 1e-5  # of central differences: truncation and rounding both near 1e-10
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20)
+
+
+def hat(w: Array) -> Array:
+    """The matrix of the cross product, a~ b = a x b."""
+    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+
+
+def exponential(a: Array) -> Array:
+    """The matrix exponential by its power series, after halving the argument ten times."""
+    a = a / 1024.0
+    result = term = np.eye(len(a))
+    for k in range(1, 14):
+        term = term @ a / k
+        result = result + term
+    for _ in range(10):
+        result = result @ result
+    return result
+
+
+def screw(s: Array) -> Array:
+    """The 4x4 matrix of a twist [linear; angular]."""
+    m = np.zeros((4, 4))
+    m[:3, :3], m[:3, 3] = hat(s[3:]), s[:3]
+    return m
+
+
+def twist(m: Array) -> Array:
+    """The inverse of `screw`."""
+    return np.array([*m[:3, 3], m[2, 1], m[0, 2], m[1, 0]])
+
+
+def Ad(T: Array) -> Array:
+    """Carries twists from frame b to frame a, T = T_ab."""
+    R, p = T[:3, :3], T[:3, 3]
+    return np.block([[R, hat(p) @ R], [np.zeros((3, 3)), R]])
+
+
+def ad(s: Array) -> Array:
+    """The bracket with a twist, as a 6x6 matrix."""
+    return np.block([[hat(s[3:]), hat(s[:3])], [np.zeros((3, 3)), hat(s[3:])]])
+
+
+def difference(f, x: float = 0.0) -> Array:  # type: ignore[no-untyped-def]
+    """The derivative of `f` by a central difference."""
+    return (f(x + STEP) - f(x - STEP)) / (2.0 * STEP)
+
+
+def random_pose(rng: np.random.Generator) -> Array:
+    return exponential(screw(rng.normal(size=6)))
+
+
+def test_E000_1_rodrigues(rng: np.random.Generator) -> None:
+    w = rng.normal(size=3)
+    w /= np.linalg.norm(w)
+    for q in (0.1, 0.9, 2.5, -4.0):
+        reference = exponential(hat(w) * q)
+        corrected = np.eye(3) + hat(w) * np.sin(q) + hat(w) @ hat(w) * (1.0 - np.cos(q))
+        assert np.abs(corrected - reference).max() < 1e-13
+        for sine in (np.sin(q), np.sin(q) * np.eye(3)):  # a lone sine, added to every entry or to the diagonal
+            printed = np.eye(3) + hat(w) + sine + hat(w) @ hat(w) * (1.0 - np.cos(q))
+            assert np.abs(printed - reference).max() > 0.05
+
+
+def test_E000_4_the_inertia_follows_the_order_of_the_twist(rng: np.random.Generator) -> None:
+    points, masses = rng.normal(size=(12, 3)), rng.uniform(0.5, 2.0, size=12)
+    points -= masses @ points / masses.sum()  # the frame lies at the center of mass
+    m = masses.sum()
+    inertia = sum(-mk * hat(r) @ hat(r) for mk, r in zip(masses, points, strict=True))
+    V = rng.normal(size=6)
+    energy = sum(0.5 * mk * np.sum((V[:3] + np.cross(V[3:], r)) ** 2) for mk, r in zip(masses, points, strict=True))
+    zero = np.zeros((3, 3))
+    corrected = np.block([[m * np.eye(3), zero], [zero, inertia]])
+    printed = np.block([[inertia, zero], [zero, m * np.eye(3)]])
+    assert 0.5 * V @ corrected @ V == pytest.approx(energy, rel=1e-13)
+    assert abs(0.5 * V @ printed @ V - energy) > 0.1
+    # Eq. 23: a base that accelerates upward asks for the force that carries the weight, and nothing else.
+    up = np.array([0.0, 0.0, 9.81, 0.0, 0.0, 0.0])
+    assert corrected @ up == pytest.approx(m * up)
+    assert np.abs(printed @ up - m * up).max() > 0.1
+
+
+def test_E000_5_wrenches_go_against_twists(rng: np.random.Generator) -> None:
+    g_ba, V_a, F_b = random_pose(rng), rng.normal(size=6), rng.normal(size=6)
+    V_b = Ad(g_ba) @ V_a
+    power = F_b @ V_b
+    assert (Ad(g_ba).T @ F_b) @ V_a == pytest.approx(power, rel=1e-12)  # eq. 17 read with g_ba = pose of a seen from b
+    assert abs((Ad(np.linalg.inv(g_ba)).T @ F_b) @ V_a - power) > 0.1  # the other reading
+
+
+def test_E000_7_three_equal_forms_of_the_acceleration(rng: np.random.Generator) -> None:
+    H0, S = random_pose(rng), rng.normal(size=6)
+    V0, A0 = rng.normal(size=6), rng.normal(size=6)
+    q, qd, qdd = rng.normal(size=3)
+
+    def inverse_transform(t: float) -> Array:
+        return Ad(np.linalg.inv(H0 @ exponential(screw(S * (q + qd * t + 0.5 * qdd * t * t)))))
+
+    def velocity(t: float) -> Array:
+        return inverse_transform(t) @ (V0 + A0 * t) + S * (qd + qdd * t)
+
+    reference = difference(velocity)
+    X, V = inverse_transform(0.0), velocity(0.0)
+    common = X @ A0 + S * qdd
+    forms = (common - ad(S * qd) @ (X @ V0), common - ad(S * qd) @ V, common + ad(V) @ (S * qd))
+    for form in forms:
+        assert np.abs(form - forms[0]).max() < 1e-13 * np.abs(forms[0]).max()
+        assert np.abs(form - reference).max() < 1e-6
+    # Eq. 26 prints a bare matrix ad_{Ad(V_i)}; no operand at hand makes it right.
+    for operand in (S * qd, X @ V0, V):
+        assert np.abs(common - ad(X @ V) @ operand - reference).max() > 0.1
+
+
+def test_E001_5_the_pantograph_decouples() -> None:
+    AB, BC, k = 0.10, 0.12, 4.0
+
+    def direction(angle: float) -> Array:  # of the x axis after Troty(angle), in the leg plane (x outward, z up)
+        return np.array([np.cos(angle), -np.sin(angle)])
+
+    def foot(q7: float, q8: float, alpha: float, second: str) -> Array:
+        AC = np.hypot(q7, q8)
+        angles = {
+            "delta": np.arccos((AC**2 + BC**2 - AB**2) / (2.0 * AC * BC)),
+            "gamma": np.arccos((AB**2 + AC**2 - BC**2) / (2.0 * AB * AC)),
+        }
+        D = np.array([0.0, q7]) + k * AB * direction(alpha - angles["gamma"])
+        return D + k * BC * direction(alpha + angles[second])
+
+    for q7, q8 in ((0.05, 0.07), (0.08, 0.10), (0.11, 0.13), (0.08, -0.06)):
+        expected = np.array([k * q8, (1.0 - k) * q7])
+        assert np.abs(foot(q7, q8, np.arctan2(q7, q8), "delta") - expected).max() < 1e-14
+        assert np.abs(foot(q7, q8, np.arctan2(q7, q8), "gamma") - expected).max() > 1e-3  # the angle at C is another
+    q7, q8 = 0.08, -0.06  # eq. 15 as printed loses the quadrant
+    assert np.abs(foot(q7, q8, np.arctan(q7 / q8), "delta") - np.array([k * q8, (1.0 - k) * q7])).max() > 0.1
+
+
+def test_E002_1_change_of_frame_of_a_wrench(rng: np.random.Generator) -> None:
+    # The paper orders twists [angular; linear] and wrenches [moment; force].
+    swap = np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), np.zeros((3, 3))]])
+    Ad_kl = swap @ Ad(random_pose(rng)) @ swap  # eq. 1: t^l = Ad t^k
+    t_k, w_k = rng.normal(size=6), rng.normal(size=6)
+    t_l = Ad_kl @ t_k
+    assert (np.linalg.inv(Ad_kl).T @ w_k) @ t_l == pytest.approx(w_k @ t_k, rel=1e-12)
+    assert abs((Ad_kl.T @ w_k) @ t_l - w_k @ t_k) > 0.1
+
+
+def test_E002_8_rate_of_the_inertia(rng: np.random.Generator) -> None:
+    H, s = random_pose(rng), rng.normal(size=6)
+    root = rng.normal(size=(6, 6))
+    M_body = root @ root.T + np.eye(6)
+
+    def pose(t: float) -> Array:
+        return exponential(screw(s) * t) @ H
+
+    def inertia(t: float) -> Array:
+        X = Ad(np.linalg.inv(pose(t)))
+        return X.T @ M_body @ X
+
+    t_world = twist(difference(pose) @ np.linalg.inv(H))
+    assert np.abs(t_world - s).max() < 1e-7
+    M, a = inertia(0.0), ad(t_world)
+    reference = difference(inertia)
+    scale = np.abs(reference).max()
+    assert np.abs(-a.T @ M - M @ a - reference).max() < 1e-7 * scale
+    # The printed inverse of ad does not exist; its nearest substitute, the pseudoinverse, is wrong as well.
+    assert np.linalg.matrix_rank(ad(s)) < 6
+    printed = np.linalg.pinv(a).T @ M + M @ np.linalg.pinv(a)
+    assert np.abs(printed - reference).max() > 0.1 * scale
+
+
+def test_E003_1_closure_of_the_four_bar_needs_the_ground_link() -> None:
+    l0, l1, l2, l3, th1 = 1.0, 0.3, 0.9, 0.7, 0.6
+    # Intersect the circles about the crank's end P and the second ground pivot G: a triangle with sides l2, l3, |PG|.
+    P, G = l1 * np.array([np.cos(th1), np.sin(th1)]), np.array([l0, 0.0])
+    d = np.linalg.norm(G - P)
+    along, side = (G - P) / d, np.array([-(G - P)[1], (G - P)[0]]) / d
+    foot = (l2**2 - l3**2 + d**2) / (2.0 * d)
+    Q = P + foot * along + np.sqrt(l2**2 - foot**2) * side
+    th2, th3 = np.arctan2(*(Q - P)[::-1]), np.arctan2(*(Q - G)[::-1])
+    assert (th2, th3) == pytest.approx((0.62989836, 1.6066907), abs=1e-7)
+
+    def printed(a: float, b: float, c: float) -> Array:
+        return np.array([f(a) * l1 + f(b) * l2 - f(c) * l3 for f in (np.cos, np.sin)])
+
+    corrected = printed(th1, th2, th3) - np.array([l0, 0.0])
+    assert np.abs(corrected).max() < 1e-14
+    assert printed(th1, th2, th3) == pytest.approx([l0, 0.0], abs=1e-14)  # the residual is the missing length itself
+
+
+def test_E004_1_derivative_by_a_rotation_matrix(rng: np.random.Generator) -> None:
+    C, x, y = random_pose(rng)[:3, :3], rng.normal(size=3), rng.normal(size=3)
+    # T = x^T C y under a small turn d of the body, C -> C exp(d~): its gradient by d.
+    gradient = np.array([difference(lambda h, e=e: x @ C @ exponential(hat(e * h)) @ y) for e in np.eye(3)])
+    assert np.abs(hat(y) @ C.T @ x - gradient).max() < 1e-8
+    assert np.abs(hat(y) @ C @ x - gradient).max() > 0.1
+
+
+def test_E004_2_identity_of_two_tildes(rng: np.random.Generator) -> None:
+    a, b = rng.normal(size=(2, 3))
+    corrected = hat(a) @ hat(b) + hat(b).T @ hat(a) + hat(hat(b) @ a)
+    printed = hat(a) @ b + hat(b).T @ a + hat(b) @ a
+    assert np.abs(corrected).max() < 1e-14
+    assert printed == pytest.approx(np.cross(a, b), abs=1e-14)  # what is left over instead of zero
+    assert np.abs(printed).max() > 0.1
+
+
+def test_E004_4_elimination_of_the_coriolis_terms(rng: np.random.Generator) -> None:
+    bodies = 4
+    rho, L, w = rng.normal(size=(3, bodies, 3))
+    C0 = [random_pose(rng)[:3, :3] for _ in range(bodies)]
+
+    def grid(rows: int, columns: int, blocks: dict[tuple[int, int], Array]) -> Array:
+        out = np.zeros((3 * rows, 3 * columns))
+        for (i, j), block in blocks.items():
+            out[3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = block
+        return out
+
+    def lever(i: int, j: int) -> Array:  # from frame j toward body i: its own mass point, or the next joint
+        return rho[i] if i == j else L[j]
+
+    def Phi(t: float) -> Array:  # eq. 9
+        C = [C0[j] @ exponential(hat(w[j]) * t) for j in range(bodies)]
+        return grid(bodies, bodies, {(i, j): C[j] @ hat(lever(i, j)).T for i in range(bodies) for j in range(i + 1)})
+
+    # Columns of eq. 11 and 20 run rho_1, L_1, rho_2, L_2, ..., rho_M.
+    column = {**{("rho", j): 2 * j for j in range(bodies)}, **{("L", j): 2 * j + 1 for j in range(bodies - 1)}}
+    width = 2 * bodies - 1
+    C_hat = {(i, column["rho" if i == j else "L", j]): C0[j] for i in range(bodies) for j in range(i + 1)}
+    Q = {(j, place): np.eye(3) for (_, j), place in column.items()}
+    arms = {place: (w[j], rho[j] if kind == "rho" else L[j]) for (kind, j), place in column.items()}
+    corrected = {(k, k): hat(hat(omega) @ arm) for k, (omega, arm) in arms.items()}
+    printed = {(k, k): hat(omega) @ hat(arm) for k, (omega, arm) in arms.items()}
+    W = grid(bodies, bodies, {(j, j): hat(w[j]) for j in range(bodies)})
+    Phi_dot = grid(
+        bodies,
+        bodies,
+        {(i, j): C0[j] @ hat(w[j]) @ hat(lever(i, j)).T for i in range(bodies) for j in range(i + 1)},
+    )
+    assert np.abs(Phi_dot - difference(Phi)).max() < 1e-8  # E004-5: eq. 22 is the rate of Phi
+
+    def identity_25(psi: dict[tuple[int, int], Array]) -> Array:
+        tail = grid(bodies, width, C_hat) @ grid(width, width, psi) @ grid(bodies, width, Q).T
+        return Phi_dot + Phi(0.0) @ W.T + tail
+
+    assert np.abs(identity_25(corrected)).max() < 1e-13
+    assert np.abs(identity_25(printed)).max() > 0.1

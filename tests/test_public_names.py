@@ -1,0 +1,88 @@
+"""The public face: every name of `kinemorph.__all__` is there, none is shadowed by a module, and importing is light."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+import time
+import types
+from pathlib import Path
+
+import pytest
+
+import kinemorph
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULE_NAMES = {"library", "errors"}  # the only public names that are modules
+HEAVY = ("scipy", "matplotlib", "llvmlite", "typer", "rich", "sympy")
+
+
+def every_submodule() -> list[str]:
+    found = pkgutil.walk_packages(kinemorph.__path__, "kinemorph.")
+    return [module.name for module in found if not module.name.endswith("__main__")]
+
+
+def python(code: str) -> str:
+    """What a fresh interpreter prints when it runs `code`."""
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+def test_every_public_name_resolves_after_every_submodule_is_imported() -> None:
+    # Importing a submodule sets an attribute of its name on its package: a function of that name would be lost.
+    for module in every_submodule():
+        importlib.import_module(module)
+    for name in kinemorph.__all__:
+        value = getattr(kinemorph, name)
+        assert isinstance(value, types.ModuleType) == (name in MODULE_NAMES), f"{name} is {value!r}"
+
+
+def test_no_file_or_room_bears_the_name_of_a_public_function() -> None:
+    files = {module.rpartition(".")[2] for module in every_submodule()}
+    assert not files & (set(kinemorph.__all__) - MODULE_NAMES)
+
+
+def test_public_names_are_listed_once_and_shown_by_dir() -> None:
+    assert len(kinemorph.__all__) == len(set(kinemorph.__all__))
+    assert set(kinemorph.__all__) <= set(dir(kinemorph))
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse(Path(kinemorph.__file__).read_text(encoding="utf-8"))
+    block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
+    seen = {}
+    for statement in block.body:
+        assert isinstance(statement, ast.ImportFrom)
+        for alias in statement.names:
+            seen[alias.name] = f"{statement.module}.{alias.name}" if alias.name in MODULE_NAMES else statement.module
+    assert seen == kinemorph.HOMES
+
+
+def test_an_unknown_name_is_an_attribute_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(AttributeError, match=r"'derivee'.*derive"):
+        _ = kinemorph.derivee
+
+
+def test_import_leaves_heavy_libraries_alone() -> None:
+    loaded = python("import sys, kinemorph; print(*sys.modules)").split()
+    assert not {name for name in loaded if name.partition(".")[0] in HEAVY}
+
+
+def test_import_time_is_measured(record_property: pytest.RecordProperty) -> None:
+    start = time.perf_counter()
+    python("pass")
+    bare = time.perf_counter() - start
+    inside = float(python("import time; s = time.perf_counter(); import kinemorph; print(time.perf_counter() - s)"))
+    print(f"import kinemorph: {inside * 1e3:.1f} ms inside an interpreter that takes {bare * 1e3:.0f} ms to start")
+    record_property("import_seconds", inside)
+    assert inside > 0.0
+
+
+def test_the_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
+    exec(compile(example, "README.md", "exec"), {})
+    assert capsys.readouterr().out.strip()
