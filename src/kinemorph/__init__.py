@@ -25,7 +25,7 @@ HOMES: dict[str, str] = {
     "Joint": "kinemorph.model.joint",
     "Parameter": "kinemorph.model.parameter",
     "System": "kinemorph.model.system",
-    "reroot": "kinemorph.model.topology",
+    "reroot": "kinemorph.model.rerooting",
     "library": "kinemorph.model.library",
     # moving about its configuration space
     "neutral": "kinemorph.model.configuration",
@@ -58,9 +58,9 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.configuration import random_configuration as random_configuration
     from kinemorph.model.joint import Joint as Joint
     from kinemorph.model.parameter import Parameter as Parameter
+    from kinemorph.model.rerooting import reroot as reroot
     from kinemorph.model.robot import Robot as Robot
     from kinemorph.model.system import System as System
-    from kinemorph.model.topology import reroot as reroot
 
 
 def __getattr__(name: str) -> Any:

@@ -1,13 +1,13 @@
 """From a robot to compiled functions: the only file that joins mechanics to codegen.
 
-`trace(function, inputs)` runs a function once on graph nodes and keeps what it computed as a Program. `derive(robot)` offers
-the equations of motion of one robot, each function traced and compiled when it is first used:
+`trace(function, inputs)` runs a function once on graph nodes and keeps what it computed as a Program. `derive(robot)`
+offers the equations of motion of one robot, each function traced and compiled when it is first used:
 
     M(q) a + h(q, v) = tau
 
 Numbers are folded in by default, the fastest form; parameters that are named become a last input `p`. Recursions run on
-reframed, regrouped links (mechanics.reframing); kinematics and energies on the links as the user wrote them. Both are the
-same robot, in the user's own q and v.
+reframed, regrouped links (mechanics.reframing); kinematics and energies on the links as the user wrote them. Both are
+the same robot, in the user's own q and v.
 """
 
 from __future__ import annotations
@@ -26,7 +26,15 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.graph import Graph
 from kinemorph.codegen.program import Port, Program
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.mechanics import articulated_bodies, composite_bodies, coriolis, kinematics, lagrange, momentum, newton_euler
+from kinemorph.mechanics import (
+    articulated_bodies,
+    composite_bodies,
+    coriolis,
+    kinematics,
+    lagrange,
+    momentum,
+    newton_euler,
+)
 from kinemorph.mechanics.kinematics import Reference
 from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.resolving import resolve
@@ -53,7 +61,8 @@ def trace(function: Callable[..., Any], inputs: Mapping[str, Shape], *, name: st
     arguments = [_input(graph, port, shape) for port, shape in inputs.items()]
     result = function(*arguments)
     outputs = result if isinstance(result, Mapping) else {"out": result}
-    ports, refs = [], []
+    ports: list[Port] = []
+    refs: list[int] = []
     for port, value in outputs.items():
         ports.append(Port(port, _shape_of(value)))
         refs.extend(graph.reference(entry) for entry in _entries(value))
@@ -154,7 +163,10 @@ def _chosen_parameters(robot: Robot, wanted: Literal["all"] | Sequence[str] | No
     if missing:
         listed = ", ".join(f"'{name}'" for name in known) or "none"
         raise ModelError(
-            [f"parameter '{name}': robot '{robot.name}' has no such parameter; expected one of: {listed}." for name in missing]
+            [
+                f"parameter '{name}': robot '{robot.name}' has none of that name; expected one of: {listed}."
+                for name in missing
+            ]
         )
     return tuple(known[name] for name in wanted)
 
@@ -293,8 +305,8 @@ class Dynamics:
         closed += [f"coupling of '{coupling.joint}'" for coupling in self.robot.couplings]
         if closed:
             raise UnsupportedError(
-                f"{what}: robot '{self.robot.name}' is held together by {', '.join(closed)}, and this function knows the open "
-                "tree only. mass_matrix, bias_forces and inverse_dynamics describe the tree with those cut."
+                f"{what}: robot '{self.robot.name}' is held together by {', '.join(closed)}, and this function knows "
+                "the open tree only. mass_matrix, bias_forces and inverse_dynamics describe the tree with those cut."
             )
 
     def _function(
@@ -308,7 +320,7 @@ class Dynamics:
 
     def _program(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any], written: bool) -> Program:
         robot = self.robot
-        shapes: dict[str, Shape] = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),)}
+        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),)}
         names = [group for group in inputs if group != "wrenches" or self.wrenches]
         if self.parameters:
             names.append("p")

@@ -36,6 +36,18 @@ def replaced(result: Any, values: list[Any]) -> Any:
 
 
 @pytest.fixture
+def trace_at() -> Callable[..., Any]:
+    """trace_at(function, x): the graph of the function of a vector, and the value of each of its nodes at x."""
+
+    def run(function: Callable[..., Any], x: Sequence[float]) -> tuple[Graph, list[Any]]:
+        graph = Graph()
+        function(tuple(graph.input(f"x{i}") for i in range(len(x))))
+        return graph, numbers_of(graph, x)
+
+    return run
+
+
+@pytest.fixture
 def through_graph() -> Callable[..., Any]:
     """through_graph(function, x): traces the function of a vector on graph inputs, then evaluates the graph at x."""
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra import vectors as la
+from kinemorph.algebra.dual import derivative
 from kinemorph.codegen.graph import Expr, Graph
 
 rng = np.random.default_rng(3)
@@ -58,6 +59,14 @@ def test_batches_run_entry_by_entry():
     A, x = rng.normal(size=(3, 3, 8)), rng.normal(size=(3, 8))
     batch = np.array(la.matvec(tuple(map(tuple, A)), tuple(x)))
     np.testing.assert_allclose(batch, np.einsum("ijn,jn->in", A, x), rtol=1e-13)
+
+
+def test_the_length_of_nothing_is_zero_and_so_is_its_slope():
+    assert la.norm((0.0, 0.0, 0.0)) == 0.0
+    assert derivative(la.norm, (0.0, 0.0, 0.0), (1.0, 2.0, 3.0)) == 0.0
+    assert derivative(la.norm, (3.0, 0.0, 4.0), (1.0, 2.0, 3.0)) == 3.0
+    batch = derivative(la.norm, (np.array([0.0, 3.0]), np.array([0.0, 4.0])), (1.0, 2.0))
+    assert batch.tolist() == [0.0, 2.2]
 
 
 def test_lengths_must_match():

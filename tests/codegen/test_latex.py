@@ -82,7 +82,7 @@ def test_forward_dynamics_is_one_fraction_over_the_determinant() -> None:
     program = forward_program()
     lines = dict(line.split(" = ") for line in to_text(program, ARM).splitlines())
     values = {name: parsed(line) for name, line in lines.items()}
-    for name in [name for name in lines if name.startswith("x")]:
+    for name in reversed([name for name in lines if name.startswith("x")]):
         values = {key: value.subs(sympy.Symbol(name), parsed(lines[name])) for key, value in values.items()}
     M = sympy.Matrix(2, 2, [parsed(entry) for entry in ARM_MASS])
     residual = M * sympy.Matrix([values["a1"], values["a2"]]) - sympy.Matrix(sympy.symbols("tau1 tau2"))

@@ -87,6 +87,6 @@ def test_constants_reach_the_code_without_loss():
     graph = Graph()
     x = graph.input("x")
     values = [0.1, 1e-310, 5e-324, 1.7976931348623157e308, -1 / 3]
-    refs = tuple(graph.constant(value) for value in values) + ((x * 0.1).ref,)
+    refs = (*map(graph.constant, values), (x * 0.1).ref)
     program = Program("constants", (Port("x", ()),), (Port("y", (6,)),), graph, refs)
     assert build(program)(1.0).tolist() == [*values, 0.1]

@@ -1,8 +1,8 @@
 """Small systems for the printing tests: equations of motion by vector mechanics, and the textbook's answer as text.
 
-The derivations use sines and cosines of single joint angles only, as a recursive Newton-Euler pass does, so that nothing
-is simplified on the way. Textbook forms: Spong, Hutchinson & Vidyasagar (two-link arm), the cart with a hanging load, and
-the rotary pendulum.
+The derivations use sines and cosines of single joint angles only, as a recursive Newton-Euler pass does, so that
+nothing is simplified on the way. Textbook forms: the two-link arm as in Spong, Hutchinson & Vidyasagar, the cart with a
+hanging load, the rotary pendulum.
 """
 
 from __future__ import annotations
@@ -39,7 +39,16 @@ def named(parameters: Sequence[tuple[str, str]], n: int) -> dict[tuple[str, int 
 # ── two-link arm in a vertical plane ──────────────────────────────────────────────────────────────────────────────────
 
 ARM = named(
-    [("m1", "m_1"), ("m2", "m_2"), ("l1", "l_1"), ("lc1", "l_{c1}"), ("lc2", "l_{c2}"), ("I1", "I_1"), ("I2", "I_2"), ("g", "g")],
+    [
+        ("m1", "m_1"),
+        ("m2", "m_2"),
+        ("l1", "l_1"),
+        ("lc1", "l_{c1}"),
+        ("lc2", "l_{c2}"),
+        ("I1", "I_1"),
+        ("I2", "I_2"),
+        ("g", "g"),
+    ],
     2,
 )
 
@@ -71,7 +80,10 @@ def arm_mass_matrix(q: Any, p: Any) -> Outputs:
     J1 = ((-s1 * lc1, 0.0), (c1 * lc1, 0.0))
     J2 = ((-s1 * l1 - s12 * lc2, -s12 * lc2), (c1 * l1 + c12 * lc2, c12 * lc2))
     entries = [
-        m1 * sum(row[i] * row[j] for row in J1) + m2 * sum(row[i] * row[j] for row in J2) + I2 + (I1 if i + j == 0 else 0.0)
+        m1 * sum(row[i] * row[j] for row in J1)
+        + m2 * sum(row[i] * row[j] for row in J2)
+        + I2
+        + (I1 if i + j == 0 else 0.0)
         for i in range(2)
         for j in range(2)
     ]
@@ -79,10 +91,10 @@ def arm_mass_matrix(q: Any, p: Any) -> Outputs:
 
 
 def arm_forward_dynamics(q: Any, tau: Any, p: Any) -> Outputs:
-    """Accelerations at rest without gravity, by elimination on the mass matrix."""
+    """Accelerations at rest without gravity, by Cramer's rule; the determinant by elimination."""
     ((_, _, (M11, M12, M21, M22)),) = arm_mass_matrix(q, p)
-    a2 = (tau[1] - M21 / M11 * tau[0]) / (M22 - M21 / M11 * M12)
-    return [("a", (2,), [(tau[0] - M12 * a2) / M11, a2])]
+    determinant = M11 * (M22 - M21 / M11 * M12)
+    return [("a", (2,), [(M22 * tau[0] - M12 * tau[1]) / determinant, (M11 * tau[1] - M21 * tau[0]) / determinant])]
 
 
 ARM_MASS = [

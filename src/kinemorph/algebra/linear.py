@@ -1,7 +1,7 @@
 """Symmetric positive definite systems, solved entry by entry over any scalar.
 
-For matrices of known small size whose entries may be graph nodes: everything is written out, nothing is pivoted. Structural
-zeros cost nothing.
+For matrices of known small size whose entries may be graph nodes: everything is written out, nothing is pivoted.
+Structural zeros cost nothing.
 """
 
 from __future__ import annotations

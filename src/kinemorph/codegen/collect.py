@@ -1,7 +1,8 @@
 """Collecting: from a sum of many terms to the brackets a person would write.
 
-A term is a coefficient and factors to whole powers. Greedily, the common factor (a product of powers) whose bracket saves
-the most operations is taken out, the bracket is collected in the same way and becomes a factor itself, until nothing is saved:
+A term is a coefficient and factors to whole powers. Greedily, the common factor (a product of powers) whose bracket
+saves the most operations is taken out, the bracket is collected in the same way and becomes a factor itself, until
+nothing is saved:
 
     m l^2 a + m l b + c   ->   m l (l a + b) + c
 
@@ -101,7 +102,11 @@ class _Collector:
             terms.append(self.times(cube, self.bracketed(inside, depth + 1)))
         factor = common_number([value for value, _ in terms])
         inner = total(self.tree((value / factor, powers)) for value, powers in terms)
-        return inner if factor == 1.0 else product(factor, [(inner, 1)])
+        if factor == 1.0:
+            return inner
+        if isinstance(inner, Sum) and opens_negative(inner):
+            factor, inner = -factor, scaled(-1.0, inner)
+        return product(factor, [(inner, 1)])
 
     def times(self, cube: Powers, bracket: Tree) -> Term:
         """cube * bracket as a term. The sign of a bracket goes outside, so that x - y and y - x are one factor."""
@@ -116,7 +121,7 @@ class _Collector:
     def gain(self, cube: Powers, terms: list[Term]) -> tuple[int, int, int, int]:
         """(operations saved by taking the cube out of all terms it divides, and the preferences among equals).
 
-        Among equals more terms, fewer factors and a lower rank win. A bracket around a bracket counts as one more operation.
+        Among equals more terms, fewer factors and a lower rank win. A bracket around a bracket costs one more.
         """
         reached = [term for term in terms if divides(cube, term[1])]
         before = sum(self.ops(value, powers) for value, powers in reached)

@@ -16,10 +16,22 @@ from kinemorph.codegen.collect import collected
 from kinemorph.codegen.harmonics import Angle, Form, Harmonic, Monomial
 from kinemorph.codegen.names import Symbols, entry_name, fresh_stem, input_symbols
 from kinemorph.codegen.normal_form import Atoms, FormTooLong, normal_forms
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.program import Program
 from kinemorph.codegen.straight_line import straight_line
 from kinemorph.codegen.sum_to_product import Term, as_terms, joined
-from kinemorph.codegen.tree import Call, Power, Product, Sum, Symbol, Tree, children, expression_ops, product, total
+from kinemorph.codegen.tree import (
+    Call,
+    Power,
+    Product,
+    Sum,
+    Symbol,
+    Tree,
+    children,
+    expression_ops,
+    parts,
+    product,
+    total,
+)
 
 Rows = Tree | tuple["Rows", ...]
 
@@ -57,7 +69,7 @@ def readable(
 def equations(
     program: Program, symbols: Symbols | None = None, *, limit: int = LIMIT, parameters: Collection[str] = ("p",)
 ) -> Equations:
-    """The equations of a program, long shared subexpressions named; a straight line where forms exceed `limit` terms."""
+    """The equations of a program, long shared parts named; a straight line where forms exceed `limit` terms."""
     inputs = input_symbols(program, symbols or {}, parameters)
     outputs = [entry_name(port, index, symbols or {})[0] for port in program.outputs for index in range(port.size)]
     stem = fresh_stem([*(symbol.text for symbol in inputs), *outputs])
@@ -107,7 +119,10 @@ class _Writer:
         for value, monomial, waves in terms:
             powers = {self.harmonic(wave): power for wave, power in waves}
             for atom, power in monomial:
-                powers[self.atom(atom)] = powers.get(self.atom(atom), 0) + power
+                factor, bases = parts(self.atom(atom))  # a divisor may have brackets of its own
+                value *= factor**power
+                for base, exponent in bases.items():
+                    powers[base] = powers.get(base, 0) + exponent * power
             listed.append((value, powers))
         return collected(listed)
 
@@ -166,12 +181,12 @@ def _inside(tree: Tree) -> Iterator[Tree]:
         yield from _inside(child)
 
 
-def _rebuilt(tree: Tree, parts: list[Tree]) -> Tree:
+def _rebuilt(tree: Tree, fresh: list[Tree]) -> Tree:
     """The same kind of tree from other children, order kept."""
     if isinstance(tree, Sum):
-        return Sum(tuple(parts))
+        return Sum(tuple(fresh))
     if isinstance(tree, Product):
-        return Product(tree.coefficient, tuple(parts[1:]))
+        return Product(tree.coefficient, tuple(fresh[1:]))
     if isinstance(tree, Power):
-        return Power(parts[0], tree.exponent)
-    return Call(tree.name, tuple(parts)) if isinstance(tree, Call) else tree
+        return Power(fresh[0], tree.exponent)
+    return Call(tree.name, tuple(fresh)) if isinstance(tree, Call) else tree

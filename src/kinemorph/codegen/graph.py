@@ -1,7 +1,7 @@
 """The expression graph: hash-consed, simplified while it is built.
 
-A node is a tuple `(op, *args)`; its place in `Graph.nodes` is its id, and every argument has a smaller id, so the list is
-already sorted for evaluation. An argument is a *signed* id: `-7` means "minus node 7". Signs are folded into the
+A node is a tuple `(op, *args)`; its place in `Graph.nodes` is its id, and every argument has a smaller id, so the list
+is already sorted for evaluation. An argument is a *signed* id: `-7` means "minus node 7". Signs are folded into the
 references, so no negation costs an operation and `a - b` and `b - a` share one node. Leaves are `("const", value > 0)`
 and `("input", k)`. Building the same node twice gives the same id.
 
@@ -11,7 +11,7 @@ a float, which is how a structural zero stays a zero all the way through a formu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from kinemorph.ops import OPS
@@ -46,11 +46,11 @@ class Graph:
             return -self.intern(("const", -value))
         return self.intern(("const", value)) if value != 0.0 else 0
 
-    def reference(self, value: Expr | Number) -> int:
+    def reference(self, value: Any) -> int:
         """The signed reference of an expression of this graph or of a number."""
         if value.__class__ is Expr:
-            return value.ref  # type: ignore[union-attr]
-        return self.constant(value)  # type: ignore[arg-type]
+            return value.ref
+        return self.constant(value)
 
     def intern(self, node: Node) -> int:
         """The id of a node, made if it is new."""
@@ -118,9 +118,7 @@ class Expr:
     def __rsub__(self, other: Any) -> Any:
         if isinstance(other, (float, int)):
             return (
-                Expr(self.graph, -self.ref)
-                if other == 0.0
-                else _sum(self.graph, self.graph.constant(other), -self.ref)
+                Expr(self.graph, -self.ref) if other == 0.0 else _sum(self.graph, self.graph.constant(other), -self.ref)
             )
         return NotImplemented
 
@@ -275,16 +273,9 @@ class Expr:
 
 def apply(graph: Graph, name: str, refs: tuple[int, ...]) -> Any:
     """The result of any op on signed references: folded where all arguments are constants, else a node."""
-    if name == "neg":
-        return Expr(graph, -refs[0])
-    if name == "add":
-        return _sum(graph, refs[0], refs[1])
-    if name == "sub":
-        return _sum(graph, refs[0], -refs[1])
-    if name == "mul":
-        return Expr(graph, refs[0]) * Expr(graph, refs[1])
-    if name == "div":
-        return _quotient(graph, refs[0], refs[1])
+    rule = _RULES.get(name)
+    if rule is not None:
+        return rule(graph, *refs)
     if name == "where":
         condition = graph.value_of(refs[0])
         if condition is not None or refs[1] == refs[2]:
@@ -388,6 +379,15 @@ def _quotient(graph: Graph, a: int, b: int) -> Any:
     return Expr(graph, -ref if (a < 0) != (b < 0) else ref)
 
 
+_RULES: dict[str, Callable[..., Any]] = {
+    "neg": lambda graph, a: _known(graph, -a),
+    "add": _sum,
+    "sub": lambda graph, a, b: _sum(graph, a, -b),
+    "mul": lambda graph, a, b: Expr(graph, a) * Expr(graph, b),
+    "div": _quotient,
+}
+
+
 def _whole_power(base: Any, exponent: int) -> Any:
     """base ** exponent by repeated squaring, exponent >= 1."""
     result = None
@@ -398,4 +398,3 @@ def _whole_power(base: Any, exponent: int) -> Any:
         if exponent == 0:
             return result
         base = base * base
-

@@ -8,8 +8,8 @@ Products of harmonics become sums at once,
 
 so that sin^2 + cos^2 = 1 and the addition theorems hold by construction: equal functions get equal forms.
 
-Rounding dust. Two coefficients whose sum is below 1e-13 of either cancel. Where a form is finished (`dusted`), a coefficient
-below 1e-13 of the largest goes too, unless it is a short decimal such as 1e-16, which somebody wrote on purpose.
+Rounding dust. Two coefficients whose sum is below 1e-13 of either cancel. Where a form is finished (`dusted`), a
+coefficient below 1e-13 of the largest goes too, unless it is a short decimal such as 1e-16, written on purpose.
 """
 
 from __future__ import annotations

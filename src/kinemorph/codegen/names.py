@@ -1,8 +1,8 @@
 """Names for the entries of a program's ports, in plain text and in LaTeX.
 
-The caller passes `symbols`, a mapping from (port name, index) to (plain name, LaTeX name); entries are counted from 0, row by
-row, and the index None names the array as a whole. What the mapping leaves out is called after its port, counted from 1 as
-in textbooks: `q1` and `q_{1}`, `M12` and `M_{12}`.
+The caller passes `symbols`, a mapping from (port name, index) to (plain name, LaTeX name); entries are counted from 0,
+row by row, and the index None names the array as a whole. What the mapping leaves out is called after its port, counted
+from 1 as in textbooks: `q1` and `q_{1}`, `M12` and `M_{12}`.
 
 Ports named in `parameters` hold the constants of a problem; they are written first in a product.
 """
@@ -21,8 +21,11 @@ from kinemorph.errors import CompileError
 Symbols = Mapping[tuple[str, int | None], tuple[str, str]]
 
 GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split()
+    re.findall(
+        r"\w+",
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
+        "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega",
+    )
 )
 
 

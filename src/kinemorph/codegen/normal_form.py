@@ -1,9 +1,9 @@
 """Normal forms: every output of a program as a harmonic polynomial over atoms.
 
-An atom is an input, the result of an op that is not polynomial (`sqrt`, `exp`, `where`, ...; its arguments are normal forms
-themselves), or the divisor of a quotient, a *group*. A divisor first gives up its number and its common monomial, so that
-equal divisors are one atom. A group with a positive power is multiplied out, and a square of a square root is its argument,
-which turns nested fractions into plain ones.
+An atom is an input, the result of an op that is not polynomial (`sqrt`, `exp`, `where`, ...; its arguments are normal
+forms themselves), or the divisor of a quotient, a *group*. A divisor first gives up its number and its common monomial,
+so that equal divisors are one atom. A group with a positive power is multiplied out, and a square of a square root is
+its argument, which turns most nested fractions into plain ones.
 
 The forms grow fast with the size of a program. `normal_forms` stops with `FormTooLong` when one exceeds the limit.
 """
@@ -104,7 +104,25 @@ class Atoms:
         """a * b, with groups of positive power multiplied out and squares of roots taken."""
         if len(a) * len(b) > WORK_PER_TERM * self.limit:
             raise self.too_long(len(a) * len(b))
+        for factor, other in ((a, b), (b, a)):
+            found = self._as_group(factor)
+            if found is None:
+                continue
+            number, monomial, group = found
+            over = {key: value for key, value in other.items() if dict(key[0]).get(group, 0) < 0}
+            if over:  # factor * (x / group + rest) = x + factor * rest
+                raised: Form = {(merge(monomial, ((group, 1),)), ONE): number}
+                rest = {key: value for key, value in other.items() if key not in over}
+                return self.reduced(add(multiply(raised, over), multiply(factor, rest)))
         return self.reduced(multiply(a, b))
+
+    def _as_group(self, form: Form) -> tuple[float, Monomial, int] | None:
+        """(number, monomial, group) of a form that is a multiple of a divisor seen before."""
+        if not form:
+            return None
+        number, monomial, rest = split(form)
+        group = self.index.get(("group", freeze(rest)))
+        return None if group is None else (number, monomial, group)
 
     def reduced(self, form: Form) -> Form:
         result: Form = {}
@@ -169,7 +187,8 @@ class Atoms:
     def wave(self, kind: str, arg: Form) -> Form:
         """sin or cos of a form: its plain terms make the angle, its constant the offset, the rest one more atom."""
         offset = arg.get(UNIT, 0.0)
-        multiples = {monomial: tidy(value) for (monomial, harmonic), value in arg.items() if harmonic == ONE and monomial}
+        plain = {monomial: value for (monomial, harmonic), value in arg.items() if harmonic == ONE and monomial}
+        multiples = {monomial: tidy(value) for monomial, value in plain.items()}
         waves = {key: value for key, value in arg.items() if key[1] != ONE}
         if waves:
             number, monomial, rest = split(waves)

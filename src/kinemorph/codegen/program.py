@@ -1,7 +1,7 @@
 """A Program: a graph with named, shaped inputs and outputs. What every backend takes and every trace makes.
 
-Inputs are groups (`q`, `v`, `tau`, ...) whose entries are the graph's inputs in order, row by row; outputs are arrays of
-signed references, row by row. A program knows its own operation count and has never heard of a robot.
+Inputs are groups (`q`, `v`, `tau`, ...) whose entries are the graph's inputs in order, row by row; outputs are arrays
+of signed references, row by row. A program knows its own operation count and has never heard of a robot.
 """
 
 from __future__ import annotations

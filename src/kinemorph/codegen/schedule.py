@@ -32,7 +32,10 @@ class Plan:
 
 
 def plan(program: Program, *, whole: int = WHOLE, shortest: int = SHORTEST, longest: int = LONGEST) -> Plan:
-    """Orders a program's operations and cuts them into chunks of `shortest` to `longest` ops where above `whole`."""
+    """Orders a program's operations; above `whole` ops, cuts them into chunks of `shortest` to `longest` ops.
+
+    `longest` is at least twice `shortest`, so that every rest can be cut.
+    """
     order = twins_together(program)
     last = last_uses(program, order)
     if len(order) <= whole:

@@ -10,7 +10,19 @@ from collections import Counter
 
 from kinemorph.codegen.graph import LEAVES, Node
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.tree import Call, Number, Sum, Symbol, Tree, expression_ops, number, parts, product, scaled, total
+from kinemorph.codegen.tree import (
+    Call,
+    Number,
+    Sum,
+    Symbol,
+    Tree,
+    expression_ops,
+    number,
+    parts,
+    product,
+    scaled,
+    total,
+)
 
 LONG = 16  # operations; a longer value gets a name
 

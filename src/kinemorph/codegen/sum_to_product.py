@@ -2,9 +2,9 @@
 
     1 - cos 2A = 2 sin^2 A        cos(A-B) + cos(A+B) = 2 cos A cos B        sin(A+B) + sin(A-B) = 2 sin A cos B
 
-The normal form holds sums of harmonics only; textbooks write whichever is shorter. Two terms join when they agree in all but
-one harmonic and in the size of their coefficient, and the product costs less to write than the pair. Joined terms can join
-again: four harmonics give a product of three.
+The normal form holds sums of harmonics only; textbooks write what is shorter. Two terms join when they agree in all
+but one harmonic and in the size of their coefficient, and the product costs less to write than the pair. Joined terms
+can join again: four harmonics give a product of three.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def _join(a: Harmonic, b: Harmonic, sign: float) -> tuple[float, Harmonic, Harmo
     kind, A = a
     B = b[1]
     mean, half = _half(combine(A, B, 1.0)), _half(combine(A, B, -1.0))
-    # cos A + cos B = 2 cos m cos h,  cos A - cos B = -2 sin m sin h,  sin A + sin B = 2 sin m cos h,  sin A - sin B = 2 cos m sin h
+    # cos A + cos B = 2 cos m cos h,  cos A - cos B = -2 sin m sin h
+    # sin A + sin B = 2 sin m cos h,  sin A - sin B = 2 cos m sin h
     kinds = {("cos", 1.0): ("cos", "cos"), ("cos", -1.0): ("sin", "sin")}.get((kind, sign))
     kinds = kinds or {1.0: ("sin", "cos"), -1.0: ("cos", "sin")}[sign]
     sign_m, first = canonical(kinds[0], mean)

@@ -4,8 +4,8 @@
     Symbol    m_2                    Product   a number and factors      Call    sin, sqrt, where, ...
 
 A tree is frozen and hashable, so equal subexpressions are equal values. Sums and products are flat and sorted for the
-eye: in a product the number stands first, then parameters, then functions, then variables (`m_2 l_1 sin(q_2) v_1^2`); in a
-sum the terms of the last variable port come first. Only the constructors `number`, `total` and `product` decide this.
+eye: in a product the number stands first, then parameters, functions and variables (`m_2 l_1 sin(q_2) v_1^2`); in
+a sum the terms of the last variable port come first. Only the constructors `number`, `total`, `product` decide this.
 
 The order of a symbol is `(rank, family, index)`: rank 0 for parameters and 2 or more for variables (1 is a function of
 anything); symbols of one family (`l_1`, `l_2`) stand together.
@@ -76,7 +76,7 @@ Tree = Number | Symbol | Sum | Product | Power | Call
 
 
 def number(value: float) -> Number:
-    """The number as a reader would write it: whole, a small fraction (1/2, 1/12), a short decimal (9.81), else as it is."""
+    """The number as a reader writes it: whole, a small fraction (1/2, 1/12), a short decimal (9.81), else as it is."""
     if value != value or value in (float("inf"), float("-inf")):
         return Number(value)
     whole = round(value)
@@ -193,7 +193,8 @@ def _place_in_sum(term: Tree) -> tuple[object, ...]:
     """Variables of the last port first, then what has none, numbers last."""
     top = rank(term)
     orders = tuple(sorted(symbols_of(term)))
-    return -max(top, min(top + 1, FUNCTION)), tuple(order for order in orders if order[0] == top >= VARIABLE), orders, repr(term)
+    open_variables = tuple(order for order in orders if order[0] == top >= VARIABLE)
+    return -max(top, min(top + 1, FUNCTION)), open_variables, orders, repr(term)
 
 
 # ── operation count ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.mechanics.motions import ZERO3, Axis, Mat3, Move, S, Sym3, Vec3
-from kinemorph.mechanics.newton_euler import Wrench, added, inertial_wrench, moved_wrench, outward, project
+from kinemorph.mechanics.newton_euler import Wrench, added, inertial_wrench, moved_wrench, negative, outward, project
 from kinemorph.mechanics.tree import WORLD, Link, Tree
 
 Blocks = tuple[Sym3, Mat3, Sym3]
-Six = tuple[S, S, S, S, S, S]
+Six = tuple[S, ...]
 
 
 class Pivot(NamedTuple):
@@ -52,7 +52,7 @@ def forward_dynamics(
     flows = outward(tree, moves, v, [0.0] * tree.nv)
     loads = [inertial_wrench(link, flow) for link, flow in zip(tree.links, flows, strict=True)]
     for index, (force, moment) in (wrenches or {}).items():
-        loads[index] = added(loads[index], (tuple(-x for x in force), tuple(-x for x in moment)))  # type: ignore[arg-type]
+        loads[index] = added(loads[index], (negative(force), negative(moment)))
     inertias = [rigid_blocks(link) for link in tree.links]
     for index, blocks in (added_inertia or {}).items():
         inertias[index] = _joined(inertias[index], blocks)
@@ -73,7 +73,7 @@ def forward_dynamics(
             pivots[j] = Pivot(U, inverse, u)
             if last and k == len(link.axes) - 1:
                 break  # nothing below needs the remainder
-            G: Six = tuple(x * inverse for x in U)  # type: ignore[assignment]
+            G: Six = tuple(x * inverse for x in U)
             blocks = deflated(blocks, U, G, axis if pivot.__class__ is float and pivot == 0.0 else None)
             push = [g * u for g in G]
             if len(axis) == 1 and pivot.__class__ is float and pivot == 0.0:
@@ -116,7 +116,7 @@ def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
 
 
 def shifted_blocks(blocks: Blocks, p: Vec3) -> Blocks:
-    """A spatial inertia about the origin O, taken to O' where O = O' + p:  B' = B - A [p x],  J' = J + [p x] B' + ([p x] B)^T."""
+    """A spatial inertia about O, taken to O' where O = O' + p:  B' = B - A [p x],  J' = J + [p x] B' + ([p x] B)^T."""
     A, B, J = blocks
     for k in (0, 1, 2):
         if not (p[k].__class__ is float and p[k] == 0.0):
@@ -125,7 +125,7 @@ def shifted_blocks(blocks: Blocks, p: Vec3) -> Blocks:
 
 
 def _shift_x(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
-    axx, axy, axz, ayy, ayz, azz = A
+    _, axy, axz, ayy, ayz, azz = A
     bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
     jxx, jxy, jxz, jyy, jyz, jzz = J
     ryz = r * ayz
@@ -143,7 +143,7 @@ def _shift_x(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
 
 
 def _shift_y(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
-    axx, axy, axz, ayy, ayz, azz = A
+    axx, axy, axz, _, ayz, azz = A
     bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
     jxx, jxy, jxz, jyy, jyz, jzz = J
     rxz = r * axz
@@ -161,7 +161,7 @@ def _shift_y(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
 
 
 def _shift_z(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
-    axx, axy, axz, ayy, ayz, azz = A
+    axx, axy, axz, ayy, ayz, _ = A
     bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
     jxx, jxy, jxz, jyy, jyz, jzz = J
     rxy = r * axy
@@ -201,7 +201,7 @@ def column(blocks: Blocks, axis: Axis) -> Six:
     total: list[S] = [0.0] * 6
     for component, coefficient in axis:
         total = [x + coefficient * y for x, y in zip(total, columns[component], strict=True)]
-    return tuple(total)  # type: ignore[return-value]
+    return tuple(total)
 
 
 def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None) -> Blocks:
@@ -225,7 +225,7 @@ def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None) -> Blocks:
             A[k] = 0.0
         for j in range(3):
             C[3 * gone + j] = 0.0
-    return tuple(A), tuple(C), tuple(J)  # type: ignore[return-value]
+    return tuple(A), tuple(C), tuple(J)
 
 
 _TOUCHING = ((0, 1, 2), (1, 3, 4), (2, 4, 5))  # entries of a symmetric 6-tuple in row k
@@ -273,4 +273,5 @@ def _dot(a: Six, b: Six) -> S:
 
 def _joined(one: Blocks, other: Blocks) -> Blocks:
     """The sum of two spatial inertias."""
-    return tuple(tuple(x + y for x, y in zip(a, b, strict=True)) for a, b in zip(one, other, strict=True))  # type: ignore[return-value]
+    A, B, J = (tuple(x + y for x, y in zip(a, b, strict=True)) for a, b in zip(one, other, strict=True))
+    return A, B, J

@@ -1,12 +1,13 @@
 """The Coriolis matrix whose  Mdot - 2 C  is skew-symmetric.
 
-Echeandia & Wensing (2021); erratum E000-13 of the MODUROB paper. With the Jacobian J_i of body i in the world frame, its
-spatial inertia I_i and momentum (f, n) = I_i V_i,
+Echeandia & Wensing (2021); erratum E000-13 of the MODUROB paper. With the Jacobian J_i of body i in the world frame,
+its spatial inertia I_i and momentum (f, n) = I_i V_i,
 
-    C = sum_i J_i^T (I_i Jdot_i + B_i J_i),    B = (Idot + N) / 2,    Idot = V x* I - I V x,    N = [[0, -f^], [-f^, -n^]]
+    C = sum_i J_i^T (I_i Jdot_i + B_i J_i),    B = (Idot + N) / 2
+    Idot = V x* I - I V x,    N = [[0, -f^], [-f^, -n^]]
 
-N is skew and B V = V x* (I V), so C v is the Coriolis force and Idot - 2 B is skew. In the world frame the sums over the
-bodies that hang on a joint need no change of frame.
+N is skew and B V = V x* (I V), so C v is the Coriolis force and Idot - 2 B is skew. In the world frame the sums over
+the bodies that hang on a joint need no change of frame.
 """
 
 from __future__ import annotations
@@ -14,8 +15,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinemorph.algebra.groups import ad, bracket, coad, move_twist
-from kinemorph.algebra.vectors import Mat, Vec, add, block, diagonal, dot, hat, mat_add, mat_neg, mat_scale, mat_sub
-from kinemorph.algebra.vectors import matmul, matvec, matvec_transposed, scale, zeros
+from kinemorph.algebra.vectors import (
+    Mat,
+    Vec,
+    add,
+    block,
+    diagonal,
+    dot,
+    hat,
+    mat_add,
+    mat_neg,
+    mat_scale,
+    mat_sub,
+    matmul,
+    matvec,
+    matvec_transposed,
+    scale,
+    zeros,
+)
 from kinemorph.mechanics.kinematics import dense, link_poses
 from kinemorph.mechanics.momentum import world_moments
 from kinemorph.mechanics.motions import S

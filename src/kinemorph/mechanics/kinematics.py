@@ -1,8 +1,8 @@
 """Where everything is and how it moves: products of exponentials, frame Jacobians and their rates.
 
-Two forms of the same poses (MODUROB eqs. 18-20, docs/errata.md E000-6): the *local* form multiplies the pose of each link in its
-parent; the *spatial* form multiplies exponentials of the screws as they stand in the world at the neutral configuration,
-and the neutral pose last. They agree; the local form is the cheaper one.
+Two forms of the same poses (MODUROB eqs. 18-20, docs/errata.md E000-6): the *local* form multiplies the pose of each
+link in its parent; the *spatial* form multiplies exponentials of the screws as they stand in the world at the neutral
+configuration, and the neutral pose last. They agree; the local form is the cheaper one.
 
 Jacobians are 6 x nv, order [linear; angular], in one of three references:
 
@@ -89,7 +89,7 @@ def pose_of_move(move: Move) -> Pose:
 
 
 def configuration_rate(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
-    """qdot, shape (nq,), at velocity v: the same numbers for simple joints, quaternion and body-frame rates for the others."""
+    """qdot, shape (nq,), at velocity v: v itself where joints have one axis, turned or quaternion rates elsewhere."""
     rate: list[S] = [0.0] * tree.nq
     for link in tree.links:
         row = ELEMENTARY[link.kind]
@@ -102,7 +102,7 @@ def link_twists(tree: Tree, moves: Sequence[Move], v: Sequence[S]) -> list[tuple
     twists: list[tuple[Vec3, Vec3]] = []
     for link, move in zip(tree.links, moves, strict=True):
         u, w = ((0.0,) * 3, (0.0,) * 3) if link.parent == WORLD else twists[link.parent]
-        u, w = move.into(add(u, cross(w, move.p))), move.into(w)  # type: ignore[arg-type]
+        u, w = move.into(add(u, cross(w, move.p))), move.into(w)
         u = (u[0] + w[1] * move.slide, u[1] - w[0] * move.slide, u[2])
         twist = [*u, *w]
         for k, axis in enumerate(link.axes):

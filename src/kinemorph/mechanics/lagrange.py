@@ -1,13 +1,13 @@
 """The equations of motion from the energies alone, by nested dual numbers: an independent check on the recursions.
 
-With the Lagrangian L = T(q, v) - V(q), velocities v that belong to a Lie group joint by joint (Hamel, Euler-Poincare), and
-momenta p_k = dT/dv_k,
+With the Lagrangian L = T(q, v) - V(q), velocities v that belong to a Lie group joint by joint (Hamel, Euler-Poincare),
+and momenta p_k = dT/dv_k,
 
     tau_k = d/dt p_k - (ad_v^T p)_k - dL/d(xi_k)
 
-where dL/d(xi_k) is the derivative as the configuration moves along the k-th velocity alone. For joints with one axis the
-middle term is zero and this is Lagrange's equation as everyone knows it. d/dt is one level of dual numbers (q moves with
-v, v with a), each partial derivative another; no kinematic recursion of the Newton-Euler kind is used.
+where dL/d(xi_k) is the derivative as the configuration moves along the k-th velocity alone. For joints with one axis
+the middle term is zero and this is Lagrange's equation as everyone knows it. d/dt is one level of dual numbers (q moves
+with v, v with a), each partial derivative another; no kinematic recursion of the Newton-Euler kind is used.
 """
 
 from __future__ import annotations

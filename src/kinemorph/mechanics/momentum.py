@@ -70,19 +70,17 @@ def potential_energy(tree: Tree, q: Sequence[S]) -> S:
 def world_moments(moments: Moments, T_WB: Pose) -> Moments:
     """Moments of a link about the world's origin, in the world's axes."""
     m, h, sigma = moments
-    R = TurnFull(T_WB.R)  # type: ignore[arg-type]
-    return shifted_moments((m, R.out(h), R.out_symmetric(sigma)), T_WB.p)  # type: ignore[arg-type]
+    R = TurnFull(T_WB.R)
+    return shifted_moments((m, R.out(h), R.out_symmetric(sigma)), T_WB.p)
 
 
 def _first_moment(tree: Tree, poses: Sequence[Pose]) -> Vec3:
     """Integral of r dm over all bodies in the world [kg m]."""
     total = tree.ground[1]
     for link, pose in zip(tree.links, poses, strict=True):
-        total = add(total, add(scale(link.mass, pose.p), matvec(pose.R, link.h)))  # type: ignore[assignment]
+        total = add(total, add(scale(link.mass, pose.p), matvec(pose.R, link.h)))
     return total
 
 
 def _divided(vector: Vec3, divisor: S) -> Vec3:
     return (div(vector[0], divisor), div(vector[1], divisor), div(vector[2], divisor))
-
-

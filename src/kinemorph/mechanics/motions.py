@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.quaternions import quat_rate, quat_to_rotation
 from kinemorph.algebra.scalar import sincos
+from kinemorph.algebra.vectors import Mat
 
 S = Any  # any scalar
-Vec3 = tuple[S, S, S]
-Sym3 = tuple[S, S, S, S, S, S]
-Mat3 = tuple[S, S, S, S, S, S, S, S, S]
+Vec3 = tuple[S, ...]
+Sym3 = tuple[S, ...]
+Mat3 = tuple[S, ...]
 ZERO3: Vec3 = (0.0, 0.0, 0.0)
 ZERO_SYM: Sym3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -113,7 +114,7 @@ class TurnFull:
 
     __slots__ = ("rows",)
 
-    def __init__(self, rows: tuple[Vec3, Vec3, Vec3]) -> None:
+    def __init__(self, rows: Mat) -> None:
         self.rows = rows
 
     def out(self, v: Vec3) -> Vec3:
@@ -141,7 +142,7 @@ Turn = TurnZ | TurnX | TurnFull
 
 
 class Move(NamedTuple):
-    """Pose of a link in its parent at one configuration: shift p, then the turns (outermost first), then slide along z."""
+    """Pose of a link in its parent at one configuration: shift p, the turns (outermost first), then slide along z."""
 
     p: Vec3
     turns: tuple[Turn, ...]

@@ -138,7 +138,7 @@ def inward(
     """The wrench through every joint, on the link, about its origin, in its frame."""
     loads = [inertial_wrench(link, flow) for link, flow in zip(tree.links, flows, strict=True)]
     for index, (force, moment) in (wrenches or {}).items():
-        loads[index] = added(loads[index], (_negative(force), _negative(moment)))
+        loads[index] = added(loads[index], (negative(force), negative(moment)))
     for index in range(len(tree.links) - 1, -1, -1):
         parent = tree.links[index].parent
         if parent != WORLD:
@@ -191,5 +191,6 @@ def added(one: Wrench, other: Wrench) -> Wrench:
     return (a + u, b + v, c + w), (d + x, e + y, f + z)
 
 
-def _negative(v: Vec3) -> Vec3:
+def negative(v: Vec3) -> Vec3:
+    """Minus a vector."""
     return (-v[0], -v[1], -v[2])

@@ -3,10 +3,10 @@
 reframe   A link's frame may be moved along and about its own joint axis. That freedom is spent so that the way to the
           largest child becomes a screw pair (a turn about x, a shift along x), and on a tip so that its centre of mass
           lies in the xz plane. Coordinates and velocities stay the user's; the attachments record the way back.
-regroup   What a joint cannot feel moves to the parent. A revolute joint about z does not feel mass spread along z, so the
-          mass, the first moment hz and the second moment zz go to the parent as a line of mass; likewise for the other
-          kinds (table REGROUP). What reaches the world is dropped. The generalized forces do not change; the wrenches inside the
-          joints do, so those are computed on the tree that was not regrouped.
+regroup   What a joint cannot feel moves to the parent. A revolute joint about z does not feel mass spread along z, so
+          the mass, the first moment hz and the second moment zz go to the parent as a line of mass; likewise for the
+          other kinds (table REGROUP). What reaches the world is dropped. The generalized forces do not change; the
+          wrenches inside the joints do, so those are computed on the tree that was not regrouped.
 
 Both need numbers for the geometry; a tree with symbolic placements is returned as it is (`reframe`) or loses nothing by
 it (`regroup` works on symbols too, since moments of mass enter linearly).
@@ -55,19 +55,20 @@ def reframe(tree: Tree) -> Tree:
         if not ELEMENTARY[link.kind].axial:
             links.append(replace(link, placement=_clean(placement, tree)))
             continue
-        gauge = gauges[index]
-        along = _cheapest_point(link, placement, gauge.shift)
-        if gauge.shift is None:
-            gauge = gauges[index] = Gauge(gauge.angle, along - link.slide)
+        angle, shift = gauges[index]
+        along = _cheapest_point(link, placement, shift)
+        if shift is None:
+            shift = along - link.slide
+            gauges[index] = Gauge(angle, shift)
         placement = Pose(placement.R, _along(placement, along))
-        m, h, sigma = shifted_moments(link.moments, (0.0, 0.0, -gauge.shift))
-        turn = TurnZ(math.cos(gauge.angle), -math.sin(gauge.angle))
+        _, h, sigma = shifted_moments(link.moments, (0.0, 0.0, -shift))
+        turn = TurnZ(math.cos(angle), -math.sin(angle))
         links.append(
             replace(
                 link,
                 placement=_clean(placement, tree),
-                offset=link.offset + gauge.angle,
-                slide=snapped(link.slide + gauge.shift - along, _size(tree)),
+                offset=link.offset + angle,
+                slide=snapped(link.slide + shift - along, _size(tree)),
                 h=turn.out(h),
                 sigma=turn.out_symmetric(sigma),
             )
@@ -136,9 +137,9 @@ def _direction(x: float, y: float) -> float:
 def _cheapest_point(link: Link, placement: Pose, shift: float | None) -> float:
     """How far along the joint axis to put the joint frame, so that fewest components of its position are not zero."""
     slide = 0.0 if shift is None else link.slide + shift
-    candidates = [slide, 0.0]
+    candidates: list[float] = [slide, 0.0]
     candidates += [-p / u for p, u in zip(placement.p, _z_axis(placement), strict=True) if abs(u) > PARALLEL]
-    reach = max(1.0, *(abs(p) for p in placement.p))
+    reach: float = max(1.0, *(abs(p) for p in placement.p))
 
     def cost(t: float) -> float:
         shifts = sum(abs(x) > TINY * reach * 10 for x in _along(placement, t))
@@ -160,14 +161,15 @@ def _z_axis(placement: Pose) -> Vec3:
 
 def _size(tree: Tree) -> float:
     """The longest step between two links: lengths far below it are dust."""
-    return max([1e-3, *(abs(x) for link in tree.links for x in link.placement.p)])
+    longest: float = max([1e-3, *(abs(x) for link in tree.links for x in link.placement.p)])
+    return longest
 
 
 def _clean(placement: Pose, tree: Tree) -> Pose:
     """A placement without rounding dust."""
     R = tuple(tuple(snapped(x) for x in row) for row in placement.R)
     size = _size(tree)
-    return Pose(R, tuple(0.0 if abs(x) < TINY * 10 * size else x for x in placement.p))  # type: ignore[arg-type]
+    return Pose(R, tuple(0.0 if abs(x) < TINY * 10 * size else x for x in placement.p))
 
 
 def _is_numeric(link: Link) -> bool:

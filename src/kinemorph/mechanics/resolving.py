@@ -1,7 +1,7 @@
 """From a Robot to a Tree: parameters become numbers, fixed bodies are merged, every joint axis becomes z.
 
-A parameter that is looked up as a graph node stays symbolic all the way through. Nothing is rounded here: a body written with
-coordinate axes is only renamed, so its structural zeros survive.
+A parameter that is looked up as a graph node stays symbolic all the way through. Nothing is rounded here: a body
+written with coordinate axes is only renamed, so its structural zeros survive.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def resolve(robot: Robot, lookup: Lookup | None = None) -> Tree:
     held: list[Moments] = [(0.0, ZERO3, ZERO_SYM)] * (len(links) + 1)  # the last is the world's
     for body in robot.bodies:
         at = attachments[body.name]
-        mass, com, moment = evaluate(body.mass, lookup), evaluate_all(body.com, lookup), evaluate_all(body.inertia, lookup)
-        held[at.link] = joined_moments(held[at.link], _placed(Inertia(mass, com, moment), at.pose))
+        inertia = Inertia(*evaluate_all((body.mass, body.com, body.inertia), lookup))
+        held[at.link] = joined_moments(held[at.link], _placed(inertia, at.pose))
     for index, (mass, h, sigma) in enumerate(held[:-1]):
         links[index] = replace(links[index], mass=mass, h=h, sigma=sigma)
     gravity = evaluate_all(robot.gravity, lookup)
@@ -101,5 +101,5 @@ def _placed(inertia: Inertia, T: Pose) -> Moments:
     """Moments of a body given in its own frame, in the frame where its pose is T."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = second_moment(inertia)
     h = scale(inertia.mass, inertia.com)
-    R = TurnFull(T.R)  # type: ignore[arg-type]
-    return shifted_moments((inertia.mass, R.out(h), R.out_symmetric((xx, xy, xz, yy, yz, zz))), T.p)  # type: ignore[arg-type]
+    R = TurnFull(T.R)
+    return shifted_moments((inertia.mass, R.out(h), R.out_symmetric((xx, xy, xz, yy, yz, zz))), T.p)

@@ -17,27 +17,16 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Self
 
-from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
-from kinemorph.model.checks import (
-    body_problems,
-    coupling_problems,
-    joint_problems,
-    name_problems,
-    parameter_problems,
-    shape_problems,
-    structure_problems,
-)
-from kinemorph.model.joint import JOINT_KINDS, Joint, X, Z
-from kinemorph.model.parameter import Parameter, parameters_of
+from kinemorph.model.checks import coupling_problems, name_problems, parameter_problems, structure_problems
+from kinemorph.model.drafts import Draft, read_body, read_coupling, read_frame, read_joint, used_parameters
+from kinemorph.model.joint import Joint, X, Z
 from kinemorph.model.reading import Reader
 from kinemorph.model.regularity import regularity_problems
 from kinemorph.model.robot import Coupling, Frame, Robot
-from kinemorph.model.shapes import Shape, shape_values
+from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
-
-Draft = dict[str, Any]
 
 
 class RobotBuilder:
@@ -57,7 +46,7 @@ class RobotBuilder:
         self, name: str, mass: Any = 0.0, *, com: Any = ORIGIN, inertia: Any = NO_INERTIA, shapes: Sequence[Shape] = ()
     ) -> Self:
         """A rigid body: `mass` [kg], `com` [m], `inertia` [kg m^2] about the com, a 3 x 3 matrix or three moments."""
-        self._bodies.append({"name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": tuple(shapes)})
+        self._bodies.append({"name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": shapes})
         return self
 
     def joint(
@@ -145,14 +134,14 @@ class RobotBuilder:
         # each part by itself
         name = reader.name("robot", self.name)
         gravity = reader.vector(f"robot '{name}': gravity", self.gravity)
-        bodies = [_read_body(reader, draft) for draft in self._bodies]
-        joints = [_read_joint(reader, draft) for draft in self._joints]
-        frames = [_read_frame(reader, draft) for draft in self._frames]
-        couplings = [_read_coupling(reader, draft) for draft in self._couplings]
+        bodies = [read_body(reader, draft) for draft in self._bodies]
+        joints = [read_joint(reader, draft) for draft in self._joints]
+        frames = [read_frame(reader, draft) for draft in self._frames]
+        couplings = [read_coupling(reader, draft) for draft in self._couplings]
         # the parts together
         reader.problems += name_problems(name, bodies, joints, frames)
         reader.problems += structure_problems(bodies, joints)
-        parameters = _parameters(gravity, bodies, joints, frames, couplings)
+        parameters = used_parameters(gravity, bodies, joints, frames, couplings)
         reader.problems += parameter_problems(parameters)
         if reader.problems:
             reader.problems += coupling_problems(couplings, joints)
@@ -166,96 +155,3 @@ class RobotBuilder:
         reader.problems += coupling_problems(couplings, tree)
         reader.problems += regularity_problems(robot)
         return robot, tuple(reader.problems)
-
-
-def _read_body(reader: Reader, draft: Draft) -> Body:
-    name = reader.name("body", draft["name"])
-    what, before = f"body '{name}'", len(reader.problems)
-    body = Body(
-        name,
-        reader.number(f"{what}: mass", draft["mass"]),
-        reader.vector(f"{what}: com", draft["com"]),
-        reader.inertia(f"{what}: inertia", draft["inertia"]),
-        tuple(draft["shapes"]),
-    )
-    if len(reader.problems) == before:  # numbers that could not be read are not judged a second time
-        reader.problems += body_problems(body)
-    reader.problems += shape_problems(body)
-    return body
-
-
-def _read_joint(reader: Reader, draft: Draft) -> Joint:
-    name = reader.name("joint", draft["name"])
-    what = f"joint '{name}'"
-    kind = draft["kind"]
-    if kind not in JOINT_KINDS:
-        reader.note(f"{what}: the kind is {kind!r}, expected one of {', '.join(JOINT_KINDS)}. Choose one of these.")
-        kind = "fixed"
-    row = JOINT_KINDS[kind]
-    normalize = draft["normalize"]
-
-    def per(key: str, count: int, default: float, limit: bool) -> tuple[Any, ...]:
-        return reader.per_coordinate(f"{what}: {key}", draft[key], count, default, limit=limit)
-
-    known = draft["kind"] in JOINT_KINDS  # the data of an unknown kind has no length to be held to
-    nq, nv = (row.nq, row.nv) if known else (0, 0)
-    joint = Joint(
-        name,
-        kind,
-        reader.name(f"{what}: parent", draft["parent"]),
-        reader.name(f"{what}: child", draft["child"]),
-        _read_placement(reader, what, draft),
-        IDENTITY
-        if draft["child_placement"] is None
-        else reader.pose(f"{what}: child_placement", draft["child_placement"]),
-        reader.axis(f"{what}: axis", draft["axis"], normalize=normalize),
-        reader.axis(f"{what}: axis2", draft["axis2"], normalize=normalize),
-        reader.number(f"{what}: pitch", draft["pitch"]),
-        per("lower", nq, -float("inf"), True) if known else (),
-        per("upper", nq, float("inf"), True) if known else (),
-        per("velocity", nv, float("inf"), True) if known else (),
-        per("effort", nv, float("inf"), True) if known else (),
-        per("damping", nv, 0.0, False) if known else (),
-        per("friction", nv, 0.0, False) if known else (),
-        per("armature", nv, 0.0, False) if known else (),
-    )
-    reader.problems += joint_problems(joint) if known else []
-    return joint
-
-
-def _read_placement(reader: Reader, what: str, draft: Draft) -> Pose:
-    """A whole pose, or translation and rotation apart, never both."""
-    placement, translation, rotation = draft["placement"], draft["translation"], draft["rotation"]
-    if placement is not None:
-        if translation is not None or rotation is not None:
-            reader.note(f"{what}: placement is given together with translation or rotation. Give one or the other.")
-        return reader.pose(f"{what}: placement", placement)
-    return Pose(
-        IDENTITY.R if rotation is None else reader.rotation(f"{what}: rotation", rotation),
-        ORIGIN if translation is None else reader.vector(f"{what}: translation", translation),
-    )
-
-
-def _read_frame(reader: Reader, draft: Draft) -> Frame:
-    name = reader.name("frame", draft["name"])
-    return Frame(name, draft["body"], _read_placement(reader, f"frame '{name}'", draft))
-
-
-def _read_coupling(reader: Reader, draft: Draft) -> Coupling:
-    what = f"coupling of joint '{draft['joint']}'"
-    multiplier = reader.number(f"{what}: multiplier", draft["multiplier"])
-    return Coupling(draft["joint"], draft["leader"], multiplier, reader.number(f"{what}: offset", draft["offset"]))
-
-
-def _parameters(
-    gravity: Any, bodies: list[Body], joints: list[Joint], frames: list[Frame], couplings: list[Coupling]
-) -> tuple[Parameter, ...]:
-    """All parameters in the order a reader meets them: bodies, joints, frames, couplings, gravity, shapes."""
-    return parameters_of((
-        tuple((body.mass, body.com, body.inertia) for body in bodies),
-        tuple((j.placement, j.child_placement, j.pitch, j.damping, j.friction, j.armature) for j in joints),
-        tuple(frame.placement for frame in frames),
-        tuple((coupling.multiplier, coupling.offset) for coupling in couplings),
-        gravity,
-        tuple(shape_values(shape) for body in bodies for shape in body.shapes),
-    ))  # fmt: skip

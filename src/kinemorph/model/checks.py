@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -47,12 +48,14 @@ def shape_problems(body: Body) -> list[str]:
             reader.note(f"{what} is {shape!r}, expected one of {known}. Use one of these.")
             continue
         what += f" ({type(shape).__name__})"
-        if not np.all(np.isfinite(_flat(evaluate_all(shape_values(shape))))):
-            reader.note(f"{what} has a size or a place that is not finite. Look for a missing value.")
+        before = len(reader.problems)
+        for value in _leaves(shape_values(shape)):
+            reader.number(f"{what}: a size or a place", value)
+        if len(reader.problems) > before:
             continue
         reader.pose(f"{what}: placement", shape.placement)
         for field in POSITIVE_SIZES[type(shape)]:
-            if min(_flat((evaluate_all(getattr(shape, field)),))) <= 0.0:
+            if min(evaluate(value) for value in _leaves(getattr(shape, field))) <= 0.0:
                 reader.note(
                     f"{what}: {field} is {evaluate_all(getattr(shape, field))}, expected a length above 0. Enlarge it."
                 )
@@ -67,11 +70,13 @@ def shape_problems(body: Body) -> list[str]:
     return reader.problems
 
 
-def _flat(nested: object) -> list[float]:
-    """The numbers of nested tuples."""
+def _leaves(nested: Any) -> Iterator[Any]:
+    """The single values of nested tuples."""
     if isinstance(nested, (tuple, list)):
-        return [number for item in nested for number in _flat(item)]
-    return [nested] if isinstance(nested, float) else []
+        for item in nested:
+            yield from _leaves(item)
+    else:
+        yield nested
 
 
 def joint_problems(joint: Joint) -> list[str]:

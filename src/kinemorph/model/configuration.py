@@ -118,7 +118,7 @@ MANIFOLDS: dict[str, Manifold] = {
 
 
 def joint_motion(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Pose:
-    """The motion across a joint at its coordinates q, shape (nq,): its frame on the child seen from that on the parent."""
+    """The motion X(q) across a joint, q of shape (nq,): its frame on the child seen from its frame on the parent."""
     motion = IDENTITY
     for step in joint.table.primitives:
         axis = joint.axes[step.axis or 0]

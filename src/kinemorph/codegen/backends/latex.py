@@ -1,8 +1,9 @@
 r"""Equations in LaTeX: a table of spellings over expression trees.
 
-`latex(tree)` is one formula, without an environment; where it holds no choice (`cases`) Matplotlib's mathtext takes it too.
-`to_latex(program)` is a whole program as one `aligned` block (named subexpressions first, a line for every entry of a vector,
-matrices as `bmatrix`), to be set in display math; `environment="align*"` stands alone and breaks across pages.
+`latex(tree)` is one formula, without an environment; where it holds no choice (`cases`) Matplotlib's mathtext takes
+it too. `to_latex(program)` is a whole program as one `aligned` block (named subexpressions first, a line for every
+entry of a vector, matrices as `bmatrix`), to be set in display math; `environment="align*"` stands alone and breaks
+across pages.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def _product(value: Fraction | float, factors: tuple[Tree, ...]) -> str:
     above = [split_power(factor) for factor in factors]
     below = [(base, -exponent) for base, exponent in above if exponent < 0]
     above = [(base, exponent) for base, exponent in above if exponent > 0]
-    size: Fraction | float = abs(value)
+    size = -value if value < 0 else value
     sign = "-" if value < 0 else ""
     if not below:
         return sign + ("" if size == 1 else _number(size) + " ") + _row(above, alone=False)

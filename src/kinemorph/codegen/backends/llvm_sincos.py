@@ -15,7 +15,7 @@ from functools import cache
 from kinemorph.codegen.backends.llvm_math import lanes_type, number
 
 FAR = 1e9  # [rad] up to here three constants reduce an argument to half an ulp
-HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)  # their sum is pi/2 to 160 bits
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)  # their sum is pi/2 to 160 bits
 TWO_OVER_PI = 0.6366197723675814
 ROUNDER = 1.5 * 2.0**52  # adding it leaves a whole number in the low bits
 

@@ -1,0 +1,126 @@
+"""From a part as it was declared to the part as it is kept: bodies, joints, frames and couplings, one reader each.
+
+A draft is a dictionary of raw arguments. Reading it gives a typed, frozen part, and notes every mistake on the way.
+What concerns several parts at once is checked elsewhere, when all of them are read.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.model.body import ORIGIN, Body
+from kinemorph.model.checks import body_problems, joint_problems, shape_problems
+from kinemorph.model.joint import JOINT_KINDS, Joint
+from kinemorph.model.parameter import Parameter, parameters_of
+from kinemorph.model.reading import Reader
+from kinemorph.model.robot import Coupling, Frame
+from kinemorph.model.shapes import shape_values
+
+Draft = dict[str, Any]
+
+
+def read_body(reader: Reader, draft: Draft) -> Body:
+    """A body with numbers that can be read and mass data that a real body could have."""
+    name = reader.name("body", draft["name"])
+    what, before = f"body '{name}'", len(reader.problems)
+    shapes = draft["shapes"]
+    if not isinstance(shapes, (tuple, list)):
+        reader.note(f"{what}: shapes is {shapes!r}, expected a list of shapes. Put it in brackets.")
+        shapes = ()
+    body = Body(
+        name,
+        reader.number(f"{what}: mass", draft["mass"]),
+        reader.vector(f"{what}: com", draft["com"]),
+        reader.inertia(f"{what}: inertia", draft["inertia"]),
+        tuple(shapes),
+    )
+    if len(reader.problems) == before:  # numbers that could not be read are not judged a second time
+        reader.problems += body_problems(body)
+    reader.problems += shape_problems(body)
+    return body
+
+
+def read_joint(reader: Reader, draft: Draft) -> Joint:
+    """A joint whose data fit its kind. Of an unknown kind only what all kinds share is read."""
+    name = reader.name("joint", draft["name"])
+    what = f"joint '{name}'"
+    kind, child_placement = draft["kind"], draft["child_placement"]
+    row = JOINT_KINDS.get(kind) if isinstance(kind, str) else None
+    if row is None:
+        reader.note(f"{what}: the kind is {kind!r}, expected one of {', '.join(JOINT_KINDS)}. Choose one of these.")
+    joint = Joint(
+        name,
+        "fixed" if row is None else row.name,
+        reader.name(f"{what}: parent", draft["parent"]),
+        reader.name(f"{what}: child", draft["child"]),
+        _read_placement(reader, what, draft),
+        IDENTITY if child_placement is None else reader.pose(f"{what}: child_placement", child_placement),
+        reader.axis(f"{what}: axis", draft["axis"], normalize=draft["normalize"]),
+        reader.axis(f"{what}: axis2", draft["axis2"], normalize=draft["normalize"]),
+        reader.number(f"{what}: pitch", draft["pitch"]),
+    )
+    if row is None:
+        return joint
+
+    def per(count: int, default: float, *keys: str) -> Draft:
+        limit = default != 0.0
+        return {key: reader.per_coordinate(f"{what}: {key}", draft[key], count, default, limit=limit) for key in keys}
+
+    joint = replace(
+        joint,
+        **per(row.nq, -math.inf, "lower"),
+        **per(row.nq, math.inf, "upper"),
+        **per(row.nv, math.inf, "velocity", "effort"),
+        **per(row.nv, 0.0, "damping", "friction", "armature"),
+    )
+    reader.problems += joint_problems(joint)
+    return joint
+
+
+def _read_placement(reader: Reader, what: str, draft: Draft) -> Pose:
+    """A whole pose, or translation and rotation apart, never both."""
+    placement, translation, rotation = draft["placement"], draft["translation"], draft["rotation"]
+    if placement is not None:
+        if translation is not None or rotation is not None:
+            reader.note(f"{what}: placement is given together with translation or rotation. Give one or the other.")
+        return reader.pose(f"{what}: placement", placement)
+    return Pose(
+        IDENTITY.R if rotation is None else reader.rotation(f"{what}: rotation", rotation),
+        ORIGIN if translation is None else reader.vector(f"{what}: translation", translation),
+    )
+
+
+def read_frame(reader: Reader, draft: Draft) -> Frame:
+    """A frame with a proper pose."""
+    name = reader.name("frame", draft["name"])
+    body = reader.name(f"frame '{name}': body", draft["body"])
+    return Frame(name, body, _read_placement(reader, f"frame '{name}'", draft))
+
+
+def read_coupling(reader: Reader, draft: Draft) -> Coupling:
+    """A coupling with finite numbers."""
+    joint = reader.name("coupling: joint", draft["joint"])
+    what = f"coupling of joint '{joint}'"
+    return Coupling(
+        joint,
+        reader.name(f"{what}: leader", draft["leader"]),
+        reader.number(f"{what}: multiplier", draft["multiplier"]),
+        reader.number(f"{what}: offset", draft["offset"]),
+    )
+
+
+def used_parameters(
+    gravity: Any, bodies: list[Body], joints: list[Joint], frames: list[Frame], couplings: list[Coupling]
+) -> tuple[Parameter, ...]:
+    """All parameters in the order a reader meets them: bodies, joints, frames, couplings, gravity, shapes."""
+    return parameters_of((
+        tuple((body.mass, body.com, body.inertia) for body in bodies),
+        tuple((j.placement, j.child_placement, j.pitch, j.damping, j.friction, j.armature) for j in joints),
+        tuple(frame.placement for frame in frames),
+        tuple((coupling.multiplier, coupling.offset) for coupling in couplings),
+        gravity,
+        tuple(shape_values(shape) for body in bodies for shape in body.shapes),
+    ))  # fmt: skip

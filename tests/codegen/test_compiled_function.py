@@ -1,0 +1,264 @@
+"""Compiled functions: batches, broadcasting, the raw way, and what they say about bad input."""
+
+import gc
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from kinemorph.codegen.backends import python_objects
+from kinemorph.codegen.compile import BACKENDS, build
+from kinemorph.codegen.graph import Graph
+from kinemorph.codegen.program import Port, Program
+from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
+
+
+def sample() -> Program:
+    """Two outputs of three inputs: y (2, 2) and z ()."""
+    graph = Graph()
+    q = [graph.input(f"q{k}") for k in range(3)]
+    v = [graph.input(f"v{k}") for k in range(2)]
+    t = graph.input("t")
+    y = [q[0].sin() * v[0], q[1] / q[2], -q[2], v[1] + t]
+    z = q[0].cos() * q[0].sin() - t
+    ports = (Port("q", (3,)), Port("v", (2,)), Port("t", ()))
+    return Program("sample", ports, (Port("y", (2, 2)), Port("z", ())), graph, tuple(e.ref for e in [*y, z]))
+
+
+def scale() -> Program:
+    """One output, (3,) to (3,)."""
+    graph = Graph()
+    x = [graph.input(f"x{k}") for k in range(3)]
+    refs = tuple((e * 2.0 + 1.0 / x[0]).ref for e in x)
+    return Program("scale", (Port("x", (3,)),), (Port("y", (3,)),), graph, refs)
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def function(request):
+    return build(sample(), request.param)
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def scaled(request):
+    return build(scale(), request.param)
+
+
+def states(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 3)), rng.normal(size=(n, 2)), rng.normal(size=n)
+
+
+def test_batch_equals_single_states(function):
+    q, v, t = states(50)
+    y, z = function(q, v, t)
+    assert y.shape == (50, 2, 2)
+    assert z.shape == (50,)
+    for k in range(50):
+        y_one, z_one = function(q[k], v[k], float(t[k]))
+        assert y_one.shape == (2, 2)
+        assert z_one.shape == ()
+        np.testing.assert_array_equal(y[k], y_one)
+        np.testing.assert_array_equal(z[k], z_one)
+
+
+def test_values(function):
+    y, z = function([0.5, 2.0, 4.0], [3.0, 1.0], 0.25)
+    np.testing.assert_allclose(y, [[3 * np.sin(0.5), 0.5], [-4.0, 1.25]], rtol=1e-15)
+    np.testing.assert_allclose(z, np.sin(0.5) * np.cos(0.5) - 0.25, rtol=1e-15)
+
+
+def test_leading_axes_broadcast(function):
+    q, v, t = states(12)
+    q, v, t = q[:4].reshape(4, 1, 3), v[:3], t[0]
+    y, z = function(q, v, t)
+    assert y.shape == (4, 3, 2, 2)
+    for i in range(4):
+        for j in range(3):
+            np.testing.assert_array_equal(y[i, j], function(q[i, 0], v[j], t)[0])
+            np.testing.assert_array_equal(z[i, j], function(q[i, 0], v[j], t)[1])
+
+
+def test_anything_that_is_numbers_is_taken(scaled):
+    expected = [3.0, 5.0, 7.0]
+    for x in ([1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3]), np.array([1, 2, 3], dtype=np.float32)):
+        assert scaled(x).tolist() == expected
+    assert scaled(np.array([[1.0, 9.0], [2.0, 9.0], [3.0, 9.0]])[:, 0]).tolist() == expected  # not contiguous
+    assert scaled(np.array([1.0, 2.0, 3.0], dtype=">f8")).tolist() == expected  # other byte order
+    assert scaled(np.asfortranarray(np.tile([1.0, 2.0, 3.0], (5, 1)))).tolist() == [expected] * 5
+
+
+def test_inputs_are_never_changed(function):
+    arrays = states(5)
+    before = [a.copy() for a in arrays]
+    function(*arrays)
+    function(arrays[0][0], arrays[1][0], arrays[2][0])
+    for array, copy in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_results_are_fresh(scaled):
+    first = scaled([1.0, 2.0, 3.0])
+    scaled([2.0, 2.0, 2.0])
+    assert first.tolist() == [3.0, 5.0, 7.0]
+
+
+def test_empty_batch(function):
+    y, z = function(np.zeros((0, 3)), np.zeros((0, 2)), np.zeros(0))
+    assert y.shape == (0, 2, 2)
+    assert z.shape == (0,)
+
+
+def test_empty_port():
+    graph = Graph()
+    x = graph.input("x")
+    program = Program("narrow", (Port("x", ()), Port("p", (0,))), (Port("none", (0,)), Port("y", ())), graph, (x.ref,))
+    for backend in BACKENDS:
+        none, y = build(program, backend)([1.0, 2.0], np.zeros(0))
+        assert none.shape == (2, 0)
+        assert y.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 200])
+def test_raw_writes_what_the_call_returns(function, n):
+    q, v, t = states(n)
+    y, z = np.full((n, 2, 2), np.nan), np.full(n, np.nan)
+    assert function.raw((y, z), q, v, t) is None
+    expected = function(q, v, t)
+    np.testing.assert_array_equal(y, expected[0])
+    np.testing.assert_array_equal(z, expected[1])
+
+
+def test_raw_takes_one_state_for_all(function):
+    q, v, _ = states(40)
+    t = np.array(0.5)
+    y, z = np.empty((40, 2, 2)), np.empty(40)
+    function.raw((y, z), q, v[:1], t)
+    np.testing.assert_array_equal(y, function(q, v[:1], 0.5)[0])
+
+
+def test_raw_hands_on_nan(scaled):
+    out = np.empty(3)
+    scaled.raw(out, np.array([0.0, 1.0, 2.0]))
+    assert np.isinf(out).all()
+
+
+def test_raw_refuses_what_would_read_past_an_array():
+    function = build(scale())
+    good, out = np.ones((4, 3)), np.empty((4, 3))
+    locked = np.empty((4, 3))
+    locked.flags.writeable = False
+    bad = [
+        (out, good[:2]),
+        (out, good.astype(np.float32)),
+        (out, good[:, ::-1]),
+        (out, [1.0]),
+        (out,),
+        (out, good, good),
+    ]
+    bad += [([1.0], [1.0]), (np.empty(4), good), (locked, good), ((out,), good), (np.empty(0), good)]
+    for arguments in bad:
+        with pytest.raises(ShapeError, match="'scale': raw"):
+            function.raw(*arguments)
+
+
+def test_without_direct_entries_the_results_are_the_same(monkeypatch):
+    direct = build(sample())
+    monkeypatch.setattr(python_objects, "layout_is_known", lambda: False)
+    indirect = build(sample())
+    assert "@raw" not in indirect.source
+    q, v, t = states(7)
+    for got, expected in zip(indirect(q, v, t), direct(q, v, t), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    outs = np.empty((7, 2, 2)), np.empty(7)
+    indirect.raw(outs, q, v, t)
+    np.testing.assert_array_equal(outs[0], direct(q, v, t)[0])
+
+
+def test_this_interpreter_has_direct_entries():
+    assert python_objects.layout_is_known()
+
+
+MISTAKES = {
+    "too few inputs": (([1.0, 2.0, 3.0],), "takes 3 inputs .*q \\(3,\\), v \\(2,\\), t \\(\\).* 1 were given"),
+    "short": (([1.0, 2.0], [1.0, 2.0], 0.0), "'sample': input 'q' has shape \\(2,\\); expected \\(3,\\)"),
+    "transposed": ((np.ones((3, 5)), [1.0, 2.0], 0.0), "'q' has shape \\(3, 5\\).*pass the transpose"),
+    "number for a vector": ((1.0, [1.0, 2.0], 0.0), "'q' has shape \\(\\)"),
+    "column": ((np.ones((3, 1)), [1.0, 2.0], 0.0), "'q' has shape \\(3, 1\\)"),
+    "batches differ": (
+        (np.ones((4, 3)), np.ones((5, 2)), 0.0),
+        "do not broadcast \\(q \\(4,\\), v \\(5,\\), t \\(\\)\\)",
+    ),
+    "complex": ((np.ones(3) * 1j, [1.0, 2.0], 0.0), "'q' has dtype complex128"),
+    "text": ((["a", "b", "c"], [1.0, 2.0], 0.0), "'q' has dtype"),
+    "nothing": ((None, [1.0, 2.0], 0.0), "'q' has dtype object"),
+    "ragged": (([[1.0, 2.0], [1.0]], [1.0, 2.0], 0.0), "'q' is a ragged sequence"),
+    "nan": (([np.nan, 2.0, 3.0], [1.0, 2.0], 0.0), "input q\\[0\\] is nan"),
+    "inf in a batch": (([[1.0, 2.0, 3.0]] * 2, [[1.0, 2.0], [1.0, np.inf]], 0.0), "input v\\[1\\] of state 1 is inf"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_bad_input_is_named(function, mistake):
+    arguments, message = MISTAKES[mistake]
+    with pytest.raises(ShapeError, match=message):
+        function(*arguments)
+
+
+def test_result_that_is_not_finite_is_named(function):
+    q, v, t = states(6)
+    q[4, 2] = 0.0
+    with pytest.raises(KinemorphError, match=r"'sample': output y\[0, 1\] of state 4 is -?inf.*every input is finite"):
+        function(q, v, t)
+    with pytest.raises(KinemorphError, match=r"'sample': output y\[0, 1\] is -?inf") as caught:
+        function(q[4], v[4], t[4])
+    assert not isinstance(caught.value, ShapeError)
+
+
+def test_unknown_backend_lists_the_known_ones():
+    with pytest.raises(UnsupportedError, match=r"'fortran' is unknown.*'interpreter', 'llvm'"):
+        build(scale(), "fortran")
+
+
+def test_facts_about_itself(function):
+    assert function.name == "sample"
+    assert function.ops == len(function.program.steps) == 7
+    assert function.compile_seconds > 0
+    assert "sample" in function.source
+    assert repr(function) == "<sample: q (3,), v (2,), t () -> y (2, 2), z (); 7 ops>"
+
+
+def test_raw_outlives_its_function():
+    function = build(scale())
+    raw = function.raw
+    del function
+    gc.collect()
+    out = np.empty(3)
+    raw(out, np.array([1.0, 2.0, 3.0]))
+    assert out.tolist() == [3.0, 5.0, 7.0]
+
+
+def test_no_references_leak():
+    function = build(scale())
+    x, out = np.ones(3), np.empty(3)
+    before = [sys.getrefcount(value) for value in (None, True, x, out)]
+    for _ in range(1000):
+        function.raw(out, x)
+        function(x)
+    after = [sys.getrefcount(value) for value in (None, True, x, out)]
+    assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True))
+
+
+def test_compiling_and_calling_in_threads():
+    results = {}
+
+    def work(k):
+        results[k] = build(scale())(np.full((1000, 3), k + 1.0))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k in range(4):
+        np.testing.assert_allclose(results[k], 2.0 * (k + 1) + 1.0 / (k + 1), rtol=1e-15)
