@@ -1,6 +1,7 @@
 """Compiled functions: batches, broadcasting, the raw way, and what they say about bad input."""
 
 import gc
+import pickle
 import sys
 import threading
 
@@ -85,6 +86,12 @@ def test_anything_that_is_numbers_is_taken(scaled):
         assert scaled(x).tolist() == expected
     assert scaled(np.array([[1.0, 9.0], [2.0, 9.0], [3.0, 9.0]])[:, 0]).tolist() == expected  # not contiguous
     assert scaled(np.array([1.0, 2.0, 3.0], dtype=">f8")).tolist() == expected  # other byte order
+    unpickled = pickle.loads(pickle.dumps(np.array([1.0, 2.0, 3.0])))  # float64, but another dtype object
+    assert scaled(unpickled).tolist() == expected
+    assert scaled(unpickled.reshape(1, 3)).tolist() == [expected]
+    unaligned = np.frombuffer(b"x" + np.array(2 * [1.0, 2.0, 3.0]).tobytes(), dtype=np.float64, offset=1)
+    assert scaled(unaligned[:3]).tolist() == expected
+    assert scaled(unaligned.reshape(2, 3)).tolist() == [expected] * 2
     assert scaled(np.asfortranarray(np.tile([1.0, 2.0, 3.0], (5, 1)))).tolist() == [expected] * 5
 
 
@@ -123,7 +130,7 @@ def test_empty_port():
 def test_raw_writes_what_the_call_returns(function, n):
     q, v, t = states(n)
     y, z = np.full((n, 2, 2), np.nan), np.full(n, np.nan)
-    assert function.raw((y, z), q, v, t) is None
+    assert function.raw((y, z), q, v, t) is True
     expected = function(q, v, t)
     np.testing.assert_array_equal(y, expected[0])
     np.testing.assert_array_equal(z, expected[1])
@@ -137,10 +144,12 @@ def test_raw_takes_one_state_for_all(function):
     np.testing.assert_array_equal(y, function(q, v[:1], 0.5)[0])
 
 
-def test_raw_hands_on_nan(scaled):
-    out = np.empty(3)
-    scaled.raw(out, np.array([0.0, 1.0, 2.0]))
-    assert np.isinf(out).all()
+@pytest.mark.parametrize("n", [1, 3, 100])
+def test_raw_hands_on_what_is_not_finite_and_says_so(scaled, n):
+    x, out = np.ones((n, 3)), np.empty((n, 3))
+    x[-1, 0] = 0.0
+    assert scaled.raw(out, x) is False
+    assert np.isinf(out[-1]).all()
 
 
 def test_raw_refuses_what_would_read_past_an_array():
@@ -156,7 +165,14 @@ def test_raw_refuses_what_would_read_past_an_array():
         (out,),
         (out, good, good),
     ]
-    bad += [([1.0], [1.0]), (np.empty(4), good), (locked, good), ((out,), good), (np.empty(0), good)]
+    bad += [
+        (out, good.astype(">f8")),
+        ([1.0], [1.0]),
+        (np.empty(4), good),
+        (locked, good),
+        ((out,), good),
+        (np.empty(0), good),
+    ]
     for arguments in bad:
         with pytest.raises(ShapeError, match="'scale': raw"):
             function.raw(*arguments)
@@ -182,6 +198,8 @@ def test_this_interpreter_has_direct_entries():
 MISTAKES = {
     "too few inputs": (([1.0, 2.0, 3.0],), "takes 3 inputs .*q \\(3,\\), v \\(2,\\), t \\(\\).* 1 were given"),
     "short": (([1.0, 2.0], [1.0, 2.0], 0.0), "'sample': input 'q' has shape \\(2,\\); expected \\(3,\\)"),
+    "short array": ((np.ones(2), np.ones(2), 0.0), "input 'q' has shape \\(2,\\)"),
+    "long array": ((np.ones(6), np.ones(2), 0.0), "input 'q' has shape \\(6,\\)"),
     "transposed": ((np.ones((3, 5)), [1.0, 2.0], 0.0), "'q' has shape \\(3, 5\\).*pass the transpose"),
     "number for a vector": ((1.0, [1.0, 2.0], 0.0), "'q' has shape \\(\\)"),
     "column": ((np.ones((3, 1)), [1.0, 2.0], 0.0), "'q' has shape \\(3, 1\\)"),

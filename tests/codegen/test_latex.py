@@ -112,7 +112,7 @@ def odd_program() -> Program:
     return traced("odd", [("x", 3)], function)
 
 
-GOLDENS = {
+GOLDENS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     **{name: (make, symbols, {}) for name, (make, symbols, _) in SYSTEMS.items()},
     "arm_forward": (forward_program, ARM, {}),
     "arm_straight_line": (arm_program, ARM, {"limit": 3}),
@@ -137,7 +137,7 @@ def test_single_entries_suit_mathtext() -> None:
         for rows in readable(make(), symbols).values():
             for row in rows:  # type: ignore[union-attr]
                 for tree in row if isinstance(row, tuple) else (row,):
-                    assert parser.parse(f"${latex(tree)}$")
+                    assert parser.parse(f"${latex(tree)}$")  # type: ignore[arg-type]
 
 
 def test_default_names_in_latex() -> None:

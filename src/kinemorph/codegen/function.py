@@ -29,7 +29,7 @@ class CompiledFunction:
 
     `raw` takes C-contiguous float64 arrays and writes as many states as `out` holds (a tuple of arrays where the
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
-    an input.
+    an input. It answers whether every number written is finite.
     """
 
     def __init__(self, program: Program, kernel: Kernel, *, backend: str, compile_seconds: float) -> None:
@@ -39,7 +39,7 @@ class CompiledFunction:
         self.ops = len(program.steps)
         self.source = kernel.source
         self.compile_seconds = compile_seconds
-        self.raw: Callable[..., None] = kernel.raw or self._raw
+        self.raw: Callable[..., bool] = kernel.raw or self._raw
         self._run = kernel.run
         self._call = kernel.call
         self._shapes = tuple(port.shape for port in program.outputs)
@@ -130,18 +130,19 @@ class CompiledFunction:
             "move the state, or use raw() to receive the value as it is."
         )
 
-    def _raw(self, out: Any, *inputs: Array) -> None:
+    def _raw(self, out: Any, *inputs: Array) -> bool:
         """The call without checks, for a backend that has no direct entry."""
         outs = [out] if self._single is not None else list(out)
         sizes = [(out.size, port.size) for out, port in zip(outs, self.program.outputs, strict=True) if port.size]
-        self._run(sizes[0][0] // sizes[0][1] if sizes else 1, outs, inputs)
+        return self._run(sizes[0][0] // sizes[0][1] if sizes else 1, outs, inputs)
 
 
 def _block(port: Port, array: Array, batch: Shape) -> Array:
     """An input as contiguous blocks, or as one where it has no batch of its own."""
     if array.size != port.size:
         array = np.broadcast_to(array, batch + port.shape)
-    return np.ascontiguousarray(array)
+    array = np.ascontiguousarray(array)
+    return array if array.flags.aligned else array.copy()
 
 
 def _listed(ports: Sequence[Port]) -> str:

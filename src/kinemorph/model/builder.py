@@ -153,5 +153,6 @@ class RobotBuilder:
         loops = tuple(joint for joint in joints if joint.name in chords)
         robot = Robot(name, tuple(bodies), tree, loops, tuple(frames), tuple(couplings), gravity, parameters)
         reader.problems += coupling_problems(couplings, tree)
-        reader.problems += regularity_problems(robot)
+        if not reader.problems:
+            reader.problems += regularity_problems(robot)
         return robot, tuple(reader.problems)

@@ -97,10 +97,8 @@ def joint_problems(joint: Joint) -> list[str]:
     for name, lower, upper in zip(joint.q_names, joint.lower, joint.upper, strict=True):
         if lower > upper:
             found.append(f"{what}: lower limit {lower:.6g} is above upper limit {upper:.6g} of {name}. Swap them.")
-        if joint.kind in ("spherical", "free") and (lower > -np.inf or upper < np.inf):
-            found.append(
-                f"{what}: {name} has a limit, but a {joint.kind} joint has no limited coordinates. Leave it out."
-            )
+    if joint.kind in ("spherical", "free") and np.any(np.isfinite((*joint.lower, *joint.upper))):
+        found.append(f"{what}: limits are given, but a {joint.kind} joint has no limited coordinates. Leave them out.")
     for key in ("velocity", "effort"):
         for name, value in zip(joint.v_names, getattr(joint, key), strict=True):
             if not value > 0.0:

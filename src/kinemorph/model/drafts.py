@@ -17,7 +17,7 @@ from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.reading import Reader
 from kinemorph.model.robot import Coupling, Frame
-from kinemorph.model.shapes import shape_values
+from kinemorph.model.shapes import POSITIVE_SIZES, shape_values
 
 Draft = dict[str, Any]
 
@@ -54,8 +54,8 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
     joint = Joint(
         name,
         "fixed" if row is None else row.name,
-        reader.name(f"{what}: parent", draft["parent"]),
-        reader.name(f"{what}: child", draft["child"]),
+        reader.reference(f"{what}: parent", draft["parent"]),
+        reader.reference(f"{what}: child", draft["child"]),
         _read_placement(reader, what, draft),
         IDENTITY if child_placement is None else reader.pose(f"{what}: child_placement", child_placement),
         reader.axis(f"{what}: axis", draft["axis"], normalize=draft["normalize"]),
@@ -96,17 +96,17 @@ def _read_placement(reader: Reader, what: str, draft: Draft) -> Pose:
 def read_frame(reader: Reader, draft: Draft) -> Frame:
     """A frame with a proper pose."""
     name = reader.name("frame", draft["name"])
-    body = reader.name(f"frame '{name}': body", draft["body"])
+    body = reader.reference(f"frame '{name}': body", draft["body"])
     return Frame(name, body, _read_placement(reader, f"frame '{name}'", draft))
 
 
 def read_coupling(reader: Reader, draft: Draft) -> Coupling:
     """A coupling with finite numbers."""
-    joint = reader.name("coupling: joint", draft["joint"])
+    joint = reader.reference("coupling: joint", draft["joint"])
     what = f"coupling of joint '{joint}'"
     return Coupling(
         joint,
-        reader.name(f"{what}: leader", draft["leader"]),
+        reader.reference(f"{what}: leader", draft["leader"]),
         reader.number(f"{what}: multiplier", draft["multiplier"]),
         reader.number(f"{what}: offset", draft["offset"]),
     )
@@ -122,5 +122,5 @@ def used_parameters(
         tuple(frame.placement for frame in frames),
         tuple((coupling.multiplier, coupling.offset) for coupling in couplings),
         gravity,
-        tuple(shape_values(shape) for body in bodies for shape in body.shapes),
+        tuple(shape_values(shape) for body in bodies for shape in body.shapes if type(shape) in POSITIVE_SIZES),
     ))  # fmt: skip

@@ -31,14 +31,18 @@ class Reader:
         """Writes down one mistake."""
         self.problems.append(sentence)
 
-    def name(self, what: str, raw: Any) -> str:
-        """A name: text, not empty, without white space around it, printable."""
+    def reference(self, what: str, raw: Any) -> str:
+        """The name of something declared elsewhere: text. Whether it exists is checked when all is read."""
         if not isinstance(raw, str):
             self.note(f"{what}: the name is {raw!r}, expected text. Give a name in quotes.")
-            return str(raw)
-        if not raw or raw != raw.strip() or not raw.isprintable():
+        return str(raw)
+
+    def name(self, what: str, raw: Any) -> str:
+        """A new name: text, not empty, without white space around it, printable."""
+        text = self.reference(what, raw)
+        if isinstance(raw, str) and (not raw or raw != raw.strip() or not raw.isprintable()):
             self.note(f"{what}: the name is {raw!r}, expected printable text without spaces around it. Rename it.")
-        return raw
+        return text
 
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
 

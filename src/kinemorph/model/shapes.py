@@ -7,7 +7,7 @@ or RGBA between 0 and 1. Shapes carry no mass: the mass of a body is stated on t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -120,4 +120,4 @@ POSITIVE_SIZES: dict[type[Any], tuple[str, ...]] = {
 def shape_values(shape: Shape) -> tuple[Any, ...]:
     """All Values of a shape, nested, for collecting parameters and checking numbers."""
     skip = ("color", "source", "faces")
-    return tuple(getattr(shape, name) for name in shape.__dataclass_fields__ if name not in skip)
+    return tuple(getattr(shape, field.name) for field in fields(shape) if field.name not in skip)

@@ -24,12 +24,12 @@ class Kernel:
     `run(n, outs, ins)` evaluates n states: `outs` are C-contiguous arrays of n blocks of their port's size, `ins` hold
     n blocks, or one block that serves every state. It returns whether every number written is finite.
 
-    `raw(out, *ins)` and `call(out, *ins)` are the direct entries where a backend has them, else None. `raw` evaluates
-    as many states as `out` holds and returns nothing. `call` evaluates one state whose arrays have exactly the ports'
-    shapes; it gives True (all finite), False (a number is not finite) or None (refused, nothing was written).
+    `raw(out, *ins)` and `call(out, *ins)` are direct entries where a backend has them, else None; `out` is a tuple where
+    there are several outputs, and both answer as `run` does. `raw` evaluates as many states as `out` holds. `call`
+    evaluates one state whose arrays have exactly the ports' shapes, and answers None where they have not.
     """
 
     source: str
     run: Run
-    raw: Callable[..., None] | None = None
+    raw: Callable[..., bool] | None = None
     call: Callable[..., Any] | None = None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kinemorph.codegen.backends import Array, Kernel
+from kinemorph.codegen.backends import Array, Kernel, Run
 from kinemorph.codegen.backends.llvm_engine import Engine
 from kinemorph.codegen.backends.llvm_entry import bind_entries, entries
 from kinemorph.codegen.backends.llvm_math import ROTATIONS, SPELLINGS, lanes_type, library, number
@@ -30,6 +30,18 @@ def llvm(program: Program) -> Kernel:
     """The kernel of `program` as machine code; its source is the LLVM IR before optimization."""
     source = emit(program, plan(program))
     engine = Engine(program.name, source)
+    raw, call = bind_entries(program, engine)
+    if raw is None:
+        return Kernel(source, _through_ctypes(program, engine))
+
+    def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
+        return raw(outs[0] if len(outs) == 1 else tuple(outs), *ins)
+
+    return Kernel(source, run, raw, call)
+
+
+def _through_ctypes(program: Program, engine: Engine) -> Run:
+    """`run` by the module's `batch`, for an interpreter whose objects the direct entries cannot read."""
     n_outs, n_ins = len(program.outputs), len(program.inputs)
     batch = engine.function("batch", "bool", ["int64"] + ["pointer"] * (n_outs + n_ins) + ["int64"] * n_ins)
     sizes = [port.size for port in program.inputs]
@@ -38,8 +50,7 @@ def llvm(program: Program) -> Kernel:
         strides = [0 if array.size == size else size for array, size in zip(ins, sizes, strict=True)]
         return bool(batch(n, *(a.ctypes.data for a in outs), *(a.ctypes.data for a in ins), *strides))
 
-    raw, call = bind_entries(program, engine)
-    return Kernel(source, run, raw, call)
+    return run
 
 
 def emit(program: Program, steps: Plan) -> str:

@@ -1,9 +1,9 @@
 """Called straight from Python: `raw` and `call` as built-in functions whose body is compiled with the program.
 
     raw(out, *ins)   as many states as `out` holds, each input as many, or one for all; ShapeError if the sizes differ
-    call(out, *ins)  one state of exactly the ports' shapes: True, False (a result is not finite) or None (refused)
+    call(out, *ins)  one state of exactly the ports' shapes; None if they are not, and then nothing is written
 
-`out` is a tuple of arrays where the program has several outputs. Both only take C-contiguous float64 arrays (`call`
+Both answer whether every number written is finite. `out` is a tuple of arrays where the program has several outputs. They only take C-contiguous float64 arrays (`call`
 also a float for a port that is one number). Where the layout of objects is not the known one there are no entries, and
 arrays go a slower way with the same results.
 """
@@ -21,7 +21,7 @@ from kinemorph.codegen.program import Port, Program
 FREE_ABOVE = 32  # states from which the interpreter lock is released
 
 
-def bind_entries(program: Program, engine: Engine) -> tuple[Callable[..., None] | None, Callable[..., Any] | None]:
+def bind_entries(program: Program, engine: Engine) -> tuple[Callable[..., bool] | None, Callable[..., Any] | None]:
     """The built-in functions `raw` and `call` of a compiled module; (None, None) where it has no entries."""
     if not py.layout_is_known():
         return None, None
@@ -80,6 +80,17 @@ def _data(program: Program) -> list[str]:
     return [f"  %d{k} = call ptr @data(ptr %o{k})" for k in range(len(ports))]
 
 
+def _look(program: Program) -> list[str]:
+    """Lines that leave in %finite whether the outputs of one state are finite."""
+    lines = []
+    found = "true"
+    for k, port in enumerate(program.outputs):
+        lines.append(f"  %finite{k} = call i1 @finite(ptr %d{k}, i64 {port.size})")
+        lines.append(f"  %all{k} = and i1 {found}, %finite{k}")
+        found = f"%all{k}"
+    return [*lines, f"  %finite = or i1 {found}, false"]
+
+
 def _raw(program: Program) -> str:
     outs, ins = program.outputs, program.inputs
     total = len(outs) + len(ins)
@@ -108,7 +119,7 @@ def _raw(program: Program) -> str:
     pointers = ", ".join(f"ptr %d{k}" for k in range(total))
     lines.append("  %single = icmp eq i64 %n, 1")
     lines += ["  br i1 %single, label %one, label %many", "one:", f"  call void @kernel({pointers})"]
-    lines += ["  br label %done", "many:"]
+    lines += [*_look(program), "  br label %done", "many:"]
     for k, port in enumerate(ins, len(outs)):
         lines.append(f"  %s{k} = select i1 %one{k}, i64 0, i64 {port.size}")
     strides = "".join(f", i64 %s{k}" for k in range(len(outs), total))
@@ -117,8 +128,9 @@ def _raw(program: Program) -> str:
     lines += ["  br i1 %free, label %unlocked, label %locked", "locked:", f"  %f1 = {run}", "  br label %done"]
     lines += ["unlocked:", "  %thread = call ptr %unlock()", f"  %f2 = {run}"]
     lines += ["  call void %lock(ptr %thread)", "  br label %done", "done:"]
-    lines.append("  call void %retain(ptr %none)")
-    lines += ["  ret ptr %none", "refused:"]
+    lines.append("  %all = phi i1 [ %finite, %one ], [ %f1, %locked ], [ %f2, %unlocked ]")
+    lines.append("  %truth = select i1 %all, ptr %true, ptr %false")
+    lines += ["  call void %retain(ptr %truth)", "  ret ptr %truth", "refused:"]
     message = _message(program).encode() + b"\0"
     lines.append("  call void %set_error(ptr %error, ptr @message)")
     quoted = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in message)
@@ -146,12 +158,7 @@ def _call(program: Program) -> str:
         fits = f"%fits{k}"
     lines += [f"  br i1 {fits}, label %ready, label %refused", "ready:", *_data(program)]
     lines.append(f"  call void @kernel({', '.join(f'ptr %d{k}' for k in range(len(outs) + len(ins)))})")
-    found = "true"
-    for k, port in enumerate(outs):
-        lines.append(f"  %finite{k} = call i1 @finite(ptr %d{k}, i64 {port.size})")
-        lines.append(f"  %all{k} = and i1 {found}, %finite{k}")
-        found = f"%all{k}"
-    lines.append(f"  %truth = select i1 {found}, ptr %true, ptr %false")
+    lines += [*_look(program), "  %truth = select i1 %finite, ptr %true, ptr %false"]
     lines += ["  br label %answer", "refused:", "  br label %answer", "answer:"]
     lines.append("  %y = phi ptr [ %truth, %ready ], [ %none, %refused ]")
     lines.append("  call void %retain(ptr %y)")
@@ -216,7 +223,7 @@ define internal i1 @is_tuple(ptr %o, i64 %size) noinline minsize nounwind {{
 }}
 define internal i64 @states(ptr %o, i64 %size, i32 %wanted) noinline minsize nounwind {{
 start:
-{load("array", "float64")}
+{load("array")}
   %t = getelementptr i8, ptr %o, i64 {py.HEAD - 8}
   %type = load ptr, ptr %t
   %is_array = icmp eq ptr %type, %array
@@ -224,12 +231,18 @@ start:
 header:
   %d = getelementptr i8, ptr %o, i64 {py.DTYPE}
   %dtype = load ptr, ptr %d
-  %double = icmp eq ptr %dtype, %float64
+  %kind.at = getelementptr i8, ptr %dtype, i64 {py.KIND}
+  %kind = load i32, ptr %kind.at
+  %double = icmp eq i32 %kind, {py.DOUBLE}
+  %order.at = getelementptr i8, ptr %dtype, i64 {py.ORDER}
+  %order = load i8, ptr %order.at
+  %native = icmp ne i8 %order, {py.SWAPPED}
   %f = getelementptr i8, ptr %o, i64 {py.FLAGS}
   %flags = load i32, ptr %f
   %set = and i32 %flags, %wanted
   %usable = icmp eq i32 %set, %wanted
-  %good = and i1 %double, %usable
+  %number = and i1 %double, %native
+  %good = and i1 %number, %usable
   br i1 %good, label %measure, label %no
 measure:
   %a = getelementptr i8, ptr %o, i64 {py.AXES}

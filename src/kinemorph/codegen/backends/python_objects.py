@@ -19,6 +19,8 @@ from kinemorph.errors import ShapeError
 
 HEAD = object.__basicsize__  # bytes before an object's own fields; the type is the last of them
 DATA, AXES, SHAPE, DTYPE, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of an array
+ORDER, KIND = HEAD + 10, HEAD + 12  # of a dtype: byte order (a letter) and type number
+SWAPPED, DOUBLE = ord(">"), 12  # what they are for the wrong byte order, and for float64
 ITEMS = HEAD + 8  # of a tuple
 USABLE = 0x1 | 0x100  # flags: C-contiguous, aligned
 WRITEABLE = 0x400
@@ -28,7 +30,6 @@ FASTCALL = 0x80  # METH_FASTCALL: function(self, arguments, count)
 # code itself is the same in every process.
 OBJECTS: dict[str, object] = {
     "array": np.ndarray,
-    "float64": np.dtype(np.float64),
     "float": float,
     "tuple": tuple,
     "none": None,
@@ -48,7 +49,7 @@ PYTHON = (*OBJECTS, *FUNCTIONS)
 @cache
 def layout_is_known() -> bool:
     """Whether arrays, floats and tuples lie in memory as the emitted code expects."""
-    if sys.implementation.name != "cpython" or sys.maxsize != 2**63 - 1 or HEAD != 16:
+    if sys.implementation.name != "cpython" or sys.maxsize != 2**63 - 1 or sys.byteorder != "little":
         return False
     array = np.zeros((3, 5))
     array.flags.writeable = False
@@ -60,11 +61,17 @@ def layout_is_known() -> bool:
     def half(address: int) -> int:
         return ctypes.c_uint32.from_address(address).value
 
+    def letter(address: int) -> int:
+        return ctypes.c_uint8.from_address(address).value
+
     fields = [
         (word(start + HEAD - 8), id(np.ndarray)),
         (word(start + DATA), array.ctypes.data),
         (half(start + AXES), 2),
-        (word(start + DTYPE), id(np.dtype(np.float64))),
+        (word(start + DTYPE), id(array.dtype)),
+        (half(id(array.dtype) + KIND), DOUBLE),
+        (letter(id(array.dtype) + ORDER) == SWAPPED, False),
+        (letter(id(np.dtype(">f8")) + ORDER) == SWAPPED, True),
         (half(start + FLAGS) & (USABLE | WRITEABLE), USABLE),
     ]
     if any(found != expected for found, expected in fields):

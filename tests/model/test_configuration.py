@@ -1,0 +1,121 @@
+"""The configuration manifold: exact exponentials, inverse of each other, the same for one state and for a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from kinemorph.algebra.groups import hat_se3, matrix_of
+from kinemorph.codegen.graph import Expr, Graph
+from kinemorph.errors import ShapeError
+from kinemorph.model.body import Body
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.configuration import difference, integrate, joint_motion, neutral, random_configuration
+from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.robot import Robot
+
+SEEDS = range(5)
+
+
+@pytest.fixture(scope="module")
+def zoo() -> Robot:
+    """One body on every kind of joint, all on the world."""
+    builder = RobotBuilder("zoo")
+    for kind in JOINT_KINDS:
+        builder.add(Body.box(f"{kind}_body", 1.0, (0.3, 0.2, 0.1), (0.1, 0.2, 0.3)))
+        builder.joint(kind, kind, "world", f"{kind}_body", pitch=0.2 if kind == "helical" else 0.0)
+    return builder.build()
+
+
+def test_neutral_is_zero_with_unit_quaternions(zoo: Robot) -> None:
+    q = neutral(zoo)
+    assert q.shape == (zoo.nq,) and q.sum() == 2.0
+    assert q[zoo.q_slice("free")][3] == 1.0 and q[zoo.q_slice("spherical")][0] == 1.0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_difference_undoes_integrate(zoo: Robot, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    q, v = random_configuration(zoo, rng), rng.normal(size=zoo.nv)
+    assert np.allclose(difference(zoo, q, integrate(zoo, q, v)), v, atol=1e-12)
+    goal = random_configuration(zoo, rng)
+    reached = integrate(zoo, q, difference(zoo, q, goal))
+    assert np.allclose(difference(zoo, goal, reached), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_halves_make_a_whole(zoo: Robot, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    q, v = random_configuration(zoo, rng), 2.0 * rng.normal(size=zoo.nv)
+    halves = integrate(zoo, integrate(zoo, q, 0.5 * v), 0.5 * v)
+    assert np.allclose(halves, integrate(zoo, q, v), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["free", "planar", "spherical"])
+def test_integrate_is_the_matrix_exponential(zoo: Robot, kind: str) -> None:
+    rng, joint = np.random.default_rng(1), zoo.joint(kind)
+    q, v = random_configuration(zoo, rng), rng.normal(size=zoo.nv)
+    reached = integrate(zoo, q, v)
+    V = v[zoo.v_slice(kind)]
+    twist = {"free": V, "planar": [V[0], V[1], 0, 0, 0, V[-1]], "spherical": [0, 0, 0, *V]}[kind]
+    expected = np.array(matrix_of(joint_motion(joint, q[zoo.q_slice(kind)]))) @ expm(
+        np.array(hat_se3(twist), dtype=float)
+    )
+    assert np.allclose(matrix_of(joint_motion(joint, reached[zoo.q_slice(kind)])), expected, atol=1e-12)
+
+
+def test_a_zero_step_stays_exactly_and_has_no_difference(zoo: Robot) -> None:
+    q = random_configuration(zoo, np.random.default_rng(2))
+    assert np.allclose(integrate(zoo, q, np.zeros(zoo.nv)), q, atol=1e-15)
+    assert np.allclose(difference(zoo, q, q), 0.0, atol=1e-15)
+
+
+def test_both_signs_of_a_quaternion_are_the_same_place(zoo: Robot) -> None:
+    q = random_configuration(zoo, np.random.default_rng(4))
+    other = q.copy()
+    other[zoo.q_slice("spherical")] *= -1.0
+    assert np.allclose(difference(zoo, q, other), 0.0, atol=1e-12)
+
+
+def test_a_batch_gives_what_each_state_gives(zoo: Robot) -> None:
+    rng = np.random.default_rng(5)
+    q = np.array([[random_configuration(zoo, rng) for _ in range(3)] for _ in range(2)])
+    v = rng.normal(size=(2, 3, zoo.nv))
+    batch = integrate(zoo, q, v)
+    assert batch.shape == q.shape
+    assert np.allclose(batch[1, 2], integrate(zoo, q[1, 2], v[1, 2]), atol=1e-15)
+    assert integrate(zoo, q[0], v[0, 0]).shape == (3, zoo.nq)  # one velocity for several states
+
+
+def test_sequences_give_tuples(zoo: Robot) -> None:
+    q, v = neutral(zoo).tolist(), [0.1] * zoo.nv
+    assert isinstance(integrate(zoo, q, v), tuple)
+    assert np.allclose(integrate(zoo, q, v), integrate(zoo, np.array(q), np.array(v)))
+
+
+def test_wrong_lengths_are_refused(zoo: Robot) -> None:
+    with pytest.raises(ShapeError, match=r"v has 3 entries, expected"):
+        integrate(zoo, neutral(zoo), np.zeros(3))
+
+
+def test_random_configurations_respect_limits_and_couplings() -> None:
+    builder = RobotBuilder("finger")
+    parent = "world"
+    for i, limits in enumerate([(0.5, 0.6), (None, -4.0), (None, None)]):
+        builder.add(Body.rod(f"b{i}", 1.0, 1.0, (0.0, 0.0, 0.5)))
+        builder.joint(f"j{i}", "revolute", parent, f"b{i}", axis=(1.0, 0.0, 0.0), lower=limits[0], upper=limits[1])
+        parent = f"b{i}"
+    robot = builder.couple("j2", "j0", -2.0, 0.1).build()
+    for seed in SEEDS:
+        q = random_configuration(robot, np.random.default_rng(seed))
+        assert np.all(q >= robot.q_lower) and np.all(q <= robot.q_upper)
+        assert q[2] == pytest.approx(-2.0 * q[0] + 0.1)
+
+
+def test_integrate_can_be_traced(zoo: Robot) -> None:
+    graph = Graph()
+    q = [graph.input(f"q{i}") for i in range(zoo.nq)]
+    v = [graph.input(f"v{i}") for i in range(zoo.nv)]
+    assert len(integrate(zoo, q, v)) == zoo.nq and len(difference(zoo, q, q)) == zoo.nv
+    assert all(isinstance(x, Expr) for x in integrate(zoo, q, v))

@@ -1,0 +1,131 @@
+"""The library: every robot builds in one line, can be drawn, and has the data its source states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kinemorph.algebra.groups import act
+from kinemorph.errors import ModelError
+from kinemorph.model import library
+from kinemorph.model.conventions import CONVENTIONS
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.rerooting import body_motion
+from kinemorph.model.robot import Array, Robot
+
+# name: (nq, nv, bodies, loops)
+SIZES = {
+    "pendulum": (1, 1, 1, 0),
+    "double_pendulum": (2, 2, 2, 0),
+    "crane": (2, 2, 2, 0),
+    "chain": (10, 10, 10, 0),
+    "scara": (4, 4, 5, 0),
+    "puma": (6, 6, 6, 0),
+    "hexapod24": (25, 24, 19, 0),
+    "hexapod36": (37, 36, 31, 0),
+    "humanoid": (31, 30, 25, 0),
+    "four_bar": (3, 3, 3, 1),
+}
+
+
+def place(robot: Robot, frame: str, q: object) -> Array:
+    """The origin of a frame in the world."""
+    found = robot.frame(frame)
+    T_WB, _ = body_motion(robot, found.body, q, np.zeros(robot.nv))
+    return np.array(act(T_WB, evaluate_all(found.placement).p))
+
+
+def potential(robot: Robot, q: Array) -> float:
+    """Potential energy of gravity [J]."""
+    still = np.zeros(robot.nv)
+    heights = [act(body_motion(robot, b.name, q, still)[0], evaluate_all(b.com))[2] for b in robot.bodies]
+    return 9.81 * sum(evaluate(b.mass) * height for b, height in zip(robot.bodies, heights, strict=True))
+
+
+def test_the_list_is_complete() -> None:
+    assert set(library.LIBRARY) == set(SIZES)
+    with pytest.raises(ModelError, match=r"'wheel'.*pendulum"):
+        library.build("wheel")
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_robots_have_their_size_and_can_be_drawn(name: str) -> None:
+    robot = library.build(name)
+    assert (robot.nq, robot.nv, len(robot.bodies), len(robot.loops)) == SIZES[name]
+    assert robot.name.startswith(name) and all(body.shapes for body in robot.bodies)
+    assert robot == library.build(name) and hash(robot) == hash(library.build(name))
+
+
+@pytest.mark.parametrize("name", ["pendulum", "double_pendulum", "crane", "chain", "four_bar"])
+def test_textbook_robots_are_written_with_parameters(name: str) -> None:
+    robot = library.build(name)
+    assert robot.parameters and all(parameter.symbol and parameter.unit for parameter in robot.parameters)
+
+
+def test_pendulums_hang_down_and_swing_toward_x() -> None:
+    robot = library.double_pendulum()
+    assert np.allclose(place(robot, "tip", [0.0, 0.0]), (0.0, 0.0, -2.3))
+    x, y, z = place(robot, "tip", [0.3, 0.4])
+    assert (x, y, z) == pytest.approx(
+        (1.2 * np.sin(0.3) + 1.1 * np.sin(0.7), 0.0, -1.2 * np.cos(0.3) - 1.1 * np.cos(0.7))
+    )
+    assert np.allclose(place(library.crane(), "hook", [0.5, 0.2]), (0.5 + np.sin(0.2), 0.0, -np.cos(0.2)))
+    assert np.allclose(place(library.chain(3), "tip", [np.pi / 2, 0.0, 0.0]), (0.3, 0.0, 0.0))
+
+
+def test_double_pendulum_rods_and_points() -> None:
+    rod, point = (
+        library.double_pendulum().body("link1"),
+        library.double_pendulum((1, 1), (1, 1), point=True).body("link1"),
+    )
+    assert evaluate(rod.inertia[1][1]) == pytest.approx(1.1 * 1.2**2 / 12.0) and evaluate(rod.com[2]) == -0.6
+    assert evaluate(point.inertia[1][1]) == 0.0 and evaluate(point.com[2]) == -1.0
+
+
+def test_puma_carries_the_published_gravity_load() -> None:
+    robot, h = library.puma(), 1e-5
+    q = np.array([0.0, np.pi / 4, np.pi, 0.0, np.pi / 4, 0.0])
+    load = [(potential(robot, q + h * e) - potential(robot, q - h * e)) / (2 * h) for e in np.eye(6)]
+    assert np.allclose(load, [0.0, 31.6399, 6.0351, 0.0, 0.0283, 0.0], atol=6e-5)
+
+
+def test_hexapod_hips_stand_on_a_circle() -> None:
+    for robot in (library.hexapod24(), library.hexapod36()):
+        hips = [joint for joint in robot.joints if joint.parent == "trunk"]
+        angles = np.degrees([np.arctan2(hip.placement.p[1], hip.placement.p[0]) for hip in hips]) % 360
+        assert np.allclose(angles, [30, 90, 150, 210, 270, 330])
+        assert all(hip.placement.p[0] == 0.0 for hip in (hips[1], hips[4]))  # a zero that codegen can see
+
+
+def test_humanoid_is_symmetric_and_stands_on_its_feet() -> None:
+    robot = library.humanoid()
+    q = np.zeros(robot.nq)
+    q[3] = 1.0
+    left, right = (place(robot, f"{side}_sole", q) for side in ("left", "right"))
+    assert np.allclose(left * (1, -1, 1), right) and left[2] == pytest.approx(-0.99)
+    for joint in robot.joints[1:]:
+        if joint.name.startswith("left_"):
+            other = robot.joint(joint.name.replace("left_", "right_"))
+            mirrored = joint.axis != (0.0, 1.0, 0.0)
+            assert other.lower == ((-joint.upper[0],) if mirrored else joint.lower)
+    # both arms and legs lift sideways alike
+    for body, frame in (("shoulder_roll", "hand"), ("hip_roll", "sole")):
+        spread = q.copy()
+        spread[robot.q_slice(f"left_{body}_joint")], spread[robot.q_slice(f"right_{body}_joint")] = 0.3, -0.3
+        assert np.allclose(place(robot, f"left_{frame}", spread) * (1, -1, 1), place(robot, f"right_{frame}", spread))
+
+
+def test_four_bar_closes_at_the_stated_configuration() -> None:
+    robot, q = library.four_bar(), (0.6, 0.02989836, 1.6066907)
+    (loop,) = robot.loops
+    still = np.zeros(3)
+    ends = [
+        act(body_motion(robot, body, q, still)[0], evaluate_all(placement).p)
+        for body, placement in ((loop.parent, loop.placement), (loop.child, loop.child_placement))
+    ]
+    assert np.allclose(*ends, atol=1e-8)
+
+
+def test_the_conventions_say_what_matters() -> None:
+    for word in ("wxyz", "[linear; angular]", "[force; moment]", "-9.81", "T_ab", "declared order"):
+        assert word in CONVENTIONS

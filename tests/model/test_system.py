@@ -1,0 +1,41 @@
+"""A system: robot, elements and settings, checked when it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from kinemorph.errors import ModelError
+from kinemorph.model.library import pendulum
+from kinemorph.model.system import Element, Settings, System, as_robot
+
+
+@dataclass(frozen=True)
+class Spring:
+    """Some element."""
+
+    name: str
+    stiffness: float
+
+
+def test_a_system_stands_for_its_robot() -> None:
+    robot = pendulum()
+    system = System(robot, (Spring("s", 3.0),), Settings(q=(0.2,)))
+    assert as_robot(system) is robot and as_robot(robot) is robot
+    assert isinstance(system.element("s"), Element) and system.name == "pendulum"
+    q, v = system.initial_state()
+    assert np.array_equal(q, [0.2]) and np.array_equal(v, [0.0])
+
+
+def test_every_mistake_of_a_system_is_reported() -> None:
+    with pytest.raises(ModelError) as caught:
+        System(pendulum(), (Spring("s", 1.0), Spring("s", 2.0)), Settings(q=(1.0, 2.0), v=(np.nan,), duration=0.0))
+    expected = ("'s' is declared 2 times", "q has 2 entries", "v is (nan,)", "duration is 0.0")
+    assert all(words in problem for words, problem in zip(expected, caught.value.problems, strict=True))
+
+
+def test_an_unknown_element_is_named() -> None:
+    with pytest.raises(ModelError, match="no element 'x'; expected one of: 's'"):
+        System(pendulum(), (Spring("s", 1.0),)).element("x")
