@@ -1,4 +1,8 @@
-"""Options of the test run."""
+"""Options of the test run, and the figures that tests measured, printed at its end.
+
+A test reports a figure by `record_property("figure", (family, name, value))`; the largest of each name is shown, from all
+worker processes together.
+"""
 
 from __future__ import annotations
 
@@ -7,3 +11,17 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew instead of comparing")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    figures: dict[tuple[str, str], list[float]] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for key, value in getattr(report, "user_properties", ()):
+                if key == "figure" and report.when == "call":
+                    family, name, number = value
+                    figures.setdefault((family, name), []).append(float(number))
+    if figures:
+        terminalreporter.section("figures measured, the largest of each")
+    for (family, name), values in sorted(figures.items()):
+        terminalreporter.write_line(f"{family}: {name} {max(values):.3g} ({len(values)} measured)")

@@ -124,7 +124,7 @@ MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
     ),
     "flat box": (heavy(shapes=[Box((1.0, 0.0, 1.0))]), ["body 'odd': shape 0 (Box)", "size", "above 0"]),
     "nan shape": (heavy(shapes=[Cylinder(NAN, 1.0)]), ["body 'odd': shape 0 (Cylinder)", "nan"]),
-    "loud color": (heavy(shapes=[Box((1.0, 1.0, 1.0), color=(255, 0, 0))]), ["color", "255", "between 0 and 1"]),
+    "loud color": (heavy(shapes=[Box((1.0, 1.0, 1.0), color=(255, 0, 0))]), ["color", "255", "from 0 to 1"]),
     "mesh corner": (heavy(shapes=[Mesh(((0.0, 0.0, 0.0),), ((0, 0, 3),))]), ["Mesh", "face", "0..0"]),
     "not a shape": (heavy(shapes=["cube"]), ["shape 0", "'cube'", "Box"]),
 }
@@ -265,3 +265,27 @@ def test_the_table_lists_tree_joints_then_loops() -> None:
         ("hinge", "revolute", ("hinge",)),
         ("tie", "spherical (loop)", ()),
     ]
+
+
+JUNK = (None, "", "x", -1, NAN, 1e300, [], [1], [[], [], []], ["a", "b", "c"], {}, 1j, True, np.zeros(0), np.array(3.0))
+ARGUMENTS = (
+    *("mass", "com", "inertia", "shapes"),
+    *("axis", "axis2", "pitch", "lower", "upper", "velocity", "effort", "damping", "friction", "armature"),
+    *("placement", "child_placement", "translation", "rotation", "kind", "normalize"),
+)
+
+
+@pytest.mark.parametrize("argument", ARGUMENTS)
+@pytest.mark.parametrize("junk", JUNK, ids=repr)
+def test_junk_is_read_or_reported_but_never_breaks_the_builder(argument: str, junk: Any) -> None:
+    builder = sound()
+    (heavy if argument in ARGUMENTS[:4] else hung)(**{argument: junk})(builder)
+    with np.errstate(all="ignore"):
+        assert all("odd" in problem or "'j'" in problem for problem in builder.problems())
+
+
+def test_a_parameter_needs_a_name_and_a_number() -> None:
+    with pytest.raises(ModelError, match="name ''"):
+        Parameter("", 1.0)
+    with pytest.raises(ModelError, match="parameter 'm' is 'two', expected a number"):
+        Parameter("m", "two")  # type: ignore[arg-type]

@@ -76,7 +76,7 @@ def test_shared_parts_are_computed_once() -> None:
     formula = M
     for _ in range(60):  # a tree of 2^60 leaves, a graph of 60 nodes
         formula = formula + formula
-    assert evaluate(formula) == 2.0 * 2.0**60
+    assert evaluate(formula) == 2.0 * 2.0**60 and parameters_of(formula) == (M,)
 
 
 def test_parameters_come_in_order_of_appearance_each_once() -> None:

@@ -7,7 +7,7 @@ values cross them, and a slot is used again once its last reader is done.
     steps ──► order (sin and cos of one argument side by side) ──► borders ──► slots
 
 The order is the one in which the graph was built: a recursion over links keeps few values alive. Depth-first from the
-outputs was measured against it: twice as many values across borders, up to twice the compile time, no faster code.
+outputs was measured against it: twice as many values across borders, about twice the compile time, code no faster.
 """
 
 from __future__ import annotations

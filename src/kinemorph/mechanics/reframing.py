@@ -24,7 +24,7 @@ from kinemorph.mechanics.composite_bodies import joined_moments, shifted_moments
 from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, ZERO_SYM, S, Sym3, TurnFull, TurnZ, Vec3
 from kinemorph.mechanics.tree import TINY, WORLD, Attachment, Link, Moments, Tree, snapped
 
-PARALLEL = 1e-9  # sine of the angle below which two axes count as parallel
+PARALLEL = 0.1  # sine below which axes count as parallel: their common normal lies too far off to measure from
 
 
 # ── reframe ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -18,9 +17,7 @@ from kinemorph.algebra.vectors import cross, norm
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
-from kinemorph.model.reading import Reader
 from kinemorph.model.robot import Coupling, Frame
-from kinemorph.model.shapes import POSITIVE_SIZES, Mesh, shape_values
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
 
 
@@ -36,47 +33,6 @@ def body_problems(body: Body) -> list[str]:
     return [
         f"body '{body.name}': {problem}. Correct its mass data." for problem in inertia_problems(mass, com, inertia)
     ]
-
-
-def shape_problems(body: Body) -> list[str]:
-    """Sizes that can be drawn."""
-    reader = Reader()
-    for index, shape in enumerate(body.shapes):
-        what = f"body '{body.name}': shape {index}"
-        if type(shape) not in POSITIVE_SIZES:
-            known = ", ".join(kind.__name__ for kind in POSITIVE_SIZES)
-            reader.note(f"{what} is {shape!r}, expected one of {known}. Use one of these.")
-            continue
-        what += f" ({type(shape).__name__})"
-        before = len(reader.problems)
-        for value in _leaves(shape_values(shape)):
-            reader.number(f"{what}: a size or a place", value)
-        if len(reader.problems) > before:
-            continue
-        reader.pose(f"{what}: placement", shape.placement)
-        for field in POSITIVE_SIZES[type(shape)]:
-            if min(evaluate(value) for value in _leaves(getattr(shape, field))) <= 0.0:
-                reader.note(
-                    f"{what}: {field} is {evaluate_all(getattr(shape, field))}, expected a length above 0. Enlarge it."
-                )
-        if len(shape.color) not in (3, 4) or not all(0.0 <= part <= 1.0 for part in shape.color):
-            reader.note(
-                f"{what}: color is {shape.color}, expected 3 or 4 numbers between 0 and 1. Divide by 255 if needed."
-            )
-        if isinstance(shape, Mesh) and any(not 0 <= i < len(shape.vertices) for face in shape.faces for i in face):
-            reader.note(
-                f"{what}: a face names a corner outside 0..{len(shape.vertices) - 1}. Check the faces of the mesh."
-            )
-    return reader.problems
-
-
-def _leaves(nested: Any) -> Iterator[Any]:
-    """The single values of nested tuples."""
-    if isinstance(nested, (tuple, list)):
-        for item in nested:
-            yield from _leaves(item)
-    else:
-        yield nested
 
 
 def joint_problems(joint: Joint) -> list[str]:
@@ -195,8 +151,6 @@ def parameter_problems(parameters: Iterable[Parameter]) -> list[str]:
         known = first.setdefault(parameter.name, parameter)
         if known != parameter:
             found.append(f"parameter '{parameter.name}' is declared twice, as {known!r} and {parameter!r}. Rename one.")
-        if not parameter.name:
-            found.append(f"a parameter with value {parameter.value} has no name, expected text. Name it.")
     return found
 
 

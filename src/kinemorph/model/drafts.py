@@ -10,14 +10,16 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import ORIGIN, Body
-from kinemorph.model.checks import body_problems, joint_problems, shape_problems
+from kinemorph.model.checks import body_problems, joint_problems
 from kinemorph.model.joint import JOINT_KINDS, Joint
-from kinemorph.model.parameter import Parameter, parameters_of
+from kinemorph.model.parameter import Parameter, evaluate_all, parameters_of
 from kinemorph.model.reading import Reader
 from kinemorph.model.robot import Coupling, Frame
-from kinemorph.model.shapes import POSITIVE_SIZES, shape_values
+from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, Shape, shape_values
 
 Draft = dict[str, Any]
 
@@ -35,12 +37,47 @@ def read_body(reader: Reader, draft: Draft) -> Body:
         reader.number(f"{what}: mass", draft["mass"]),
         reader.vector(f"{what}: com", draft["com"]),
         reader.inertia(f"{what}: inertia", draft["inertia"]),
-        tuple(shapes),
     )
     if len(reader.problems) == before:  # numbers that could not be read are not judged a second time
         reader.problems += body_problems(body)
-    reader.problems += shape_problems(body)
-    return body
+    read = (read_shape(reader, f"{what}: shape {index}", shape) for index, shape in enumerate(shapes))
+    return replace(body, shapes=tuple(shape for shape in read if shape is not None))
+
+
+def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
+    """A shape that can be drawn; None, with a note, where it is none."""
+    row = SHAPE_FIELDS.get(type(raw))
+    if row is None:
+        known = ", ".join(kind.__name__ for kind in SHAPE_FIELDS)
+        reader.note(f"{what} is {raw!r}, expected one of {known}. Use one of these.")
+        return None
+    what, before = f"{what} ({type(raw).__name__})", len(reader.problems)
+    read: Draft = {"placement": reader.pose(f"{what}: placement", raw.placement)}
+    read |= {name: reader.number(f"{what}: {name}", getattr(raw, name)) for name in row.lengths}
+    read |= {name: reader.vector(f"{what}: {name}", getattr(raw, name)) for name in row.points}
+    for name in row.positive if len(reader.problems) == before else ():
+        size = evaluate_all(read[name])
+        if not np.all(np.greater(size, 0.0)):
+            reader.note(f"{what}: {name} is {size}, expected above 0. Enlarge it.")
+    if isinstance(raw, Mesh):
+        read |= _read_mesh(reader, what, raw)
+    color = reader.sequence(f"{what}: color", raw.color)
+    read["color"] = tuple(reader.literal(f"{what}: color[{i}]", part) for i, part in enumerate(color))
+    if len(color) not in (3, 4) or not all(0.0 <= part <= 1.0 for part in read["color"]):
+        reader.note(f"{what}: color is {raw.color}, expected 3 or 4 numbers from 0 to 1. Divide by 255 if needed.")
+    shape: Shape = replace(raw, **read)
+    return shape
+
+
+def _read_mesh(reader: Reader, what: str, raw: Mesh) -> Draft:
+    corners = reader.sequence(f"{what}: vertices", raw.vertices)
+    faces = [
+        reader.items(f"{what}: face {i}", f, 3) for i, f in enumerate(reader.sequence(f"{what}: faces", raw.faces))
+    ]
+    if any(not (isinstance(k, int) and 0 <= k < len(corners)) for face in faces for k in face or ()):
+        reader.note(f"{what}: a face names a corner outside 0..{len(corners) - 1}. Check the faces of the mesh.")
+    vertices = (reader.vector(f"{what}: corner {i}", corner) for i, corner in enumerate(corners))
+    return {"vertices": tuple(evaluate_all(v) for v in vertices), "faces": tuple(face for face in faces if face)}
 
 
 def read_joint(reader: Reader, draft: Draft) -> Joint:
@@ -58,8 +95,8 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         reader.reference(f"{what}: child", draft["child"]),
         _read_placement(reader, what, draft),
         IDENTITY if child_placement is None else reader.pose(f"{what}: child_placement", child_placement),
-        reader.axis(f"{what}: axis", draft["axis"], normalize=draft["normalize"]),
-        reader.axis(f"{what}: axis2", draft["axis2"], normalize=draft["normalize"]),
+        reader.axis(f"{what}: axis", draft["axis"], normalize=draft["normalize"] is True),
+        reader.axis(f"{what}: axis2", draft["axis2"], normalize=draft["normalize"] is True),
         reader.number(f"{what}: pitch", draft["pitch"]),
     )
     if row is None:
@@ -122,5 +159,5 @@ def used_parameters(
         tuple(frame.placement for frame in frames),
         tuple((coupling.multiplier, coupling.offset) for coupling in couplings),
         gravity,
-        tuple(shape_values(shape) for body in bodies for shape in body.shapes if type(shape) in POSITIVE_SIZES),
+        tuple(shape_values(shape) for body in bodies for shape in body.shapes),
     ))  # fmt: skip

@@ -15,7 +15,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
+
 from kinemorph.algebra import scalar
+from kinemorph.errors import ModelError
 
 Lookup: TypeAlias = Mapping[str, Any]
 
@@ -144,6 +147,13 @@ class Parameter(Symbolic):
     unit: str = ""
     symbol: str = ""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"a parameter has the name {self.name!r}, expected text that is not empty. Name it.")
+        if isinstance(self.value, bool) or not isinstance(self.value, (float, int, np.number)):
+            raise ModelError(f"parameter '{self.name}' is {self.value!r}, expected a number. Give its nominal value.")
+        object.__setattr__(self, "value", float(self.value))
+
     def __str__(self) -> str:
         return self.name
 
@@ -231,14 +241,16 @@ def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
 
 def parameters_of(nested: Any) -> tuple[Parameter, ...]:
     """The parameters in a Value or in nested tuples of Values, in order of first appearance, each once."""
-    return tuple(dict.fromkeys(_walk(nested)))
+    return tuple(dict.fromkeys(_walk(nested, set())))
 
 
-def _walk(nested: Any) -> Iterator[Parameter]:
+def _walk(nested: Any, seen: set[int]) -> Iterator[Parameter]:
     if isinstance(nested, Parameter):
         yield nested
     elif isinstance(nested, Formula):
-        yield from _walk(nested.args)
+        if id(nested) not in seen:  # a shared part is walked once
+            seen.add(id(nested))
+            yield from _walk(nested.args, seen)
     elif isinstance(nested, tuple):
         for item in nested:
-            yield from _walk(item)
+            yield from _walk(item, seen)

@@ -7,7 +7,6 @@ remedy) and hands back a harmless stand-in, so that the rest of the robot can be
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,9 @@ from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate, evaluate_all
 
 UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation from orthonormal, without a word
+
+
+NESTED = (tuple, list, np.ndarray)  # what counts as several numbers
 
 
 class Reader:
@@ -89,11 +91,18 @@ class Reader:
 
     # ── vectors and matrices ──────────────────────────────────────────────────────────────────────────────────────
 
+    def sequence(self, what: str, raw: Any) -> tuple[Any, ...]:
+        """The raw items of a list, tuple or array; empty, with a note, where it is none of them."""
+        raw = _listed(raw)
+        if not isinstance(raw, (tuple, list)):
+            self.note(f"{what} is {_short(raw)}, expected a list. Put it in brackets.")
+            return ()
+        return tuple(raw)
+
     def items(self, what: str, raw: Any, length: int) -> tuple[Any, ...] | None:
         """The raw items of a sequence of this length; None, with a note, where it is not one."""
-        if isinstance(raw, np.ndarray):
-            raw = raw.tolist()
-        if isinstance(raw, (str, bytes)) or not isinstance(raw, Sequence):
+        raw = _listed(raw)
+        if not isinstance(raw, (tuple, list)):
             self.note(f"{what} is {_short(raw)}, expected {length} numbers. Give a list or tuple of {length}.")
             return None
         if len(raw) != length:
@@ -121,11 +130,8 @@ class Reader:
 
     def inertia(self, what: str, raw: Any) -> Matrix:
         """A 3 x 3 matrix, or its three diagonal moments."""
-        if (
-            isinstance(raw, (tuple, list, np.ndarray))
-            and len(raw) == 3
-            and all(np.ndim(_plain(item)) == 0 for item in raw)
-        ):
+        raw = _listed(raw)
+        if isinstance(raw, (tuple, list)) and len(raw) == 3 and not any(isinstance(row, NESTED) for row in raw):
             return diagonal(*self.vector(what, raw))
         matrix = self.matrix(what, raw)
         return NO_INERTIA if matrix is None else matrix
@@ -155,7 +161,8 @@ class Reader:
 
     def pose(self, what: str, raw: Any) -> Pose:
         """A Pose with an orthonormal, right-handed rotation. A 4 x 4 matrix is read too."""
-        if isinstance(raw, (np.ndarray, list, tuple)) and not isinstance(raw, Pose) and len(raw) == 4:
+        raw = _listed(raw)
+        if isinstance(raw, (list, tuple)) and len(raw) == 4:
             rows = [self.items(f"{what} row {i}", row, 4) for i, row in enumerate(raw)]
             if any(row is None for row in rows):
                 return IDENTITY
@@ -188,12 +195,10 @@ class Reader:
         """One Value per coordinate; a single number stands for all. Limits are plain floats and may be infinite."""
         if raw is None:
             return (default,) * count
-        if isinstance(raw, (tuple, list, np.ndarray)) and np.ndim(_plain(raw)) != 0:
-            items = self.items(what, raw, count)
-            if items is None:
-                return (default,) * count
-        else:
-            items = (raw,) * count
+        raw = _listed(raw)
+        items = self.items(what, raw, count) if isinstance(raw, (tuple, list)) else (raw,) * count
+        if items is None:
+            return (default,) * count
         labels = [what] if count == 1 else [f"{what}[{i}]" for i in range(count)]
         if limit:
             return tuple(
@@ -203,13 +208,9 @@ class Reader:
         return tuple(self.not_negative(label, item) for label, item in zip(labels, items, strict=True))
 
 
-def _plain(raw: Any) -> Any:
-    """Parameters as numbers, so that NumPy can tell the shape of what was given."""
-    if isinstance(raw, (Parameter, Formula)):
-        return 0.0
-    if isinstance(raw, (tuple, list)):
-        return [0.0] * len(raw)
-    return raw
+def _listed(raw: Any) -> Any:
+    """An array as nested lists of plain numbers; anything else as it is."""
+    return raw.tolist() if isinstance(raw, np.ndarray) else raw
 
 
 def _short(raw: Any) -> str:

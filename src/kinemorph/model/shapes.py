@@ -7,8 +7,8 @@ or RGBA between 0 and 1. Shapes carry no mass: the mass of a body is stated on t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.parameter import Value
@@ -104,20 +104,28 @@ class Mesh:
 
 Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Frustum | Line | Triangle | Mesh
 
-# the fields of each shape that must be positive lengths
-POSITIVE_SIZES: dict[type[Any], tuple[str, ...]] = {
-    Box: ("size",),
-    Cylinder: ("radius", "length"),
-    Capsule: ("radius", "length"),
-    Sphere: ("radius",),
-    Frustum: ("length",),
-    Line: (),
-    Triangle: (),
-    Mesh: (),
+
+class Fields(NamedTuple):
+    """What the fields of a shape hold: single lengths, points, and which of both must be above 0."""
+
+    lengths: tuple[str, ...]
+    points: tuple[str, ...]
+    positive: tuple[str, ...]
+
+
+SHAPE_FIELDS: dict[type[Any], Fields] = {
+    Box: Fields((), ("size",), ("size",)),
+    Cylinder: Fields(("radius", "length"), (), ("radius", "length")),
+    Capsule: Fields(("radius", "length"), (), ("radius", "length")),
+    Sphere: Fields(("radius",), (), ("radius",)),
+    Frustum: Fields(("bottom", "top", "length"), (), ("length",)),
+    Line: Fields((), ("start", "end"), ()),
+    Triangle: Fields((), ("a", "b", "c"), ()),
+    Mesh: Fields((), (), ()),
 }
 
 
 def shape_values(shape: Shape) -> tuple[Any, ...]:
-    """All Values of a shape, nested, for collecting parameters and checking numbers."""
-    skip = ("color", "source", "faces")
-    return tuple(getattr(shape, field.name) for field in fields(shape) if field.name not in skip)
+    """All Values of a shape, nested, for collecting its parameters."""
+    row = SHAPE_FIELDS[type(shape)]
+    return (*(getattr(shape, name) for name in (*row.lengths, *row.points)), shape.placement)

@@ -24,9 +24,9 @@ class Kernel:
     `run(n, outs, ins)` evaluates n states: `outs` are C-contiguous arrays of n blocks of their port's size, `ins` hold
     n blocks, or one block that serves every state. It returns whether every number written is finite.
 
-    `raw(out, *ins)` and `call(out, *ins)` are direct entries where a backend has them, else None; `out` is a tuple where
-    there are several outputs, and both answer as `run` does. `raw` evaluates as many states as `out` holds. `call`
-    evaluates one state whose arrays have exactly the ports' shapes, and answers None where they have not.
+    `raw(out, *ins)` and `call(out, *ins)` are direct entries where a backend has them, else None; `out` is a tuple
+    where there are several outputs, and both answer as `run` does. `raw` evaluates as many states as `out` holds.
+    `call` evaluates one state whose arrays have exactly the ports' shapes, and answers None where they have not.
     """
 
     source: str

@@ -3,9 +3,9 @@
     raw(out, *ins)   as many states as `out` holds, each input as many, or one for all; ShapeError if the sizes differ
     call(out, *ins)  one state of exactly the ports' shapes; None if they are not, and then nothing is written
 
-Both answer whether every number written is finite. `out` is a tuple of arrays where the program has several outputs. They only take C-contiguous float64 arrays (`call`
-also a float for a port that is one number). Where the layout of objects is not the known one there are no entries, and
-arrays go a slower way with the same results.
+Both answer whether every number written is finite. `out` is a tuple of arrays where the program has several outputs.
+They only take C-contiguous float64 arrays (`call` also a float for a port that is one number). Where the layout of
+objects is not the known one there are no entries, and arrays go a slower way with the same results.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinemorph.model.body import Body
+from kinemorph.model.body import Body, Vector
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Parameter
@@ -27,6 +27,11 @@ def length_parameter(index: int, value: float) -> Parameter:
     return Parameter(f"l{index}", value, "m", f"l_{{{index}}}")
 
 
+def planet() -> Vector:
+    """Gravity along -z with its strength as the parameter g [m/s^2]."""
+    return (0.0, 0.0, -Parameter("g", 9.81, "m/s^2", "g"))
+
+
 def hanging_link(name: str, mass: Parameter, length: Parameter, *, point: bool) -> Body:
     """A uniform rod from the origin down to -length along z, or a point mass at its end."""
     if point:
@@ -37,7 +42,7 @@ def hanging_link(name: str, mass: Parameter, length: Parameter, *, point: bool) 
 def pendulum(mass: float = 1.0, length: float = 1.0, *, point: bool = True) -> Robot:
     """A pendulum of `mass` [kg] and `length` [m]: a point mass on a massless rod, or (`point=False`) a uniform rod."""
     m, l = mass_parameter(1, mass), length_parameter(1, length)
-    builder = RobotBuilder("pendulum").add(hanging_link("link1", m, l, point=point))
+    builder = RobotBuilder("pendulum", gravity=planet()).add(hanging_link("link1", m, l, point=point))
     builder.joint("q1", "revolute", "world", "link1", axis=SWING)
     return builder.frame("tip", "link1", translation=(0.0, 0.0, -l)).build()
 
@@ -51,7 +56,7 @@ def double_pendulum(
     """
     (m1, m2), (l1, l2) = masses, lengths
     first, second = length_parameter(1, l1), length_parameter(2, l2)
-    builder = RobotBuilder("double_pendulum").add(
+    builder = RobotBuilder("double_pendulum", gravity=planet()).add(
         hanging_link("link1", mass_parameter(1, m1), first, point=point),
         hanging_link("link2", mass_parameter(2, m2), second, point=point),
     )
@@ -64,7 +69,7 @@ def crane(cart: float = 2.0, load: float = 1.0, length: float = 1.0) -> Robot:
     """A cart of mass `cart` [kg] sliding along x, with a point mass `load` [kg] on a rod of `length` [m] below it."""
     m, l = mass_parameter(2, load), length_parameter(1, length)
     trolley = Body.box("cart", mass_parameter(1, cart), (0.4, 0.2, 0.15))
-    builder = RobotBuilder("crane").add(trolley, hanging_link("load", m, l, point=True))
+    builder = RobotBuilder("crane", gravity=planet()).add(trolley, hanging_link("load", m, l, point=True))
     builder.joint("x", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0))
     builder.joint("theta", "revolute", "cart", "load", axis=SWING)
     return builder.frame("hook", "load", translation=(0.0, 0.0, -l)).build()
@@ -73,7 +78,7 @@ def crane(cart: float = 2.0, load: float = 1.0, length: float = 1.0) -> Robot:
 def chain(n: int = 10, mass: float = 0.1, length: float = 0.1) -> Robot:
     """A hanging chain of `n` equal uniform rods, each of `mass` [kg] and `length` [m]; they share two parameters."""
     m, l = Parameter("m", mass, "kg", "m"), Parameter("l", length, "m", "l")
-    builder = RobotBuilder(f"chain{n}")
+    builder = RobotBuilder(f"chain{n}", gravity=planet())
     for i in range(1, n + 1):
         builder.add(hanging_link(f"link{i}", m, l, point=False))
         parent, offset = ("world", 0.0) if i == 1 else (f"link{i - 1}", -l)

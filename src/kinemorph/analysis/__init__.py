@@ -1,0 +1,9 @@
+"""What it means: finished results in, a verdict out.
+
+verification   `verify`: every law that a derived model must obey, checked at random states
+laws           the laws of mechanics as checks, one row each
+sampling       a model at random states; relative errors and exact rates of change
+verdict        a check, and the list of them with a yes or no
+reaching       `inverse_kinematics`: the configuration that puts frames where they are wanted
+descent        damped Gauss-Newton steps on a manifold, within limits
+"""

@@ -1,0 +1,227 @@
+"""The laws that equations of motion must obey, each a function from sampled states to a figure.
+
+A law gives the largest relative error it finds, or raises UnsupportedError where it does not apply. It looks at the
+very functions that the user will call, and at nothing made for the occasion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.analysis.sampling import Array, Figure, Sample, largest
+from kinemorph.codegen.compile import build
+from kinemorph.deriving import trace
+from kinemorph.errors import UnsupportedError
+from kinemorph.mechanics import composite_bodies, newton_euler
+from kinemorph.mechanics.kinematics import Reference
+from kinemorph.mechanics.resolving import resolve
+
+REFERENCES: tuple[Reference, ...] = ("local", "world", "local_world_aligned")
+
+
+def applied(matrices: Array, vectors: Array) -> Array:
+    """Matrix times vector, state by state: (n, r, c), (n, c) -> (n, r)."""
+    return np.asarray(np.einsum("nij,nj->ni", matrices, vectors))
+
+
+# ── the mass matrix ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def symmetric(s: Sample) -> Figure:
+    """M = M^T."""
+    M = s.call(s.dynamics.mass_matrix)
+    return s.worst(M - M.swapaxes(1, 2), M)
+
+
+def positive_definite(s: Sample) -> Figure:
+    """Every eigenvalue of M is positive; the figure is the largest condition number."""
+    eigenvalues = _eigenvalues(s)
+    smallest, largest = eigenvalues[:, 0], eigenvalues[:, -1]
+    with np.errstate(all="ignore"):
+        condition = np.where(smallest > 0.0, largest / smallest, np.where(np.isnan(smallest), np.nan, np.inf))
+    figures = f"smallest eigenvalue {smallest.min():.3g}, condition number {condition.max():.3g}"
+    return Figure(float(condition.max()), note=figures)
+
+
+def condition_numbers(s: Sample) -> Array:
+    """cond(M), shape (n,); nan where M is not finite, negative where it is not positive definite."""
+    eigenvalues = _eigenvalues(s)
+    with np.errstate(all="ignore"):
+        return np.asarray(eigenvalues[:, -1] / eigenvalues[:, 0])
+
+
+def _eigenvalues(s: Sample) -> Array:
+    """Eigenvalues of M, ascending, (n, nv); nan where M is not finite."""
+    M = s.call(s.dynamics.mass_matrix)
+    finite = np.isfinite(M).all(axis=(1, 2), keepdims=True)
+    values = np.linalg.eigvalsh(np.where(finite, 0.5 * (M + M.swapaxes(1, 2)), 0.0))
+    return np.where(finite[:, :, 0], values, np.nan)
+
+
+# ── forces and accelerations ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def inverse_is_affine(s: Sample) -> Figure:
+    """ID(q, v, a) = M a + h."""
+    d = s.dynamics
+    inertial, bias, tau = applied(s.call(d.mass_matrix), s.a), s.call(d.bias_forces), s.call(d.inverse_dynamics)
+    return s.worst(inertial + bias - tau, inertial, bias, tau, floor=s.weight)
+
+
+def forward_undoes_inverse(s: Sample) -> Figure:
+    """FD(q, v, ID(q, v, a)) = a, over the condition number of M; `a` is measured against the fall under no forces."""
+    d = s.dynamics
+    forward = d.forward_dynamics
+    again, fall = s.call(forward, tau=s.call(d.inverse_dynamics)), s.call(forward, tau=0.0 * s.a)
+    return s.worst((again - s.a) / condition_numbers(s)[:, None], s.a, fall)
+
+
+def wrenches_enter_by_jacobians(s: Sample) -> Figure:
+    """ID with wrenches = ID without - sum J^T w."""
+    d = s.dynamics
+    if not d.wrenches:
+        raise UnsupportedError("this model was derived without outside wrenches.")
+    loaded, free = s.call(d.inverse_dynamics), s.call(d.inverse_dynamics, still=True)
+    jacobians = [s.call(d.jacobian(frame)) for frame in d.wrenches]
+    pushed = sum(np.einsum("nij,ni->nj", J, s.wrenches[:, k]) for k, J in enumerate(jacobians))
+    return s.worst(free - pushed - loaded, loaded, free, floor=s.weight)
+
+
+def bias_splits(s: Sample) -> Figure:
+    """h = C v + g."""
+    d = s.dynamics
+    coriolis, gravity = applied(s.call(d.coriolis_matrix), s.v), s.call(d.gravity_forces)
+    bias = s.call(d.bias_forces, still=True)
+    return s.worst(coriolis + gravity - bias, coriolis, gravity, bias, floor=s.weight)
+
+
+def passive(s: Sample) -> Figure:
+    """Mdot - 2 C is skew-symmetric."""
+    (rate,) = s.rates(s.dynamics.mass_matrix)
+    C = s.call(s.dynamics.coriolis_matrix)
+    return s.worst(rate - C - C.swapaxes(1, 2), rate, C, s.call(s.dynamics.mass_matrix))
+
+
+# ── energy and momentum ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def kinetic_energy_is_quadratic(s: Sample) -> Figure:
+    """T = v . M v / 2."""
+    kinetic, _ = s.call(s.dynamics.energy)
+    quadratic = 0.5 * np.einsum("ni,ni->n", s.v, applied(s.call(s.dynamics.mass_matrix), s.v))
+    return s.worst(kinetic - quadratic, kinetic, quadratic)
+
+
+def power_balances(s: Sample) -> Figure:
+    """d/dt (T + V) = v . tau."""
+    kinetic, potential = s.rates(s.dynamics.energy)
+    work = s.v * s.call(s.dynamics.inverse_dynamics, still=True)
+    return s.worst(kinetic + potential - work.sum(axis=1), kinetic, potential, work, floor=s.weight)
+
+
+def momentum_moves_the_center(s: Sample) -> Figure:
+    """Linear momentum = total mass times the velocity of the center of mass = A_G v."""
+    d = s.dynamics
+    (velocity,) = s.rates(d.center_of_mass)
+    momentum, by_matrix = s.call(d.momentum), applied(s.call(d.centroidal_matrix), s.v)
+    gap = np.concatenate([by_matrix - momentum, d.robot.total_mass * velocity - momentum[:, :3]], axis=1)
+    return s.worst(gap, momentum, by_joint=False)
+
+
+# ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def ends(s: Sample) -> list[str]:
+    """The frames that kinematics is checked at: those declared and the bodies that carry no other, three at most."""
+    robot = s.dynamics.robot
+    carrying = {joint.parent for joint in robot.joints}
+    return [*(frame.name for frame in robot.frames), *(b for b in robot.body_names if b not in carrying)][:3]
+
+
+def jacobians_give_twists(s: Sample) -> Figure:
+    """J v = twist from the pose's rate of change, in every reference."""
+    figures = []
+    for number, frame in enumerate(ends(s)):
+        pose = s.dynamics.pose(frame)
+        T, (rate,) = s.call(pose), s.rates(pose)
+        for reference in REFERENCES if number == 0 else REFERENCES[:1]:
+            twist = _twist(T, rate, reference)
+            moved = applied(s.call(s.dynamics.jacobian(frame, reference)), s.v)
+            figure = s.worst(moved - twist, moved, twist, T[:, :3, 3], floor=1e-3, by_joint=False)
+            figures.append(Figure(figure.worst, f"frame '{frame}', {reference}: {figure.where}"))
+    return largest(figures)
+
+
+def jacobian_rates(s: Sample) -> Figure:
+    """The rate of J as derived = J differentiated."""
+    frame = ends(s)[0]
+    d = s.dynamics
+    (exact,), rate = s.rates(d.jacobian(frame)), s.call(d.jacobian_rate(frame))
+    return s.worst(rate - exact, rate, exact, s.call(d.jacobian(frame)), floor=1e-3, by_joint=False)
+
+
+def _twist(T: Array, rate: Array, reference: Reference) -> Array:
+    """[linear; angular] velocity (n, 6) of a frame from its pose (n, 4, 4) and the pose's rate of change."""
+    R, p, velocity = T[:, :3, :3], T[:, :3, 3], rate[:, :3, 3]
+    spin = rate[:, :3, :3] @ R.swapaxes(1, 2)
+    angular = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
+    if reference == "local":
+        velocity, angular = applied(R.swapaxes(1, 2), velocity), applied(R.swapaxes(1, 2), angular)
+    elif reference == "world":
+        velocity = velocity + np.cross(p, angular)
+    return np.concatenate([velocity, angular], axis=1)
+
+
+# ── how it was made ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def same_on_links_as_written(s: Sample) -> Figure:
+    """Reframing and regrouping change nothing: the recursions on the links as the user wrote them give the same."""
+    d = s.dynamics
+
+    def written(q: Any, v: Any, a: Any, p: Any) -> dict[str, Any]:
+        tree = resolve(d.robot, {parameter.name: x for parameter, x in zip(d.parameters, p, strict=True)})
+        return {"M": composite_bodies.mass_matrix(tree, q), "tau": newton_euler.inverse_dynamics(tree, q, v, a)}
+
+    shapes = {"q": s.q.shape[1:], "v": s.v.shape[1:], "a": s.a.shape[1:], "p": d.nominal_parameters.shape}
+    M, tau = s.call(build(trace(written, shapes, name=f"{d.robot.name}.as_written"), "interpreter"))
+    forces = s.call(d.inverse_dynamics, still=True)
+    return largest([s.worst(s.call(d.mass_matrix) - M, M), s.worst(forces - tau, tau, floor=s.weight)])
+
+
+# ── the table ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Law(NamedTuple):
+    """A row: the check's name, what it says, how large its figure may be, and how the figure is found."""
+
+    name: str
+    says: str
+    tolerance: float
+    figure: Callable[[Sample], Figure]
+
+
+ROUNDING = 1e-11  # what a few thousand operations may leave; a right model shows 1e-15
+LAWS = (
+    Law("mass matrix symmetric", "M(q) equals its transpose.", 1e-13, symmetric),
+    Law(
+        "mass matrix positive definite",
+        "M(q) has positive eigenvalues; the figure is its condition number.",
+        1e14,
+        positive_definite,
+    ),
+    Law("inverse dynamics", "ID(q, v, a) = M a + h.", ROUNDING, inverse_is_affine),
+    Law("forward dynamics", "FD(q, v, ID(q, v, a)) = a, the error over cond(M).", 1e-12, forward_undoes_inverse),
+    Law("outside wrenches", "A wrench w at a frame lowers ID by J^T w.", ROUNDING, wrenches_enter_by_jacobians),
+    Law("links as written", "Recursions on the user's own links give the same.", ROUNDING, same_on_links_as_written),
+    Law("bias forces", "h(q, v) = C v + g.", ROUNDING, bias_splits),
+    Law("passivity", "dM/dt - 2 C is skew-symmetric.", ROUNDING, passive),
+    Law("kinetic energy", "T = v . M v / 2.", ROUNDING, kinetic_energy_is_quadratic),
+    Law("power balance", "d/dt (T + V) = v . tau.", ROUNDING, power_balances),
+    Law("momentum", "Total mass times the velocity of its center is A_G v.", ROUNDING, momentum_moves_the_center),
+    Law("jacobian", "J v is the twist of the frame's pose.", ROUNDING, jacobians_give_twists),
+    Law("jacobian rate", "dJ/dt as derived equals J differentiated.", ROUNDING, jacobian_rates),
+)

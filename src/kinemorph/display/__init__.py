@@ -1,0 +1,11 @@
+"""What we see: pictures, equations and tables of finished results. Nothing here computes physics.
+
+drawing       a robot in 3-D, on a `stage`; `solids` makes surfaces of shapes, `outlines` shapes for bodies without
+figures       mass matrix, operation counts, tree; `canvas` makes figures without a window
+equations     equations of motion to read
+summaries     results as plain data; `tables` shows the same data in a terminal
+environment   what `kinemorph doctor` finds out
+showcase      what `kinemorph demo` makes
+
+Matplotlib and rich are imported when something is drawn or printed, never by importing a module of this room.
+"""

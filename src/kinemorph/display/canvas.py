@@ -1,0 +1,64 @@
+"""Matplotlib figures without a window: made on the Agg canvas directly, so that a user's own backend is never touched.
+
+The palette is shared by all pictures: what has one color in the drawing of a robot has it in the graph of its tree.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kinemorph.errors import KinemorphError
+from kinemorph.model.robot import Robot
+from kinemorph.model.topology import WORLD
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RGB = tuple[float, float, float]
+
+# one color per distance from the ground, then around again; distinct in gray and for the color-blind
+PALETTE: tuple[RGB, ...] = (
+    (0.27, 0.38, 0.52),  # slate
+    (0.89, 0.55, 0.22),  # amber
+    (0.30, 0.60, 0.58),  # teal
+    (0.93, 0.76, 0.36),  # straw
+    (0.52, 0.45, 0.66),  # violet
+    (0.78, 0.38, 0.33),  # brick
+)
+INK = "#22262b"
+PALE = "#8a929c"
+GROUND = "#d5dae0"
+SHADOW = "#e4e8ec"
+
+
+def blank(width: float, height: float) -> Figure:
+    """An empty white figure of a size in inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=110, facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(figure: Figure, path: Path | str) -> Path:
+    """Writes a figure to a file; the folder is made if need be. The ending of the name says the format."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, metadata={"Software": "kinemorph"} if path.suffix == ".png" else None)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another place.") from error
+    except ValueError as error:
+        raise KinemorphError(f"cannot write '{path}': {error}. Use a name that ends in .png, .svg or .pdf.") from error
+    return path
+
+
+def depth_colors(robot: Robot) -> dict[str, RGB]:
+    """A color for every body by its number of moving joints from the ground."""
+    depths = {WORLD: -1}
+    for joint in robot.order:
+        depths[joint.child] = depths[joint.parent] + (1 if joint.nv or joint.parent == WORLD else 0)
+    return {body: PALETTE[max(depth, 0) % len(PALETTE)] for body, depth in depths.items() if body != WORLD}

@@ -1,0 +1,181 @@
+"""A robot as a 3-D picture: its shapes where the joints put them, on a ground with shadow and grid, true to scale.
+
+Everything solid goes into one collection of facets, sorted by depth; light and shade come from the normals. Poses
+come from the same kinematics as everything else, run on floats: nothing is compiled for a drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.display import outlines
+from kinemorph.display.canvas import INK, PALE, blank, depth_colors
+from kinemorph.display.solids import MESH_LIMIT, Array, facets, moved, normals
+from kinemorph.display.stage import add_ground, place_camera, scene_box, set_axes
+from kinemorph.errors import ShapeError
+from kinemorph.mechanics.kinematics import forward_kinematics
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.model.configuration import neutral
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import GRAPHITE, STEEL, Color, Mesh, Shape
+from kinemorph.model.system import System, as_robot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LIGHT = np.array([0.35, -0.55, 0.76])  # toward the lamp
+AMBIENT = 0.52
+GHOST = 0.72  # how far a ghost fades toward white
+AXIS_COLORS = ("#d1495b", "#3a9d5d", "#2e6fbb")  # x, y, z
+
+
+def draw(
+    robot: Robot | System,
+    q: npt.ArrayLike | None = None,
+    *,
+    ghosts: Sequence[npt.ArrayLike] = (),
+    joints: bool = False,
+    frames: bool | Sequence[str] = False,
+    ground: bool = True,
+    title: str | None = None,
+    view: tuple[float, float] = (22.0, -58.0),
+    size: tuple[float, float] | None = None,
+) -> Figure:
+    """A picture of a robot at q, shape (nq,); the neutral configuration where none is given.
+
+    `ghosts`   further configurations, drawn pale
+    `joints`   also the axes of the joints
+    `frames`   also the declared frames as x-y-z triads with their names: all of them, or those named (bodies too)
+    `ground`   a grid below the robot with its shadow
+    `view`     elevation and azimuth of the viewer [deg]
+    `size`     width and height [inch]; by default as the robot needs
+
+    Bodies without shapes get simple ones. Returns a Matplotlib Figure that belongs to no window: `savefig` it.
+    """
+    robot = as_robot(robot)
+    poses = poses_at(robot, q)
+    extent = outlines.extent(robot, poses)
+    others = [poses_at(robot, ghost) for ghost in ghosts]
+    parts = [part for poses_of in others for part in _parts(robot, poses_of, extent, GHOST)]
+    parts += _parts(robot, poses, extent, 0.0)
+    surface = np.concatenate([surface for surface, _ in parts]) if parts else np.zeros((0, 4, 3))
+    colors = np.concatenate([colors for _, colors in parts]) if parts else np.zeros((0, 3))
+
+    figure = blank(*(size or (7.0, 6.0)))
+    axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
+    low, high = scene_box(surface, extent)
+    set_axes(axes, low, high)
+    place_camera(figure, axes, (low, high), view, resize=size is None)
+    if ground:
+        add_ground(axes, surface, low, high)
+    _add_solids(axes, surface, colors)
+    if joints:
+        _add_joint_axes(axes, robot, poses, 0.14 * extent)
+    if frames:
+        names = [frame.name for frame in robot.frames] if frames is True else list(frames)
+        _add_triads(axes, {name: pose_of(robot, poses, name) for name in names}, 0.1 * extent)
+    figure.suptitle(
+        robot.name.replace("_", " ") if title is None else title,
+        color=INK,
+        fontsize=14,
+        y=1.0 - 0.14 / figure.get_figheight(),
+        va="top",
+    )
+    notes = skipped_meshes(robot)
+    if notes:
+        figure.text(0.5, 0.012, notes, ha="center", color=PALE, fontsize=8)
+    return figure
+
+
+def poses_at(robot: Robot, q: npt.ArrayLike | None) -> dict[str, Pose]:
+    """Poses in the world of all bodies and declared frames at q, by name."""
+    values = neutral(robot) if q is None else np.asarray(q, dtype=float)
+    if values.shape != (robot.nq,):
+        raise ShapeError(
+            f"q has shape {values.shape}, expected ({robot.nq},) for robot '{robot.name}'. Draw one state at a time."
+        )
+    if not np.isfinite(values).all():
+        entry = robot.q_names[int(np.argmin(np.isfinite(values)))]
+        raise ShapeError(f"q: coordinate '{entry}' is not finite; expected numbers. Check where this state comes from.")
+    names = [*robot.body_names, *(frame.name for frame in robot.frames)]
+    return dict(zip(names, forward_kinematics(resolve(robot), [float(x) for x in values], names), strict=True))
+
+
+def pose_of(robot: Robot, poses: dict[str, Pose], name: str) -> Pose:
+    """The pose of a body or frame by name; the world's is the identity."""
+    robot.frame(name)
+    return poses.get(name, IDENTITY)
+
+
+def skipped_meshes(robot: Robot) -> str:
+    """A note on the meshes that are too fine to draw; "" where there are none."""
+    large = [(body.name, len(s.faces)) for body in robot.bodies for s in body.shapes if isinstance(s, Mesh)]
+    listed = ", ".join(f"{name} ({count} faces)" for name, count in large if count > MESH_LIMIT)
+    return f"not drawn, meshes of more than {MESH_LIMIT} faces: {listed}" if listed else ""
+
+
+# ── solids and light ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _parts(robot: Robot, poses: dict[str, Pose], extent: float, fade: float) -> list[tuple[Array, Array]]:
+    """Facets in the world and their lit colors, body by body."""
+    palette = depth_colors(robot)
+    made: list[tuple[Shape, Pose, Color]] = [
+        (shape, poses[body.name], palette[body.name] if shape.color == STEEL else shape.color)
+        for body in robot.bodies
+        for shape in outlines.shapes_of(robot, body, extent)
+    ]
+    made += [(shape, IDENTITY, GRAPHITE) for shape in outlines.mounts(robot, extent)]
+    parts = []
+    for shape, pose, color in made:
+        surface = moved(facets(shape, 0.006 * extent), np.array(pose.R, dtype=float), np.array(pose.p, dtype=float))
+        parts.append((surface, _lit(surface, np.array(color[:3], dtype=float), fade)))
+    return parts
+
+
+def _lit(surface: Array, color: Array, fade: float) -> Array:
+    """RGB per facet: ambient light, a lamp, a little gloss; faded toward white for ghosts."""
+    toward = np.clip(normals(surface) @ LIGHT, 0.0, 1.0)[:, None]
+    lit = color * (AMBIENT + (1.0 - AMBIENT) * toward) + 0.10 * toward**12
+    faded: Array = np.clip(lit + (1.0 - lit) * fade, 0.0, 1.0)
+    return faded
+
+
+def _add_solids(axes: Any, surface: Array, colors: Array) -> None:
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+
+    if len(surface):
+        axes.add_collection3d(
+            Poly3DCollection(surface, facecolors=colors, edgecolors=colors, linewidths=0.25, zorder=3)
+        )
+
+
+# ── joints and frames ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _add_joint_axes(axes: Any, robot: Robot, poses: dict[str, Pose], length: float) -> None:
+    """A dash-dotted line along the axis of every joint that has one, in the joint frame on its child."""
+    for joint in robot.joints:
+        for number in range(joint.table.axes):
+            T_WB, T_BJ = poses[joint.child], evaluate_all(joint.child_placement)
+            R, p = np.array(T_WB.R, dtype=float), np.array(T_WB.p, dtype=float)
+            middle = R @ np.array(T_BJ.p, dtype=float) + p
+            along = R @ np.array(T_BJ.R, dtype=float) @ np.array(joint.axes[number], dtype=float)
+            ends = np.array([middle - 0.5 * length * along, middle + 0.5 * length * along])
+            axes.plot(*ends.T, color="#b3261e", linewidth=1.1, linestyle="-.", zorder=4, clip_on=False)
+
+
+def _add_triads(axes: Any, placed: dict[str, Pose], length: float) -> None:
+    """x, y and z of frames in red, green and blue, with their names."""
+    for name, pose in placed.items():
+        origin, R = np.array(pose.p, dtype=float), np.array(pose.R, dtype=float)
+        for column, color in enumerate(AXIS_COLORS):
+            ends = np.array([origin, origin + length * R[:, column]])
+            axes.plot(*ends.T, color=color, linewidth=2.0, zorder=5, clip_on=False)
+        axes.text(*origin, f"\n{name}", color=INK, fontsize=9, ha="center", va="top", zorder=6)
