@@ -1,7 +1,7 @@
 """Options of the test run, and the figures that tests measured, printed at its end.
 
-A test reports a figure by `record_property("figure", (family, name, value))`; the largest of each name is shown, from all
-worker processes together.
+A test reports a figure by `record_property("figure", (family, name, value))`, a plain float; the largest of each name
+is shown, from all worker processes together.
 """
 
 from __future__ import annotations
@@ -24,4 +24,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if figures:
         terminalreporter.section("figures measured, the largest of each")
     for (family, name), values in sorted(figures.items()):
-        terminalreporter.write_line(f"{family}: {name} {max(values):.3g} ({len(values)} measured)")
+        terminalreporter.write_line(f"{family}: {name} {shown(max(values))} ({len(values)} measured)")
+
+
+def shown(number: float) -> str:
+    return f"{number:.3g}" if abs(number) < 1.0 else f"{number:.8g}"

@@ -1,14 +1,10 @@
-"""The same robot in Pinocchio and in MuJoCo, and the maps between their coordinates and ours.
+"""The same robot in Pinocchio, and the maps between its coordinates and ours. `mujoco_peer` does the same for MuJoCo.
 
-Both peers carry one frame per joint: our joint frame on the child, so T_parent_joint = placement * motion(q) and bodies and
-further joints hang on it at the inverse of `child_placement`. Every answer is given in our order and convention.
+A peer carries one frame per joint: our joint frame on the child, so T_parent_joint = placement * motion(q), and bodies
+and further joints hang on it at the inverse of `child_placement`. Every answer is given in our order and convention.
 
-    Pinocchio   quaternions xyzw, planar q = [x y cos sin], velocities as ours but in its own order. Joints are added
-                depth first: in another order its CRBA is silently wrong. Universal and cylindrical are two joints.
-    MuJoCo      several joints in one body act one after the other, so universal is two hinges, cylindrical hinge and slide,
-                planar two slides and a hinge, free (below a body) three slides and a ball. With v_mj = B(q) v,
-                M = B^T M_mj B,  h = B^T (h_mj + M_mj Bdot v),  a = B^-1 (a_mj - Bdot v),  tau_mj = B^-T tau.
-                It has no helical joint, and its rotor inertia along world axes is not ours along body axes.
+Pinocchio writes quaternions xyzw and planar q = [x y cos sin]; its velocities are ours in its own order. Joints are
+added depth first: in another order its CRBA is silently wrong. Universal and cylindrical joints are two joints there.
 """
 
 from __future__ import annotations
@@ -16,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 import pinocchio as pin
 
 from kinemorph.algebra.groups import Pose, matrix_of
-from kinemorph.algebra.quaternions import quat_to_rotation, rotation_to_quat
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -57,7 +51,8 @@ def matrix(pose: Pose) -> Array:
     return np.array(matrix_of(evaluate_all(pose)), dtype=float)
 
 
-def _sizes(kind: str) -> tuple[int, int]:
+def sizes(kind: str) -> tuple[int, int]:
+    """(nq, nv) of an elementary kind."""
     return {"planar": (3, 3), "spherical": (4, 3), "free": (7, 6)}.get(kind, (1, 1))
 
 
@@ -105,13 +100,13 @@ class PinocchioPeer:
             index, pose = self.at[frame.body]
             self.at[frame.name] = (index, pose @ matrix(frame.placement))
         model.armature = np.array(armature)
-        self.order = np.array([step.v + k for step in self.steps for k in range(_sizes(step.kind)[1])])
+        self.order = np.array([step.v + k for step in self.steps for k in range(sizes(step.kind)[1])])
         self.data = model.createData()
 
     def configuration(self, q: Array) -> Array:
         peer = np.zeros(self.model.nq)
         for step in self.steps:
-            own = q[step.q : step.q + _sizes(step.kind)[0]]
+            own = q[step.q : step.q + sizes(step.kind)[0]]
             if step.kind == "planar":
                 own = [own[0], own[1], np.cos(own[2]), np.sin(own[2])]
             elif step.kind in ("spherical", "free"):
@@ -163,135 +158,19 @@ class PinocchioPeer:
         index, pose = self.at[frame]
         return self.data.oMi[index].homogeneous @ pose
 
+    def jacobian(self, frame: str, reference: str, q: Array, v: Array) -> tuple[Array, Array]:
+        """(J, dJ/dt), each of shape (6, nv)."""
+        index, pose = self.at[frame]
+        model = self.model.copy()
+        number = model.addFrame(pin.Frame("asked", index, pin.SE3(pose), pin.FrameType.OP_FRAME))
+        data, which = model.createData(), getattr(pin, reference.upper())
+        pin.computeJointJacobiansTimeVariation(model, data, self.configuration(q), v[self.order])
+        pin.updateFramePlacements(model, data)
+        J = pin.getFrameJacobian(model, data, number, which)
+        Jdot = pin.getFrameJacobianTimeVariation(model, data, number, which)
+        return self._ours(J.reshape(6, -1)), self._ours(Jdot.reshape(6, -1))
+
     def centroidal(self, q: Array, v: Array) -> tuple[Array, Array]:
         """(center of mass, centroidal matrix), world axes."""
         pin.ccrba(self.model, self.data, self.configuration(q), v[self.order])
-        return self.data.com[0].copy(), self._ours(self.data.Ag.copy())
-
-
-# ── MuJoCo ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def in_mujoco(robot: Robot) -> bool:
-    """Whether MuJoCo can hold the robot."""
-    for joint in robot.joints:
-        linear = {"planar": (0, 1), "free": (0, 1, 2)}.get(joint.kind, ())
-        if joint.kind == "helical" or any(evaluate(joint.armature[k]) for k in linear):
-            return False
-    return True
-
-
-class MujocoPeer:
-    """A robot in MuJoCo, by way of its text format. All methods take and give one state in our convention."""
-
-    def __init__(self, robot: Robot) -> None:
-        self.robot = robot
-        self.names: list[tuple[str, Step]] = []
-        below: dict[str, list[Joint]] = {}
-        for joint in robot.joints:
-            below.setdefault(joint.parent, []).append(joint)
-        bodies = "".join(self._body(joint, below, np.eye(4)) for joint in below["world"])
-        text = (
-            f'<mujoco><compiler angle="radian"/><option gravity="{_text(evaluate_all(robot.gravity))}">'
-            f'<flag constraint="disable" contact="disable"/></option><worldbody>{bodies}</worldbody></mujoco>'
-        )
-        self.model = mujoco.MjModel.from_xml_string(text)
-        self.data = mujoco.MjData(self.model)
-        self.steps = []
-        for name, step in self.names:
-            peer = self.model.joint(name)
-            step = step._replace(peer_q=int(peer.qposadr[0]), peer_v=int(peer.dofadr[0]))
-            self.steps.append(step)
-        armature = [evaluate(x) for joint in robot.joints for x in joint.armature]
-        for step in self.steps:
-            for k in range(_sizes(step.kind)[1]):
-                self.model.dof_armature[step.peer_v + k] = armature[step.v + k]
-
-    def _body(self, joint: Joint, below: Mapping[str, list[Joint]], parent: Array) -> str:
-        pose, back = parent @ matrix(joint.placement), np.linalg.inv(matrix(joint.child_placement))
-        body = self.robot.body(joint.child)
-        com = back[:3, :3] @ evaluate_all(body.com) + back[:3, 3]
-        I = back[:3, :3] @ np.array(evaluate_all(body.inertia)) @ back[:3, :3].T
-        entries = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-        joints = "".join(self._joints(joint))
-        children = "".join(self._body(child, below, back) for child in below.get(joint.child, ()))
-        return (
-            f'<body pos="{_text(pose[:3, 3])}" quat="{_text(rotation_to_quat(pose[:3, :3].tolist()))}">{joints}'
-            f'<inertial pos="{_text(com)}" mass="{evaluate(body.mass)!r}" fullinertia="{_text(entries)}"/>{children}</body>'
-        )
-
-    def _joints(self, joint: Joint) -> list[str]:
-        made = []
-        for number, step in enumerate(joint.table.primitives):
-            name = f"{joint.name}.{number}"
-            q, v = self.robot.q_slice(joint.name).start + step.q[0], self.robot.v_slice(joint.name).start + step.v[0]
-            kind = "floating" if step.kind == "free" and joint.parent == "world" else step.kind
-            made += [text.format(n=name, a=_text(joint.axes[step.axis or 0])) for text in _MUJOCO_JOINTS[kind]]
-            self.names.append((f"{name}.0", Step(step.kind, q, v, 0, 0)))
-        return made
-
-    def mass_matrix(self, q: Array) -> Array:
-        B = self._set(q, np.zeros(self.robot.nv))[0]
-        return B.T @ self._mass() @ B
-
-    def bias_forces(self, q: Array, v: Array) -> Array:
-        B, rate = self._set(q, v)
-        return B.T @ (self.data.qfrc_bias + self._mass() @ rate)
-
-    def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
-        B, rate = self._set(q, v, tau)
-        return B.T @ (self.data.qacc - rate)
-
-    def _mass(self) -> Array:
-        n = self.robot.nv
-        M, unit = np.zeros((n, n)), np.eye(n)
-        for k in range(n):
-            mujoco.mj_mulM(self.model, self.data, M[k], unit[k])
-        return M
-
-    def _set(self, q: Array, v: Array, tau: Array | None = None) -> tuple[Array, Array]:
-        """Computes the state, and gives (B, Bdot v); B is orthogonal."""
-        n, data = self.robot.nv, self.data
-        B, rate = np.zeros((n, n)), np.zeros(n)
-        for (name, _), step in zip(self.names, self.steps, strict=True):
-            nq, nv = _sizes(step.kind)
-            own, speed = q[step.q : step.q + nq], v[step.v : step.v + nv]
-            block, turned, spin = np.eye(nv), np.eye(3), np.zeros(3)
-            if step.kind == "planar":
-                c, s = np.cos(own[2]), np.sin(own[2])
-                turned, spin = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), np.array([0.0, 0.0, speed[2]])
-                block = turned.copy()
-                rate[step.peer_v : step.peer_v + 2] = (turned @ np.cross(spin, [speed[0], speed[1], 0.0]))[:2]
-            elif step.kind == "free":
-                turned = np.array(quat_to_rotation(own[3:]))
-                joint = self.robot.joint(name.split(".")[0])
-                if joint.parent == "world":  # MuJoCo's own free joint: pose in the world
-                    base = matrix(joint.placement)
-                    turned = base[:3, :3] @ turned
-                    own = np.array([*(base[:3, :3] @ own[:3] + base[:3, 3]), *rotation_to_quat(turned.tolist())])
-                block = np.eye(6)
-                block[:3, :3] = turned
-                rate[step.peer_v : step.peer_v + 3] = turned @ np.cross(speed[3:], speed[:3])
-            data.qpos[step.peer_q : step.peer_q + nq] = own
-            B[step.peer_v : step.peer_v + nv, step.v : step.v + nv] = block
-        data.qvel[:] = B @ v
-        data.qfrc_applied[:] = 0.0 if tau is None else B @ tau
-        mujoco.mj_forward(self.model, data)
-        return B, rate
-
-
-_SLIDES = [
-    f'<joint name="{{n}}.{k}" type="slide" axis="{" ".join("1" if i == k else "0" for i in range(3))}"/>' for k in range(3)
-]
-_MUJOCO_JOINTS = {
-    "revolute": ['<joint name="{n}.0" type="hinge" axis="{a}"/>'],
-    "prismatic": ['<joint name="{n}.0" type="slide" axis="{a}"/>'],
-    "spherical": ['<joint name="{n}.0" type="ball"/>'],
-    "planar": [*_SLIDES[:2], '<joint name="{n}.2" type="hinge" axis="0 0 1"/>'],
-    "free": [*_SLIDES, '<joint name="{n}.3" type="ball"/>'],
-    "floating": ['<freejoint name="{n}.0"/>'],
-}
-
-
-def _text(numbers: Sequence[float]) -> str:
-    return " ".join(repr(float(x)) for x in numbers)
+        return self.data.com[0].copy(), self._ours(self.data.Ag.copy().reshape(6, -1))

@@ -1,8 +1,9 @@
 """Seeded random robots for sweeps: any tree, any joint kinds, any axes and offsets. The same seed gives the same robot.
 
-Half of the robots (even seeds) stand on a free base. Structure is mixed on purpose: general numbers find wrong formulas,
-coordinate axes and zero offsets find wrong shortcuts. Branches, several trees, bodies fixed to the world or to each other,
-joint frames away from the child's frame, rotor inertias and children declared before their parents all occur.
+Half of the robots (even seeds) stand on a free base. Structure is mixed on purpose: general numbers find wrong
+formulas, coordinate axes and zero offsets find wrong shortcuts, axes that are parallel but for a hair find lost digits.
+Branches, several trees, bodies fixed to the world or to each other, joint frames away from the child's frame, rotor
+inertias and children declared before their parents all occur.
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ class _Grower:
 
     def grow(self, most: int) -> Robot:
         rng = self.rng
-        wanted = int(rng.integers(1, most + 1)) if self.chance(0.4) else round(float(np.exp(rng.uniform(0, np.log(most)))))
+        wanted = (
+            int(rng.integers(1, most + 1)) if self.chance(0.4) else round(float(np.exp(rng.uniform(0, np.log(most)))))
+        )
         wanted = max(wanted, 6 if self.free_base else 1)
         trees, dof = int(rng.choice([1, 2, 3], p=[0.8, 0.15, 0.05])), 0
         while dof < wanted:
@@ -135,7 +138,9 @@ class _Grower:
         name = f"b{n}"
         body = random_body(rng, name)
         com = tuple(self._named(x) for x in body.com)
-        inertia = tuple(tuple(self._named(x) if i == k else x for k, x in enumerate(r)) for i, r in enumerate(body.inertia))
+        inertia = tuple(
+            tuple(self._named(x) if i == k else x for k, x in enumerate(r)) for i, r in enumerate(body.inertia)
+        )
         self.bodies.append(Body(name, self._named(body.mass), com, inertia))  # type: ignore[arg-type]
         joint: dict[str, Any] = {"name": f"j{n}", "kind": kind, "parent": parent, "child": name}
         joint["placement"] = self._placement()
@@ -169,7 +174,9 @@ class _Grower:
         else:  # a quarter turn about a coordinate axis
             x, y, z = COORDINATE_AXES[int(rng.integers(6))]
             half = float(np.sqrt(0.5))
-            R = tuple(tuple(float(round(e)) for e in row) for row in quat_to_rotation((half, half * x, half * y, half * z)))
+            R = tuple(
+                tuple(float(round(e)) for e in row) for row in quat_to_rotation((half, half * x, half * y, half * z))
+            )
         if self.chance(0.1):  # axes that are parallel but for a hair, as files write them
             R = matmul(R, exp_so3(tuple(rng.normal(size=3) * 10.0 ** rng.uniform(-16, -1))))
         p = rng.normal(size=3) * 0.3
@@ -199,7 +206,7 @@ def _second_axis(rng: np.random.Generator, axis: Sequence[float]) -> tuple[float
 
 
 def robot_of_kind(kind: str, *, chained: bool, seed: int = 1) -> Robot:
-    """One joint of a kind alone, or between two revolute joints; general frames, axes and bodies, even rotor inertias."""
+    """One joint of a kind alone, or between two revolute ones; general frames, axes and bodies, even rotor inertias."""
     rng = np.random.default_rng([seed, 5])
     kinds = ("revolute", kind, "revolute") if chained else (kind,)
     builder = RobotBuilder(f"{kind}{'_chained' if chained else ''}", gravity=(1.0, -2.0, -9.0))

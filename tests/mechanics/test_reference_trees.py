@@ -1,7 +1,7 @@
 """Forty stored trees, computed elsewhere: mass matrix, bias forces and accelerations.
 
-The file speaks MuJoCo's language: a free base has v = [linear velocity in the WORLD; angular velocity in the body], and the
-order of the velocities is its own. With R the rotation of the base and B = blockdiag(R, 1):
+The file speaks MuJoCo's language: a free base has v = [linear velocity in the WORLD; angular velocity in the body], and
+the order of the velocities is its own. With R the rotation of the base and B = blockdiag(R, 1):
 
     v_file = B v,   M = B^T M_file B,   tau = B^T tau_file,   a_body = R^T a_world - w x v_body
 """

@@ -6,4 +6,5 @@ sampling       a model at random states; relative errors and exact rates of chan
 verdict        a check, and the list of them with a yes or no
 reaching       `inverse_kinematics`: the configuration that puts frames where they are wanted
 descent        damped Gauss-Newton steps on a manifold, within limits
+ranges         where q may go: limits, couplings, unit quaternions
 """

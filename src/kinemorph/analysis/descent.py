@@ -4,9 +4,9 @@ The residual e(q) is to become zero. With e(q + dv) = e - J dv to first order, e
 
     (J^T J + mu) dv = J^T e,    mu = kappa |e|^2
 
-on the velocities that are free to move: one that sits at a limit and is pushed against it is held for this step, and what
-still crosses a limit is put back onto it. kappa follows the gain, achieved over predicted decrease (Nielsen 1999); mu
-falling with the square of the residual keeps the last steps quadratic, also where J loses rank (Fan & Yuan 2005).
+on the velocities that are free to move: one that sits at a limit and is pushed against it is held for this step, and
+what still crosses a limit is put back onto it. kappa follows the gain, achieved over predicted decrease (Nielsen 1999);
+mu falling with the square of the residual keeps the last steps quadratic, also where J loses rank (Fan & Yuan 2005).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def descend(problem: Problem, q: Array, *, reached: Callable[[Array], bool], ite
         q_new = problem.step(q, moved)
         e_new, J_new = problem.linearize(q_new)
         error_new = float(e_new @ e_new)
-        predicted = 2.0 * dv @ push[free] - float(np.sum((J @ moved) ** 2))
+        predicted = float(2.0 * dv @ push[free] - np.sum((J @ moved) ** 2))
         gain = (error - error_new) / predicted if predicted > 0.0 else -1.0
         if error_new < error and gain > 1e-4:
             q, e, J, error = q_new, e_new, J_new, error_new

@@ -2,17 +2,17 @@
 
     reached = inverse_kinematics(robot, {"flange": T_WF})
 
-A target is a pose (4, 4) or a position (3,), for any number of frames at once; a free base is placed by giving its body a
-target. The residual is the position error [m] and the rotation vector [rad] from the frame to its target, both in world
-axes; analysis.descent brings it to zero, from q0 first and then from random configurations. Joints that move no target
-stay as they are; coupled joints follow their leaders. A target out of reach is a result that says so.
+A target is a pose (4, 4) or a position (3,), for any number of frames at once; a free base is placed by giving its body
+a target. The residual is the position error [m] and the rotation vector [rad] from the frame to its target, both in
+world axes; analysis.descent brings it to zero. Where it gets stuck, it starts again: two times out of three from the
+best configuration so far, with the limbs that miss their targets drawn anew, else from a random one. Joints that move
+no target stay as they are; coupled joints follow their leaders. A target out of reach is a result that says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +21,11 @@ import numpy.typing as npt
 from kinemorph.algebra.groups import Pose, log_so3, matrix_of
 from kinemorph.algebra.rotations import is_rotation, left_jacobian_so3_inverse
 from kinemorph.analysis.descent import Array, Descent, Problem, descend
+from kinemorph.analysis.ranges import Ranges
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
-from kinemorph.model.configuration import integrate, neutral, random_configuration
-from kinemorph.model.parameter import evaluate
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
@@ -33,7 +33,7 @@ Target = npt.ArrayLike | Pose
 
 
 class Miss(NamedTuple):
-    """How far a frame is from its target: `position` [m], `rotation` [rad] (None where only a position was asked for)."""
+    """How far a frame is from its target: `position` [m], `rotation` [rad] (None where only a position was asked)."""
 
     position: float
     rotation: float | None
@@ -43,7 +43,7 @@ class Miss(NamedTuple):
 class Reached:
     """Where inverse kinematics ended. True where every target is met.
 
-    `q` (nq,); `errors` by frame name; `iterations` in all; `restarts` from random configurations; `message`, a sentence.
+    `q` (nq,); `errors` by frame name; `iterations` of all attempts; `restarts` after the first; `message`, a sentence.
     """
 
     q: Array
@@ -65,7 +65,7 @@ def inverse_kinematics(
     limits: bool = True,
     tolerance: float = 1e-10,
     iterations: int = 200,
-    restarts: int = 20,
+    restarts: int = 40,
     seed: int = 0,
 ) -> Reached:
     """The configuration that brings frames to their targets.
@@ -76,7 +76,7 @@ def inverse_kinematics(
     `limits`      keep joints within their limits
     `tolerance`   largest error of any target that counts as met, [m] and [rad]
     `iterations`  steps per attempt
-    `restarts`    attempts from random configurations after the one from q0
+    `restarts`    further attempts where the one from q0 ends short of a target; `seed` of their random configurations
     """
     dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
     robot = dynamics.robot
@@ -93,23 +93,28 @@ def inverse_kinematics(
     if not targets:
         raise ShapeError("inverse_kinematics: no target was given; expected at least one, as {frame: pose}.")
     goals = [_goal(dynamics, frame, target) for frame, target in targets.items()]
-    space = Space(robot, limits, frozenset(targets))
-    start = space.inside(_start(robot, q0))
-    problem = Problem(lambda q: _linearized(space, goals, q), space.moved, space.held)
+    ranges = Ranges(robot, limits, tuple(targets))
+    start = ranges.inside(_start(robot, q0))
+    parameters = [dynamics.nominal_parameters] if dynamics.parameters else []
+    problem = Problem(lambda q: _linearized(goals, ranges.leading, parameters, q), ranges.moved, ranges.held)
     rng = np.random.default_rng(seed)
 
-    best: Descent | None = None
-    count = attempts = 0
-    while (best is None or not best.reached) and attempts <= restarts:
-        q = start if best is None else space.elsewhere(start, rng)
-        found = descend(problem, q, reached=lambda e: _worst(goals, e) <= tolerance, iterations=iterations)
-        count, attempts = count + found.iterations, attempts + 1
-        if best is None or found.reached or found.residual @ found.residual < best.residual @ best.residual:
+    def met(residual: Array) -> bool:
+        return all(_largest(miss) <= tolerance for miss in _misses(goals, residual))
+
+    best = descend(problem, start, reached=met, iterations=iterations)
+    count, restarted = best.iterations, 0
+    while not best.reached and restarted < restarts:
+        restarted += 1
+        missed = _missed(goals, best.residual) if restarted % 3 else list(targets)
+        q = ranges.elsewhere(best.q, missed, rng)
+        found = descend(problem, q, reached=met, iterations=iterations)
+        count += found.iterations
+        if found.reached or found.residual @ found.residual < best.residual @ best.residual:
             best = found
-    assert best is not None
     errors = {goal.frame: miss for goal, miss in zip(goals, _misses(goals, best.residual), strict=True)}
-    message = _sentence(space, best, errors, attempts, tolerance)
-    return Reached(best.q, errors, count, best.reached, attempts - 1, message)
+    message = _sentence(ranges, best, errors, 1 + restarted, tolerance)
+    return Reached(best.q, errors, count, best.reached, restarted, message)
 
 
 # ── targets ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,16 +158,76 @@ def _goal(dynamics: Dynamics, frame: str, target: Target) -> Goal:
     return Goal(frame, given[:3, 3], U @ Vt, *functions)
 
 
-def _linearized(space: Space, goals: list[Goal], q: Array) -> tuple[Array, Array]:
+def _linearized(goals: list[Goal], leading: Array, parameters: list[Array], q: Array) -> tuple[Array, Array]:
     """Residual and Jacobian of all targets: 3 rows for a position, 6 for a pose."""
     residuals, jacobians = [], []
-    p = space.nominal
     for goal in goals:
-        T, J = goal.pose(q, *p), goal.jacobian(q, *p)
+        T, J = goal.pose(q, *parameters), goal.jacobian(q, *parameters)
         residuals.append(goal.position - T[:3, 3])
         jacobians.append(J[:3])
         if goal.rotation is not None:
             w = np.array(log_so3((goal.rotation @ T[:3, :3].T).tolist()))
             residuals.append(w)
             jacobians.append(np.array(left_jacobian_so3_inverse((-w).tolist())) @ J[3:])
-    return np.concatenate(residuals), np.concatenate(jacobians) @ space.leading
+    return np.concatenate(residuals), np.concatenate(jacobians) @ leading
+
+
+def _misses(goals: list[Goal], residual: Array) -> list[Miss]:
+    """How far each target is off, from the residual of all."""
+    misses, at = [], 0
+    for goal in goals:
+        position = float(np.linalg.norm(residual[at : at + 3]))
+        rotation = None if goal.rotation is None else float(np.linalg.norm(residual[at + 3 : at + 6]))
+        misses.append(Miss(position, rotation))
+        at += 3 if rotation is None else 6
+    return misses
+
+
+def _missed(goals: list[Goal], residual: Array) -> list[str]:
+    """The frames that are off by a good part of the largest error."""
+    sizes = [_largest(miss) for miss in _misses(goals, residual)]
+    return [goal.frame for goal, size in zip(goals, sizes, strict=True) if size >= 0.3 * max(sizes)]
+
+
+# ── from the start to the sentence ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _start(robot: Robot, q0: npt.ArrayLike | None) -> Array:
+    """The configuration to start from, checked."""
+    if q0 is None:
+        return neutral(robot)
+    q = np.array(q0, dtype=float)
+    if q.shape != (robot.nq,):
+        raise ShapeError(f"inverse_kinematics: q0 has shape {q.shape}; expected ({robot.nq},), one entry per q_names.")
+    if not np.isfinite(q).all():
+        bad = robot.q_names[int(np.argmin(np.isfinite(q)))]
+        raise ShapeError(f"inverse_kinematics: q0 is not finite at '{bad}'; expected numbers.")
+    for joint in robot.joints:
+        turning = [i for i, unit in enumerate(joint.table.q_units) if not unit]
+        length = float(np.linalg.norm(q[robot.q_slice(joint.name)][turning])) if turning else 1.0
+        if abs(length - 1.0) > 1e-6:
+            raise ShapeError(
+                f"inverse_kinematics: the quaternion of joint '{joint.name}' in q0 has length {length:.3g}; "
+                "expected 1. Normalize it; a free joint is [x y z qw qx qy qz]."
+            )
+    return q
+
+
+def _largest(miss: Miss) -> float:
+    return max(miss.position, miss.rotation or 0.0)
+
+
+def _sentence(ranges: Ranges, found: Descent, errors: Mapping[str, Miss], attempts: int, tolerance: float) -> str:
+    """What happened, for a person."""
+    tries = "the first attempt" if attempts == 1 else f"{attempts} attempts"
+    frame, miss = max(errors.items(), key=lambda item: _largest(item[1]))
+    if found.reached:
+        return f"every target is met within {tolerance:.0e} after {tries}; the largest error is {_largest(miss):.1e}."
+    turned = "" if miss.rotation is None else f" and {miss.rotation:.3g} rad"
+    met = sum(_largest(one) <= tolerance for one in errors.values())
+    stuck = ranges.at_limits(found.q)
+    blame = f" Joints at a limit: {', '.join(stuck)}." if stuck else ""
+    return (
+        f"target '{frame}' is not reached: the nearest found is {miss.position:.3g} m{turned} away, after {tries}; "
+        f"{met} of {len(errors)} targets are met.{blame} It may lie out of reach; allow more restarts, or move it."
+    )

@@ -76,8 +76,8 @@ class Sample:
     def worst(self, difference: Array, *terms: Array, floor: float = 0.0, by_joint: bool = True) -> Figure:
         """The largest entry of a difference (n, ...) over the largest entry of its terms, state by state.
 
-        `floor` is the least size that counts, for terms that may vanish. `by_joint`: the entries go by velocities, whose
-        names then say where the largest one is.
+        `floor` is the least size that counts, for terms that may vanish. `by_joint`: the entries go by velocities,
+        whose names then say where the largest one is.
         """
         n = len(difference)
         size = np.max([np.abs(term).reshape(n, -1).max(axis=1) for term in terms], axis=0, initial=floor)

@@ -10,6 +10,7 @@ passes is consistent; that it is the robot one meant, no check can say.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,8 +98,8 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], Figure]:
             )
         other = derive(d.robot, name, parameters=[p.name for p in d.parameters], backend="interpreter")  # type: ignore[arg-type]
         pushes = np.concatenate([s.a[:, None], _units(len(s.q), nv)], axis=1)
-        batch = {"q": s.q[:, None], "v": s.v[:, None], "a": pushes, "wrenches": 0.0 * s.wrenches[:, None]}
-        ours, theirs = (s.call(way.inverse_dynamics, **batch) for way in (d, other))
+        wide = replace(s, q=s.q[:, None], v=s.v[:, None], a=pushes, wrenches=0.0 * s.wrenches[:, None])
+        ours, theirs = (wide.call(way.inverse_dynamics) for way in (d, other))
         figures = [s.worst(ours - theirs, ours, theirs, floor=s.weight, by_joint=False)]
         if nv > DENSE_LIMIT:
             note = f"through ID under unit accelerations; its own M and FD are compared up to {DENSE_LIMIT} dof"
@@ -139,7 +140,7 @@ FUNCTIONS = (
     "momentum",
     "configuration_rate",
 )
-FORCES = {"inverse_dynamics", "bias_forces", "gravity_forces", "coriolis_matrix", "energy"}  # may vanish but for rounding
+FORCES = {"mass_matrix", "inverse_dynamics", "bias_forces", "gravity_forces", "coriolis_matrix", "energy"}
 
 
 def _same_as_interpreter() -> Law:
@@ -162,7 +163,7 @@ def _compiled_is_interpreted(s: Sample) -> Figure:
         batch = _outputs(function(*inputs))
         first = [x if port.name == "p" else x[0] for x, port in zip(inputs, function.program.inputs, strict=True)]
         single = _outputs(function(*first))
-        floor = s.weight if function.name.partition(".")[2] in FORCES else 1e-3
+        floor = s.weight if function.name.removeprefix(f"{s.dynamics.robot.name}.") in FORCES else 1e-3
         for ours, alone, exact in zip(batch, single, expected, strict=True):
             gap = np.concatenate([ours - exact, (alone - exact[0])[None]])
             if function.name.endswith(".forward_dynamics"):  # rounding of the matrix is magnified in its solution

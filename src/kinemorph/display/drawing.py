@@ -49,7 +49,7 @@ def draw(
 ) -> Figure:
     """A picture of a robot at q, shape (nq,); the neutral configuration where none is given.
 
-    `ghosts`   further configurations, drawn pale
+    `ghosts`   further configurations, drawn pale and behind
     `joints`   also the axes of the joints
     `frames`   also the declared frames as x-y-z triads with their names: all of them, or those named (bodies too)
     `ground`   a grid below the robot with its shadow
@@ -61,19 +61,19 @@ def draw(
     robot = as_robot(robot)
     poses = poses_at(robot, q)
     extent = outlines.extent(robot, poses)
-    others = [poses_at(robot, ghost) for ghost in ghosts]
-    parts = [part for poses_of in others for part in _parts(robot, poses_of, extent, GHOST)]
-    parts += _parts(robot, poses, extent, 0.0)
-    surface = np.concatenate([surface for surface, _ in parts]) if parts else np.zeros((0, 4, 3))
-    colors = np.concatenate([colors for _, colors in parts]) if parts else np.zeros((0, 3))
+    surface, colors = _solids(robot, poses, extent)
+    pale = [_solids(robot, poses_at(robot, ghost), extent, fade=GHOST) for ghost in ghosts]
+    everything = np.concatenate([surface, *(ghost for ghost, _ in pale)])
 
     figure = blank(*(size or (7.0, 6.0)))
     axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
-    low, high = scene_box(surface, extent)
+    low, high = scene_box(everything, extent)
     set_axes(axes, low, high)
     place_camera(figure, axes, (low, high), view, resize=size is None)
     if ground:
-        add_ground(axes, surface, low, high)
+        add_ground(axes, everything, low, high)
+    for ghost, faded in pale:
+        _add_solids(axes, ghost, faded)
     _add_solids(axes, surface, colors)
     if joints:
         _add_joint_axes(axes, robot, poses, 0.14 * extent)
@@ -123,20 +123,22 @@ def skipped_meshes(robot: Robot) -> str:
 # ── solids and light ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _parts(robot: Robot, poses: dict[str, Pose], extent: float, fade: float) -> list[tuple[Array, Array]]:
-    """Facets in the world and their lit colors, body by body."""
+def _solids(robot: Robot, poses: dict[str, Pose], extent: float, fade: float = 0.0) -> tuple[Array, Array]:
+    """All facets in the world, shape (n, 4, 3), and their lit colors, shape (n, 3). Ghosts come without mounts."""
     palette = depth_colors(robot)
     made: list[tuple[Shape, Pose, Color]] = [
         (shape, poses[body.name], palette[body.name] if shape.color == STEEL else shape.color)
         for body in robot.bodies
         for shape in outlines.shapes_of(robot, body, extent)
     ]
-    made += [(shape, IDENTITY, GRAPHITE) for shape in outlines.mounts(robot, extent)]
-    parts = []
+    if not fade:
+        made += [(shape, IDENTITY, GRAPHITE) for shape in outlines.mounts(robot, extent)]
+    surfaces, colors = [np.zeros((0, 4, 3))], [np.zeros((0, 3))]
     for shape, pose, color in made:
         surface = moved(facets(shape, 0.006 * extent), np.array(pose.R, dtype=float), np.array(pose.p, dtype=float))
-        parts.append((surface, _lit(surface, np.array(color[:3], dtype=float), fade)))
-    return parts
+        surfaces.append(surface)
+        colors.append(_lit(surface, np.array(color[:3], dtype=float), fade))
+    return np.concatenate(surfaces), np.concatenate(colors)
 
 
 def _lit(surface: Array, color: Array, fade: float) -> Array:
@@ -148,6 +150,7 @@ def _lit(surface: Array, color: Array, fade: float) -> Array:
 
 
 def _add_solids(axes: Any, surface: Array, colors: Array) -> None:
+    """Adds the facets that face the viewer; those seen edge-on are kept, since the view is in perspective."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
     if len(surface):
@@ -173,9 +176,12 @@ def _add_joint_axes(axes: Any, robot: Robot, poses: dict[str, Pose], length: flo
 
 def _add_triads(axes: Any, placed: dict[str, Pose], length: float) -> None:
     """x, y and z of frames in red, green and blue, with their names."""
+    from matplotlib.patheffects import withStroke
+
     for name, pose in placed.items():
         origin, R = np.array(pose.p, dtype=float), np.array(pose.R, dtype=float)
         for column, color in enumerate(AXIS_COLORS):
             ends = np.array([origin, origin + length * R[:, column]])
             axes.plot(*ends.T, color=color, linewidth=2.0, zorder=5, clip_on=False)
-        axes.text(*origin, f"\n{name}", color=INK, fontsize=9, ha="center", va="top", zorder=6)
+        label = axes.text(*origin, f"\n{name}", color=INK, fontsize=9, ha="center", va="top", zorder=6)
+        label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])

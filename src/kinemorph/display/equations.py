@@ -1,4 +1,4 @@
-r"""Equations of motion to read: a program of `derive` with the robot's own symbols, as text, LaTeX or a picture.
+r"""Equations of motion to read: a program of `derive` with the robot's own symbols, as text or LaTeX.
 
 Coordinates are q_i, velocities \dot q_i and accelerations \ddot q_i, counted from 1 in the order of `robot.v_names`;
 where v is not the rate of q (quaternions, planar joints) they are v_i and \dot v_i. Parameters carry their own symbols;
@@ -7,27 +7,21 @@ gravity is the symbol g unless a number is asked for. The algebra of writing the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from kinemorph.codegen.backends.latex import latex, to_latex
+from kinemorph.codegen.backends.latex import to_latex
 from kinemorph.codegen.backends.text import to_text
 from kinemorph.codegen.equations import Equations
 from kinemorph.codegen.equations import equations as readable_equations
 from kinemorph.codegen.names import entry_name, latex_name
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.tree import Sum, Tree, is_negative, scaled
 from kinemorph.deriving import Dynamics, FormulationName, derive
-from kinemorph.display.canvas import INK, PALE, blank
 from kinemorph.model.parameter import Parameter, Value
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Names = dict[tuple[str, int | None], tuple[str, str]]
 ParameterChoice = Literal["all"] | Sequence[str] | None
@@ -52,7 +46,7 @@ OUTPUT_NAMES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class WrittenEquations:
-    """Equations of one robot to read: `text` (Python syntax), `latex`, `legend`; `draw_equations` makes a picture."""
+    """Equations of one robot to read: `text` (Python syntax), `latex`, `legend`. `typesetting` draws them."""
 
     robot: Robot
     programs: tuple[Program, ...]
@@ -81,18 +75,34 @@ class WrittenEquations:
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """What the symbols stand for, one line each: coordinates with their unit, parameters with their value."""
-        robot = self.robot
-        coordinates = enumerate(zip(robot.q_names, robot.q_units, strict=True), 1)
-        named = [(f"q{i}", name, unit or "-") for i, (name, unit) in coordinates]
-        lines = [f"{q} [{unit}]" if q == name else f"{q} = {name} [{unit}]" for q, name, unit in named]
-        return (*lines, *(f"{p.name} = {p.value:g} {p.unit}".rstrip() for p in self.parameters))
+        """What the inputs that occur stand for, a line each: coordinates with units, parameters with their values."""
+        robot, used = self.robot, {entry for program in self.programs for entry in used_inputs(program)}
+        rows = [("q", i, name, unit) for i, (name, unit) in enumerate(zip(robot.q_names, robot.q_units, strict=True))]
+        rates = "v" if is_plain(robot) else ""  # where v is the rate of q, the line of q speaks for both
+        if not rates:
+            rows += [
+                ("v", i, name, unit) for i, (name, unit) in enumerate(zip(robot.v_names, robot.v_units, strict=True))
+            ]
+        lines = []
+        for port, i, name, unit in rows:
+            if used & {(port, i), (rates, i), ("a", i) if rates or port == "v" else (port, i)}:
+                symbol = f"{port}{i + 1}"
+                lines.append(f"{symbol}{'' if name == symbol else f' = {name}'} [{unit or '-'}]")
+        for i, parameter in enumerate(self.parameters):
+            if ("p", i) in used:
+                lines.append(f"{parameter.name} = {parameter.value:g} {parameter.unit}".rstrip())
+        return tuple(lines)
 
     def __str__(self) -> str:
         return self.text
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex}$$" if self.ops < 2000 else ""
+
+    def entry_names(self, program: Program) -> list[str]:
+        """The LaTeX names of a program's outputs, entry by entry."""
+        names = self._names(program)
+        return [entry_name(port, index, names)[1] for port in program.outputs for index in range(port.size)]
 
     def _names(self, program: Program) -> Names:
         return {**self.names, **_output_names(self.robot, program)}
@@ -148,9 +158,20 @@ def symbols_of(dynamics: Dynamics) -> Names:
     return names
 
 
+def used_inputs(program: Program) -> set[tuple[str, int]]:
+    """The inputs on which a program depends, as (port, place in it)."""
+    places = [(port.name, i) for port in program.inputs for i in range(port.size)]
+    nodes = program.graph.nodes
+    return {places[int(nodes[i][1])] for i in program.order if nodes[i][0] == "input"}
+
+
+def is_plain(robot: Robot) -> bool:
+    """Whether v is the rate of q, entry by entry."""
+    return all(joint.kind not in ("spherical", "planar", "free") for joint in robot.joints)
+
+
 def _rates(robot: Robot) -> tuple[str, str]:
-    plain = all(joint.kind not in ("spherical", "planar", "free") for joint in robot.joints)
-    return (r"\dot{q}", r"\ddot{q}") if plain else ("v", r"\dot{v}")
+    return (r"\dot{q}", r"\ddot{q}") if is_plain(robot) else ("v", r"\dot{v}")
 
 
 def _output_names(robot: Robot, program: Program) -> Names:
@@ -173,74 +194,3 @@ def _with_gravity_symbol(robot: Robot) -> Robot:
     signed: Value = g if value > 0.0 else -g
     x, y, z = (signed if i == acting[0] else 0.0 for i in range(3))
     return replace(robot, gravity=(x, y, z), parameters=(*robot.parameters, g))
-
-
-# ── as a picture ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-POINTS = 15.0  # font size
-LEADING = 2.35  # line height over font size
-
-
-def draw_equations(equations: WrittenEquations, *, title: str | None = None, width: float = 11.0) -> Figure:
-    """The equations as a picture of a width in inches, long sums in several lines, with a legend below."""
-    room = 72.0 * (width - 0.9)
-    lines: list[str] = []
-    for program, written in zip(equations.programs, equations.written, strict=True):
-        rows = [(symbol.latex, tree) for symbol, tree in written.definitions]
-        rows += list(zip(_entry_names(program, equations._names(program)), written.trees, strict=True))
-        for name, tree in rows:
-            lines += _broken(name, tree, room)
-    legend = _filled([line.replace("^2", "²") for line in equations.legend], round(13 * width))
-    step = POINTS * LEADING / 72.0
-    height = 0.8 + step * len(lines) + 0.22 * len(legend) + 0.25
-    figure = blank(width, height)
-    heading = f"equations of motion of {equations.robot.name.replace('_', ' ')}" if title is None else title
-    figure.text(0.5, 1.0 - 0.2 / height, heading, ha="center", va="top", fontsize=14, color=INK)
-    for i, line in enumerate(lines):
-        y = 1.0 - (0.8 + step * (i + 0.5)) / height
-        figure.text(0.45 / width, y, f"${line}$", fontsize=POINTS, va="center", color=INK, math_fontfamily="cm")
-    for i, line in enumerate(legend):
-        figure.text(0.45 / width, (0.15 + 0.22 * (len(legend) - 1 - i)) / height, line, fontsize=9, color=PALE)
-    return figure
-
-
-def _entry_names(program: Program, names: Names) -> list[str]:
-    return [entry_name(port, index, names)[1] for port in program.outputs for index in range(port.size)]
-
-
-def _broken(name: str, tree: Tree, room: float) -> list[str]:
-    """`name = sum` in as many lines as the room [points] asks for; a line that goes on is indented."""
-    lines, line = [], f"{name} ="
-    for piece in _pieces(tree):
-        longer = f"{line} {piece}"
-        if _width(longer) > room and not line.endswith("="):
-            lines.append(line)
-            longer = rf"\qquad {piece}"
-        line = longer
-    return [*lines, line]
-
-
-def _pieces(tree: Tree) -> list[str]:
-    """The terms of a sum, each with its sign; mathtext sets no space before a function, so it is put in."""
-    terms = tree.terms if isinstance(tree, Sum) else (tree,)
-    signed = [latex(terms[0])]
-    signed += [f"- {latex(scaled(-1.0, term))}" if is_negative(term) else f"+ {latex(term)}" for term in terms[1:]]
-    return [re.sub(r"(?<=[\w}] )\\(?=sin|cos|tan|ln|arc)", r"\\,\\", piece) for piece in signed]
-
-
-def _width(line: str) -> float:
-    """The width of a line of formula [points]."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    properties = FontProperties(size=POINTS, math_fontfamily="cm")
-    return float(text_to_path.get_text_width_height_descent(f"${line}$", properties, ismath=True)[0])
-
-
-def _filled(items: Sequence[str], columns: int) -> list[str]:
-    """Items side by side in lines of at most so many characters."""
-    lines = [""]
-    for item in items:
-        joined = f"{lines[-1]}     {item}".strip()
-        lines = [*lines[:-1], joined] if len(joined) <= columns or not lines[-1] else [*lines, item]
-    return lines

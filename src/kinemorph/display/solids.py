@@ -78,7 +78,7 @@ def _ball(radius: float) -> Profile:
 
 def _cone(bottom: float, top: float, length: float) -> Profile:
     """A frustum, cut into a few rings so that long solids are sorted well by depth."""
-    rings = max(2, min(9, 1 + round(length / max(bottom, top, 1e-9) / 1.5)))
+    rings = max(2, min(17, 1 + round(length / max(bottom, top, 1e-9) / 0.7)))
     heights = np.linspace(-0.5, 0.5, rings)
     walls = [(bottom + (top - bottom) * (h + 0.5), h * length) for h in heights]
     return [(0.0, -0.5 * length), (0.5 * bottom, -0.5 * length), *walls, (0.5 * top, 0.5 * length), (0.0, 0.5 * length)]
@@ -96,7 +96,7 @@ def _capsule(radius: float, length: float) -> Profile:
 def _box(box: Box, thickness: float) -> Array:
     """Six faces, each cut into squares of about the shortest edge."""
     size = np.array(evaluate_all(box.size), dtype=float)
-    cuts = np.clip(np.round(size / size.min() / 1.5), 1, 6).astype(int) + 1
+    cuts = np.clip(np.round(size / size.min() / 0.7), 1, 9).astype(int) + 1
     faces = []
     for axis in range(3):
         i, j = (axis + 1) % 3, (axis + 2) % 3
@@ -120,7 +120,8 @@ def _mesh(mesh: Mesh, thickness: float) -> Array:
     if not mesh.faces or len(mesh.faces) > MESH_LIMIT:
         return NOTHING
     corners = np.array(mesh.vertices, dtype=float)[np.array(mesh.faces, dtype=int)]
-    return np.concatenate([corners, corners[:, 2:]], axis=1)
+    turned = corners[:, ::-1]  # a file's faces may be counted either way
+    return np.concatenate([np.concatenate([side, side[:, 2:]], axis=1) for side in (corners, turned)])
 
 
 SURFACES: dict[type[Any], Callable[[Any, float], Array]] = {

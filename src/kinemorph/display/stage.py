@@ -78,7 +78,7 @@ def _seen(axes: Any, low: Array, high: Array) -> tuple[Array, Array]:
 
 def add_ground(axes: Any, surface: Array, low: Array, high: Array) -> None:
     """Grid lines at the ticks of x and y, and the shadow of the robot straight below it."""
-    from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
 
     z = low[2]
     if len(surface):

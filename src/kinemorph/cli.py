@@ -1,0 +1,249 @@
+"""The command `kinemorph`: one function per verb; each parses, calls, prints.
+
+Data go to stdout, messages to stderr. Exit codes: 0 well, 1 a check failed, 2 bad input; besides, 130 interrupted, 141
+the reader of a pipe has gone, 70 a mistake of ours. Errors are sentences; KINEMORPH_TRACEBACK=1 shows where they arose.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from kinemorph import __version__
+from kinemorph.errors import KinemorphError, ModelError
+from kinemorph.model.library import LIBRARY
+from kinemorph.model.library.choosing import choose, signatures
+
+if TYPE_CHECKING:
+    from kinemorph.display.equations import ParameterChoice
+    from kinemorph.model.robot import Robot
+
+WELL, CHECK_FAILED, BAD_INPUT, OUR_MISTAKE, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
+UNEXPECTED = (
+    *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
+    *(MemoryError, OSError, RuntimeError, TypeError, ValueError),
+)
+
+
+class Emit(StrEnum):
+    """What `derive` gives."""
+
+    summary = "summary"
+    text = "text"
+    latex = "latex"
+    llvm = "llvm"
+    graph = "graph"
+
+
+class Verbs(TyperGroup):
+    """The verbs, with every error turned into a sentence and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KinemorphError as error:
+            for line in error.problems if isinstance(error, ModelError) else str(error).splitlines():
+                print(f"error: {line}", file=sys.stderr)
+            raise typer.Exit(BAD_INPUT) from None
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the last flush is quiet, too
+            raise typer.Exit(PIPE_GONE) from None
+        except (typer.Exit, typer.Abort):  # the parser's own, though it makes them RuntimeErrors
+            raise
+        except UNEXPECTED as error:
+            if os.environ.get("KINEMORPH_TRACEBACK"):
+                raise
+            print(f"error: unexpected {type(error).__name__}: {error}", file=sys.stderr)
+            print("This is a mistake in kinemorph; KINEMORPH_TRACEBACK=1 shows where it happened.", file=sys.stderr)
+            raise typer.Exit(OUR_MISTAKE) from None
+
+
+app = typer.Typer(
+    cls=Verbs,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Derives a robot's equations of motion, checks them, and compiles them for that one robot.",
+    epilog=f"Built-in robots: {', '.join(LIBRARY)}. Their data follow a colon: chain:20, pendulum:mass=2.",
+)
+
+ROBOT_HELP = f"A built-in robot: {', '.join(LIBRARY)}; with data: chain:20."
+RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help=ROBOT_HELP, show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print data as JSON.")]
+Formulation = Annotated[str, typer.Option(help="newton_euler or lagrange.")]
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"kinemorph {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of the command itself."""
+
+
+# ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]]) -> None:
+    """Data on stdout: as JSON, or as tables."""
+    from kinemorph.display.tables import rendered
+
+    text = json.dumps(data, indent=2, allow_nan=False) + "\n" if as_json else rendered(tables(data), sys.stdout)
+    _out(text)
+
+
+def _out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _working(message: str) -> Iterator[Callable[[str], None]]:
+    """A spinner on stderr while work goes on, where stderr is a terminal. Gives a function that changes its message."""
+    if not sys.stderr.isatty():
+        yield lambda message: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(message) as status:
+        yield status.update
+
+
+# ── verbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def info(robot: Annotated[str, typer.Argument(metavar="[ROBOT]", help=ROBOT_HELP)] = "", as_json: Json = False) -> None:
+    """Bodies, joints, coordinates, limits and conventions of a robot; without a robot, the list of built-in ones."""
+    from kinemorph.display import summaries, tables
+
+    if robot:
+        _put(summaries.robot_summary(choose(robot)), as_json, tables.robot_tables)
+    else:
+        rows = [
+            {**summaries.robot_line(choose(name)), "name": name, "data": data} for name, data in signatures().items()
+        ]
+        _put(rows, as_json, tables.library_tables)
+
+
+@app.command()
+def derive(
+    robot: RobotName,
+    formulation: Formulation = "newton_euler",
+    function: Annotated[
+        list[str] | None, typer.Option(help="mass_matrix, inverse_dynamics, ..., jacobian; may be repeated.")
+    ] = None,
+    frame: Annotated[str | None, typer.Option(help="Frame or body of pose, jacobian, jacobian_rate.")] = None,
+    reference: Annotated[str, typer.Option(help="Of a Jacobian: local, world, local_world_aligned.")] = "local",
+    emit: Annotated[Emit, typer.Option(help="What to give.")] = Emit.summary,
+    parameters: Annotated[
+        str | None, typer.Option(help="Kept as symbols: all, none, or names with commas. [text, latex: all]")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of stdout.")] = None,
+    as_json: Json = False,
+) -> None:
+    """The equations of motion: operation counts, readable formulas, LaTeX, LLVM code, or the expression graph."""
+    from kinemorph.display import emitting, tables
+
+    model = choose(robot)
+    chosen = _parameter_choice(parameters, default="all" if emit in (Emit.text, Emit.latex) else None)
+    with _working(f"deriving {model.name}"):
+        data = emitting.emitted(
+            model, emit.value, formulation, function or (), frame=frame, reference=reference, parameters=chosen
+        )
+    if output is not None:
+        emitting.write_text(output, emitting.as_text(data))
+        _say(f"wrote {output}")
+        data["output"] = str(output)
+        if not as_json:
+            return
+    if emit is Emit.summary or as_json:
+        _put(data, as_json, lambda data: [tables.function_table(data["functions"], data["robot"])])
+    else:
+        _out(emitting.as_text(data))
+
+
+def _parameter_choice(given: str | None, *, default: ParameterChoice) -> ParameterChoice:
+    if given is None:
+        return default
+    if given in ("all", "none"):
+        return "all" if given == "all" else None
+    return [name.strip() for name in given.split(",") if name.strip()]
+
+
+@app.command()
+def verify(
+    robot: RobotName,
+    states: Annotated[int, typer.Option(min=1, help="Random states to look at.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random states.")] = 0,
+    formulation: Formulation = "newton_euler",
+    as_json: Json = False,
+) -> None:
+    """Checks the derived model: laws of mechanics, the other formulation, compiled against interpreted code."""
+    from kinemorph.analysis import verification
+    from kinemorph.deriving import derive as derived
+    from kinemorph.display import tables
+
+    model: Robot = choose(robot)
+    with _working(f"verifying {model.name}"):
+        verdict = verification.verify(derived(model, formulation), states=states, seed=seed)  # type: ignore[arg-type]
+    _put(verdict.as_dict(), as_json, tables.check_tables)
+    raise typer.Exit(WELL if verdict.passed else CHECK_FAILED)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Python, LLVM and its target CPU, SIMD width, cache, optional packages, and a self-test."""
+    from kinemorph.display import environment, tables
+
+    data = environment.environment()
+    _put(data, as_json, tables.environment_tables)
+    raise typer.Exit(WELL if data["ok"] else CHECK_FAILED)
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for pictures and summaries.")] = Path("out"),
+    robot: Annotated[str, typer.Option(help=ROBOT_HELP)] = "hexapod36",
+    as_json: Json = False,
+) -> None:
+    """Derives, verifies and draws a built-in robot; pictures and a summary go to a folder."""
+    from kinemorph.display import showcase, tables
+
+    model = choose(robot)
+    with _working(f"deriving {model.name}") as say:
+        data = showcase.showcase(model, output, say)
+    _put(data, as_json, tables.demo_tables)
+    raise typer.Exit(WELL if data["passed"] else CHECK_FAILED)

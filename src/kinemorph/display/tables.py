@@ -1,0 +1,223 @@
+"""The data of `summaries` as tables for a terminal, by rich.
+
+Each function takes what `--json` would print and gives things to show. `rendered` turns them into text: colored for a
+terminal (unless NO_COLOR is set), plain and wide for a pipe.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+from kinemorph.display.summaries import Data
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+PIPE_WIDTH = 140  # columns where nobody says how many there are
+MARKS = {"passed": "green", "failed": "bold red", "skipped": "yellow", "ok": "green", "missing": "yellow"}
+
+
+def rendered(parts: Iterable[RenderableType], stream: IO[str]) -> str:
+    """Things to show as text for a stream."""
+    from rich.console import Console
+
+    terminal = stream.isatty()
+    width = None if terminal else PIPE_WIDTH
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=width, highlight=False, markup=False)
+    if terminal:
+        console.width = Console(file=stream).width
+    for part in parts:
+        console.print(part)
+    buffer: Any = console.file
+    lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def _table(*columns: str, title: str = "", right: Sequence[str] = ()) -> Table:
+    """A table with a thin line below its head; the columns named in `right` hold numbers."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def _pairs(rows: Iterable[tuple[str, Any]]) -> Table:
+    """Two columns: what, and its value."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 3))
+    for what, value in rows:
+        grid.add_row(Text(what, style="cyan"), str(value))
+    return grid
+
+
+def _mark(status: str) -> RenderableType:
+    from rich.text import Text
+
+    return Text(status, style=MARKS.get(status, ""))
+
+
+# ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def robot_tables(data: Data) -> list[RenderableType]:
+    """Sizes, joints, bodies, frames and parameters of a robot, and the conventions."""
+    gravity = ", ".join(f"{value:g}" for value in data["gravity"])
+    parts: list[RenderableType] = [
+        _pairs(
+            [
+                ("robot", data["robot"]),
+                ("degrees of freedom", f"{data['nv']}  (q has {data['nq']} entries)"),
+                ("bodies, joints", f"{len(data['bodies'])}, {len(data['joints'])}"),
+                ("mass", f"{data['mass']:g} kg"),
+                ("gravity", f"({gravity}) m/s^2"),
+            ]
+        )
+    ]
+    joints = _table("joint", "kind", "parent", "child", "axis", "q", "limits", title="joints, in the order of q")
+    for row in data["joints"]:
+        axis = "" if row["axis"] is None else " ".join(f"{x:g}" for x in row["axis"])
+        joints.add_row(row["name"], row["kind"], row["parent"], row["child"], axis, _coordinates(row), _limits(row))
+    for loop in data["loops"]:
+        joints.add_row(loop["name"], f"{loop['kind']} (loop)", loop["parent"], loop["child"], "", "-", "")
+    parts.append(joints)
+    bodies = _table("body", "mass [kg]", "center of mass [m]", title="bodies", right=("mass [kg]",))
+    for row in data["bodies"]:
+        bodies.add_row(row["name"], f"{row['mass']:g}", "  ".join(f"{x:g}" for x in row["com"]))
+    parts.append(bodies)
+    if data["frames"]:
+        frames = _table("frame", "on body", title="frames")
+        for row in data["frames"]:
+            frames.add_row(row["name"], row["body"])
+        parts.append(frames)
+    if data["parameters"]:
+        parameters = _table("parameter", "value", "unit", title="parameters", right=("value",))
+        for row in data["parameters"]:
+            parameters.add_row(row["name"], f"{row['value']:g}", row["unit"])
+        parts.append(parameters)
+    parts += ["conventions", _pairs((topic.replace("_", " "), text) for topic, text in data["conventions"].items())]
+    return parts
+
+
+def library_tables(rows: Sequence[Data]) -> list[RenderableType]:
+    """The built-in robots, one row each."""
+    numbers = ("dof", "bodies", "loops", "mass [kg]")
+    table = _table("robot", *numbers, "joints", "data, as in name:data", title="built-in robots", right=numbers)
+    for row in rows:
+        sizes = (str(row["dof"]), str(row["bodies"]), str(row["loops"] or ""), f"{row['mass']:g}")
+        table.add_row(row["name"], *sizes, ", ".join(row["kinds"]), row["data"])
+    return [table]
+
+
+def _coordinates(row: Data) -> str:
+    """Where a joint's coordinates lie in q: `q[3]`, or `q[0:7] x y z qw qx qy qz`."""
+    first, names = row["q_index"], [name.removeprefix(f"{row['name']}.") for name in row["q"]]
+    if len(names) < 2:
+        return f"q[{first}]" if names else "-"
+    return f"q[{first}:{first + len(names)}] {' '.join(names)}"
+
+
+def _limits(row: Data) -> str:
+    shown = []
+    for (low, high), unit in zip(row["limits"], row["q_units"], strict=True):
+        if low is not None or high is not None:
+            shown.append(
+                f"{'-inf' if low is None else f'{low:.4g}'} .. {'inf' if high is None else f'{high:.4g}'} {unit}"
+            )
+    return ", ".join(shown)
+
+
+# ── functions and checks ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def function_table(rows: Sequence[Data], title: str = "") -> RenderableType:
+    """Operation counts and times of functions."""
+    numbers = ("ops", "flops", "graph", "compile")
+    table = _table("function", "inputs", "output", *numbers, title=title, right=numbers)
+    for row in rows:
+        inputs = ", ".join(f"{name} {_shape(shape)}" for name, shape in row["inputs"].items())
+        outputs = ", ".join(_shape(shape) for shape in row["outputs"].values())
+        times = [f"{1e3 * row[key]:.1f} ms" for key in ("build_seconds", "compile_seconds")]
+        table.add_row(row["function"], inputs, outputs, f"{row['ops']:,}", f"{row['flops']:,}", *times)
+    return table
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "1"
+
+
+def check_tables(data: Data) -> list[RenderableType]:
+    """A Verification: one row per check, then the verdict."""
+    table = _table("check", "verdict", "worst", "tolerance", "what it says", right=("worst", "tolerance"))
+    for row in data["checks"]:
+        figures = ["" if row[key] is None else f"{row[key]:.1e}" for key in ("worst", "tolerance")]
+        table.add_row(
+            row["name"], _mark(row["status"]), *figures, row["note"] if row["status"] != "passed" else row["says"]
+        )
+    count = {
+        status: sum(row["status"] == status for row in data["checks"]) for status in ("passed", "failed", "skipped")
+    }
+    verdict = ", ".join(f"{number} {status}" for status, number in count.items())
+    over = f"{data['states']} random states, seed {data['seed']}"
+    return [table, f"{data['robot']} ({data['formulation']}, {data['backend']}): {verdict}, over {over}"]
+
+
+def environment_tables(data: Data) -> list[RenderableType]:
+    """What `doctor` found."""
+    llvm = data["llvm"]
+    found = [("kinemorph", data["kinemorph"]), ("python", f"{data['python']}  {data['executable']}")]
+    found += [("platform", data["platform"])]
+    found += [(package, version or "missing") for package, version in data["core"].items()]
+    if "problem" in llvm:
+        found += [("llvm", llvm["problem"])]
+    else:
+        lanes = f"{llvm['simd_bits']} bit, {llvm['simd_doubles']} doubles" + (
+            ", fused multiply-add" if llvm["fma"] else ""
+        )
+        found += [("llvm", llvm["version"]), ("target", f"{llvm['cpu']}, {llvm['triple']}"), ("SIMD width", lanes)]
+    found += [("cache", data["cache"])]
+    extras = _table("optional package", "version", "for", "install", title="optional packages")
+    for row in data["extras"]:
+        missing = row["version"] is None
+        extras.add_row(
+            row["package"],
+            _mark("missing") if missing else row["version"],
+            row["purpose"],
+            row["install"] if missing else "",
+        )
+    test = _table(
+        "backend", "verdict", "note", "time", title="self-test: compile and run a tiny program", right=("time",)
+    )
+    for row in data["self_test"]:
+        status = "passed" if row["passed"] else "failed"
+        test.add_row(row["backend"], _mark(status), row["note"], f"{1e3 * row['seconds']:.0f} ms")
+    return [_pairs(found), extras, test]
+
+
+def demo_tables(data: Data) -> list[RenderableType]:
+    """What `demo` did: functions, mass matrix, checks, files."""
+    M = data["mass_matrix"]
+    figures = _pairs(
+        [
+            (
+                "mass matrix",
+                f"condition number {M['condition']:.3g}, eigenvalues {M['smallest']:.3g} to {M['largest']:.3g}",
+            ),
+            ("time", f"{data['seconds']:.1f} s in all"),
+        ]
+    )
+    files = _pairs([("wrote" if i == 0 else "", name) for i, name in enumerate(data["files"])])
+    checks = check_tables(data["verification"])
+    return [
+        function_table(data["functions"], f"{data['robot']}: {data['nv']} degrees of freedom"),
+        *checks,
+        figures,
+        files,
+    ]

@@ -1,0 +1,94 @@
+"""Robots of the library as one writes them on a command line: `puma`, `chain:20`, `pendulum:mass=2,point=no`.
+
+After the colon stand the data of the robot's function, in order or by name, as its signature declares them. A list of
+numbers is written with semicolons: `double_pendulum:lengths=1;0.5`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from typing import Any
+
+from kinemorph.errors import ModelError
+from kinemorph.model.library import LIBRARY
+from kinemorph.model.robot import Robot
+
+FILE_ENDINGS = (".urdf", ".xml", ".mjcf", ".sdf", ".toml", ".xacro", ".json", ".yaml", ".yml")
+WORDS = {"yes": True, "true": True, "no": False, "false": False}
+
+
+def choose(text: str) -> Robot:
+    """The robot that a text names, with the data it gives. Raises ModelError with the remedy."""
+    name, colon, data = text.partition(":")
+    if "/" in text or "\\" in text or text.lower().endswith(FILE_ENDINGS):
+        raise ModelError(f"'{text}': model files are not read yet; built-in robots: {', '.join(LIBRARY)}.")
+    if name not in LIBRARY:
+        close = difflib.get_close_matches(name, LIBRARY, n=1, cutoff=0.5)
+        hint = f" Did you mean '{close[0]}'?" if close else ""
+        raise ModelError(f"there is no robot '{name}'.{hint} Built-in robots: {', '.join(LIBRARY)}.")
+    factory = LIBRARY[name]
+    return factory(**_arguments(name, inspect.signature(factory), data)) if colon else factory()
+
+
+def signatures() -> dict[str, str]:
+    """For every robot its data with their defaults, as `chain:20` takes them: "n=10, mass=0.1, length=0.1"."""
+    listed = {}
+    for name, factory in LIBRARY.items():
+        parameters = inspect.signature(factory).parameters.values()
+        listed[name] = ", ".join(f"{p.name}={_written(p.default)}" for p in parameters)
+    return listed
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ";".join(f"{x:g}" for x in value) if isinstance(value, tuple) else str(value)
+
+
+def _arguments(name: str, signature: inspect.Signature, data: str) -> dict[str, Any]:
+    """The data after the colon by name, each read as its default is: a number, a whole number, yes or no, a list."""
+    known = signature.parameters
+    in_order = [p.name for p in known.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    problems: list[str] = []
+    arguments: dict[str, Any] = {}
+    for place, item in enumerate(data.split(",")):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals:
+            key, value = (in_order[place] if place < len(in_order) else ""), key
+        if key not in known:
+            listed = ", ".join(known) or "none"
+            problems.append(f"robot '{name}': there is no data '{key or item}'; expected one of: {listed}.")
+            continue
+        try:
+            arguments[key] = _read(value, known[key].default)
+        except ValueError as error:
+            problems.append(f"robot '{name}': {key} is '{value}', expected {error}.")
+    if problems:
+        raise ModelError(problems)
+    return arguments
+
+
+def _read(text: str, like: Any) -> Any:
+    """A value written like a default. The ValueError says what was expected."""
+    if isinstance(like, bool):
+        if text.lower() not in WORDS:
+            raise ValueError("yes or no")
+        return WORDS[text.lower()]
+    if isinstance(like, int):
+        if not text.isdecimal() or int(text) < 1:
+            raise ValueError("a whole number above 0")
+        return int(text)
+    if isinstance(like, str):
+        return text
+    try:
+        numbers = tuple(float(part) for part in text.split(";"))
+    except ValueError:
+        raise ValueError(f"a number, such as {_written(like)}") from None
+    if isinstance(like, tuple):
+        if len(numbers) != len(like):
+            raise ValueError(f"{len(like)} numbers with semicolons, such as {_written(like)}")
+        return numbers
+    if len(numbers) != 1:
+        raise ValueError("one number")
+    return numbers[0]

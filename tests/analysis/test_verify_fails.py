@@ -1,0 +1,159 @@
+"""verify() can fail: a spoiled function is found by the check that is named for it, with a figure that fits."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from kinemorph.algebra.scalar import log
+from kinemorph.analysis.verification import verify
+from kinemorph.codegen.compile import build as compiled
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.codegen.program import Program
+from kinemorph.deriving import Dynamics, derive, trace
+from kinemorph.mechanics import composite_bodies, coriolis, kinematics, momentum, newton_euler
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.model.library import build
+
+ROBOT = build("double_pendulum")
+TREE = resolve(ROBOT)
+Q, QV, QVA = {"q": (2,)}, {"q": (2,), "v": (2,)}, {"q": (2,), "v": (2,), "a": (2,)}
+
+
+def spoiled(name: str, function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]]) -> Dynamics:
+    """The double pendulum with one of its functions replaced."""
+
+    class Spoiled(Dynamics):
+        pass
+
+    made = compiled(trace(function, inputs, name=f"double_pendulum.{name}"), "interpreter")
+    made_by_call = name in ("pose", "jacobian", "jacobian_rate")
+    setattr(Spoiled, name, (lambda self, *args: made) if made_by_call else property(lambda self: made))
+    return Spoiled(ROBOT, "newton_euler", backend="interpreter")
+
+
+def failed(dynamics: Dynamics) -> dict[str, float]:
+    verdict = verify(dynamics)
+    assert not verdict
+    assert not verdict.passed
+    return {check.name: check.worst for check in verdict.failures if check.worst is not None}
+
+
+def test_the_stand_in_itself_is_sound() -> None:
+    assert verify(spoiled("mass_matrix", lambda q: composite_bodies.mass_matrix(TREE, q), Q)).passed
+
+
+def test_a_wrong_mass_matrix() -> None:
+    def heavier(q: Any) -> Any:
+        return [[1.01 * x for x in row] for row in composite_bodies.mass_matrix(TREE, q)]
+
+    found = failed(spoiled("mass_matrix", heavier, Q))
+    expected = {"inverse dynamics", "links as written", "formulation lagrange", "kinetic energy", "passivity"}
+    assert set(found) == expected
+    assert found["links as written"] == pytest.approx(0.01, rel=1e-6)
+    assert found["kinetic energy"] == pytest.approx(0.01 / 1.01, rel=1e-6)
+
+
+def test_an_asymmetric_mass_matrix() -> None:
+    def tilted(q: Any) -> Any:
+        (a, b), (c, d) = composite_bodies.mass_matrix(TREE, q)
+        return [[a, b + 1e-6], [c, d]]
+
+    dynamics = spoiled("mass_matrix", tilted, Q)
+    found = failed(dynamics)
+    assert 1e-8 < found["mass matrix symmetric"] < 1e-5
+    assert "entry [" in verify(dynamics)["mass matrix symmetric"].note
+    assert ROBOT.v_names[1] in verify(dynamics)["mass matrix symmetric"].note
+
+
+def test_an_indefinite_mass_matrix() -> None:
+    dynamics = spoiled("mass_matrix", lambda q: [[1.0, 2.0], [2.0, 1.0]], Q)
+    assert failed(dynamics)["mass matrix positive definite"] == math.inf
+    assert "smallest eigenvalue -1" in verify(dynamics)["mass matrix positive definite"].note
+
+
+def test_a_nan_fails_and_stays_within_json() -> None:
+    dynamics = spoiled("mass_matrix", lambda q: [[log(-1.0 - q[0] * q[0]), 0.0], [0.0, 1.0]], Q)
+    assert math.isnan(failed(dynamics)["mass matrix symmetric"])
+    verdict = verify(dynamics)
+    assert "not a finite number" in verdict["mass matrix symmetric"].note
+    assert "FAILED" in str(verdict)
+    told = json.loads(json.dumps(verdict.as_dict(), allow_nan=False))
+    assert told["passed"] is False
+
+
+def test_wrong_bias_forces() -> None:
+    found = failed(spoiled("bias_forces", lambda q, v: newton_euler.gravity_forces(TREE, q), QV))
+    assert set(found) == {"inverse dynamics", "bias forces"}
+
+
+def test_wrong_inverse_dynamics_break_the_power_balance() -> None:
+    def damped(q: Any, v: Any, a: Any) -> Any:
+        return [tau + 1e-6 * rate for tau, rate in zip(newton_euler.inverse_dynamics(TREE, q, v, a), v, strict=True)]
+
+    found = failed(spoiled("inverse_dynamics", damped, QVA))
+    assert {"power balance", "inverse dynamics", "forward dynamics", "formulation lagrange"} <= set(found)
+
+
+def test_wrong_forward_dynamics() -> None:
+    found = failed(spoiled("forward_dynamics", lambda q, v, tau: [*tau], {"q": (2,), "v": (2,), "tau": (2,)}))
+    assert set(found) == {"forward dynamics", "formulation lagrange"}
+
+
+def test_a_coriolis_matrix_with_the_right_product_only() -> None:
+    def sheared(q: Any, v: Any) -> Any:  # adds k (v1, -v0) to a row: C v is unchanged, passivity is lost
+        C = coriolis.coriolis_matrix(TREE, q, v)
+        return [[C[0][0] + v[1], C[0][1] - v[0]], C[1]]
+
+    assert set(failed(spoiled("coriolis_matrix", sheared, QV))) == {"passivity"}
+
+
+def test_a_lost_potential() -> None:
+    def both(q: Any, v: Any) -> Any:
+        return {"kinetic": momentum.kinetic_energy(TREE, q, v), "potential": 0.0 * q[0]}
+
+    assert set(failed(spoiled("energy", both, QV))) == {"power balance"}
+
+
+def test_a_wrong_center_of_mass() -> None:
+    found = failed(spoiled("center_of_mass", lambda q: [1.5 * x for x in momentum.center_of_mass(TREE, q)], Q))
+    assert set(found) == {"momentum"}
+
+
+def test_a_jacobian_in_the_wrong_frame() -> None:
+    found = failed(spoiled("jacobian", lambda q: kinematics.jacobian(TREE, q, "tip", "world"), Q))
+    assert {"jacobian", "jacobian rate"} <= set(found)
+
+
+def test_a_jacobian_rate_with_the_wrong_sign() -> None:
+    def turned(q: Any, v: Any) -> Any:
+        return [[-x for x in row] for row in kinematics.jacobian_rate(TREE, q, v, "tip")]
+
+    assert set(failed(spoiled("jacobian_rate", turned, QV))) == {"jacobian rate"}
+
+
+def test_compiled_code_that_differs_from_its_program() -> None:
+    dynamics = derive(ROBOT)
+    right = dynamics.gravity_forces
+
+    class Wrong(CompiledFunction):
+        """Runs one program and shows another."""
+
+        def __init__(self, shown: Program) -> None:
+            self.__dict__.update(right.__dict__)
+            self.program = shown
+
+    graph = trace(lambda q: [1.001 * x for x in newton_euler.gravity_forces(TREE, q)], Q, name=right.name)
+
+    class Spoiled(Dynamics):
+        gravity_forces = property(lambda self: Wrong(graph))
+
+    verdict = verify(Spoiled(ROBOT, "newton_euler"))
+    (failure,) = verdict.failures
+    assert failure.name == "compiled code"
+    assert failure.worst == pytest.approx(1e-3, rel=0.01)
+    assert "gravity_forces" in failure.note

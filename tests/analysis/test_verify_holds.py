@@ -1,0 +1,125 @@
+"""verify() passes right models, says what it skipped and why, and gives the same verdict for the same seed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from kinemorph.analysis.verification import verify
+from kinemorph.deriving import derive
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.model.body import Body
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.library import build
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+
+KINDS = ("revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "free")
+
+
+def two_bodies(kind: str) -> Robot:
+    """A joint of one kind between a swinging body and another, nothing aligned with anything."""
+    builder = RobotBuilder(f"two_{kind}").add(
+        Body.box("near", 2.0, (0.2, 0.3, 0.5), (0.1, 0.05, -0.2)),
+        Body.box("far", 1.5, (0.1, 0.4, 0.2), (0.0, 0.2, 0.1)),
+    )
+    builder.root("near", "revolute", axis=(0.6, 0.0, 0.8))
+    axes = {} if kind in ("spherical", "planar", "free") else {"axis": (0.0, 0.6, 0.8)}
+    if kind == "helical":
+        axes["pitch"] = 0.1  # type: ignore[assignment]
+    return builder.joint("joint", kind, "near", "far", translation=(0.1, 0.2, 0.3), **axes).build()
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "scara", "puma"])
+def test_library_robots_pass(name: str) -> None:
+    verdict = verify(build(name))
+    assert verdict.passed, str(verdict)
+    assert {check.name for check in verdict.skipped} == {"outside wrenches"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_joint_kind_passes_on_the_interpreter(kind: str) -> None:
+    verdict = verify(derive(two_bodies(kind), backend="interpreter"), states=5)
+    assert verdict.passed, str(verdict)
+    assert "interpreter" in verdict["compiled code"].note
+    assert verdict["formulation lagrange"].passed
+
+
+@pytest.mark.parametrize("name", ["hexapod24", "humanoid"])
+def test_large_trees_pass_and_say_what_was_compared(name: str) -> None:
+    verdict = verify(derive(build(name), backend="interpreter"), states=3)
+    assert verdict.passed, str(verdict)
+    assert "up to 12 dof" in verdict["formulation lagrange"].note
+
+
+def test_loops_skip_what_needs_forward_dynamics_with_the_reason() -> None:
+    verdict = verify(build("four_bar"))
+    assert verdict.passed, str(verdict)
+    assert verdict["forward dynamics"].status == "skipped"
+    assert "loop" in verdict["forward dynamics"].note
+    assert verdict["inverse dynamics"].passed
+
+
+def test_parameters_and_wrenches_are_inputs_like_the_others() -> None:
+    dynamics = derive(build("double_pendulum"), parameters="all", wrenches=["tip"], backend="interpreter")
+    verdict = verify(dynamics)
+    assert verdict.passed, str(verdict)
+    assert verdict["outside wrenches"].passed
+
+
+def test_a_lagrange_model_is_compared_with_newton_and_euler() -> None:
+    verdict = verify(derive(build("crane"), "lagrange", backend="interpreter"))
+    assert verdict.passed, str(verdict)
+    assert verdict["formulation newton_euler"].passed
+
+
+def test_forces_that_vanish_but_for_rounding_do_not_fail() -> None:
+    body = Body.sphere("ball", 10.0, 0.01, (0.6, 0.8, 0.0))  # the center of mass is on the axis: h is dust
+    robot = RobotBuilder("dust").add(body).root("ball", "revolute", axis=(0.6, 0.8, 0.0)).build()
+    assert verify(robot).passed, str(verify(robot))
+
+
+def test_a_robot_that_cannot_move_has_nothing_to_check() -> None:
+    robot = RobotBuilder("stone").add(Body.sphere("stone", 1.0, 0.1)).root("stone", "fixed").build()
+    verdict = verify(robot)
+    assert verdict.passed
+    assert all(check.status == "skipped" for check in verdict.checks)
+
+
+def test_the_verdict_is_reproducible_and_fits_json() -> None:
+    robot = build("crane")
+    first, second = (verify(derive(robot, backend="interpreter"), seed=7) for _ in range(2))
+    assert first == second
+    told = json.loads(json.dumps(first.as_dict(), allow_nan=False))
+    assert told["passed"] is True
+    assert [check["name"] for check in told["checks"]] == [check.name for check in first.checks]
+    other = verify(derive(robot, backend="interpreter"), seed=8)
+    assert [check.worst for check in other.checks] != [check.worst for check in first.checks]
+
+
+def test_the_text_has_one_line_per_check_with_its_figure() -> None:
+    verdict = verify(System(build("pendulum")))
+    text = str(verdict)
+    for check in verdict.checks:
+        assert check.name in text
+    assert "1e-11" in text
+    assert "without outside wrenches" in text
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(ModelError, match=r"str.*expected a Robot"):
+        verify("puma")  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="states is 0"):
+        verify(build("pendulum"), states=0)
+    with pytest.raises(UnsupportedError, match="'newton' is unknown"):
+        verify(build("pendulum"), formulations=["newton"])
+    with pytest.raises(KeyError, match="no check 'mass'"):
+        verify(derive(build("pendulum"), backend="interpreter"), states=1)["mass"]
+
+
+def test_no_formulation_may_be_asked_for() -> None:
+    verdict = verify(derive(build("pendulum"), backend="interpreter"), formulations=[])
+    assert not [check for check in verdict.checks if check.name.startswith("formulation")]
+    assert np.isfinite([check.worst for check in verdict.checks if check.worst is not None]).all()

@@ -1,0 +1,93 @@
+"""Equations to read: they compute what the compiled model computes, and say what their symbols mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph.display.equations import equations_of_motion, symbolic_dynamics, write_equations
+from kinemorph.display.typesetting import draw_equations
+from kinemorph.model.library import LIBRARY, build
+from kinemorph.model.library.choosing import choose, signatures
+
+FUNCTIONS: dict[str, Any] = {"sin": math.sin, "cos": math.cos, "sqrt": math.sqrt}
+
+
+def computed(text: str, values: dict[str, float]) -> dict[str, float]:
+    """What the lines `name = expression` give."""
+    known = dict(values)
+    for line in text.splitlines():
+        name, expression = line.split(" = ", 1)
+        known[name] = eval(expression, {"__builtins__": {}}, FUNCTIONS | known)
+    return known
+
+
+def inputs(robot: kinemorph.Robot, seed: int) -> tuple[list[np.ndarray], dict[str, float]]:
+    rng = np.random.default_rng(seed)
+    q = kinemorph.random_configuration(robot, rng)
+    v, a = rng.normal(size=(2, robot.nv))
+    values = {f"{name}{i + 1}": float(x) for name, array in (("q", q), ("v", v), ("a", a)) for i, x in enumerate(array)}
+    return [q, v, a], values | {p.name: p.value for p in robot.parameters} | {"g": 9.81}
+
+
+@pytest.mark.parametrize("name", ["pendulum", "double_pendulum", "crane", "scara", "chain:3"])
+def test_printed_forces_are_those_of_the_model(name: str) -> None:
+    robot = choose(name)
+    arrays, values = inputs(robot, 2)
+    found = computed(equations_of_motion(robot).text, values)
+    tau = kinemorph.derive(robot, backend="interpreter").inverse_dynamics(*arrays)
+    assert [found[f"tau{i + 1}"] for i in range(robot.nv)] == pytest.approx(tau.tolist(), rel=1e-10, abs=1e-10)
+
+
+def test_matrices_and_forces_are_the_same_equations() -> None:
+    robot = build("double_pendulum")
+    _, values = inputs(robot, 3)
+    forces = computed(equations_of_motion(robot).text, values)
+    both = computed(equations_of_motion(robot, "matrices").text, values)
+    for i in (1, 2):
+        row = both[f"M{i}1"] * values["a1"] + both[f"M{i}2"] * values["a2"] + both[f"h{i}"]
+        assert row == pytest.approx(forces[f"tau{i}"], rel=1e-12)
+
+
+def test_gravity_is_a_symbol_unless_a_number_is_asked_for() -> None:
+    robot = build("pendulum")
+    assert "g*sin(q1)" in equations_of_motion(robot).text
+    assert "9.81" in equations_of_motion(robot, gravity="number").text
+    assert robot.parameters == build("pendulum").parameters  # the robot itself is untouched
+
+
+def test_symbols_in_latex() -> None:
+    latex = equations_of_motion(build("double_pendulum")).latex
+    for symbol in (r"\tau_{1}", r"\ddot{q}_{2}", r"\dot{q}_{1}", "m_{1}", "l_{2}", "g"):
+        assert symbol in latex
+    dynamics = symbolic_dynamics(build("hexapod24"), parameters=None)
+    free = write_equations(dynamics, [dynamics.gravity_forces.program])
+    assert r"\dot{q}" not in free.latex and "G_" in free.latex
+
+
+def test_legend_names_what_occurs_and_nothing_else() -> None:
+    crane = equations_of_motion(build("crane"))
+    assert crane.legend == ("q1 = x [m]", "q2 = theta [rad]", "m1 = 2 kg", "m2 = 1 kg", "l1 = 1 m", "g = 9.81 m/s^2")
+    dynamics = symbolic_dynamics(build("crane"))
+    mass = write_equations(dynamics, [dynamics.mass_matrix.program])
+    assert mass.legend == ("q2 = theta [rad]", "m1 = 2 kg", "m2 = 1 kg", "l1 = 1 m")
+
+
+def test_picture_holds_every_equation_within_its_width() -> None:
+    figure = draw_equations(equations_of_motion(build("double_pendulum")), width=7.0)
+    right = figure.get_figwidth() * figure.dpi
+    shown = [text for text in figure.texts if text.get_text().startswith("$")]
+    assert len(shown) > 3  # the first equation needs several lines
+    assert all(text.get_window_extent().x1 < right for text in shown)
+    boxes = [text.get_window_extent() for text in figure.texts]
+    assert all(upper.y0 > lower.y1 for upper, lower in zip(boxes[1:], boxes[2:], strict=False))
+
+
+def test_every_signature_can_be_spoken() -> None:
+    for name, data in signatures().items():
+        spoken = choose(f"{name}:{data.replace(' ', '')}") if data else choose(name)
+        assert spoken == LIBRARY[name]()

@@ -1,0 +1,169 @@
+"""What makes the equations cheaper must not change them: reframing, regrouping, folding of parameters, batching.
+
+Reframing also meets the axes of real files: parallel but for a hair. The foot of their common normal lies anywhere up
+to infinity, and the turns between them are all but undefined; both have cost digits once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exact_rates import numbers
+from kinemorph.algebra.groups import matrix_of
+from kinemorph.algebra.rotations import rotation
+from kinemorph.algebra.vectors import matmul, transpose
+from kinemorph.deriving import derive
+from kinemorph.errors import ModelError
+from kinemorph.mechanics import articulated_bodies, composite_bodies, newton_euler
+from kinemorph.mechanics.kinematics import forward_kinematics
+from kinemorph.mechanics.reframing import reframe, regroup
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.tree import Tree
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from peers import PinocchioPeer
+from random_robots import random_body, random_pose, random_robot, random_states
+
+PASSES: dict[str, Callable[[Tree], Tree]] = {
+    "reframe": reframe,
+    "regroup": regroup,
+    "both": lambda tree: regroup(reframe(tree)),
+    "both twice": lambda tree: regroup(reframe(regroup(reframe(tree)))),
+}
+
+
+def close(x: Any, y: Any, tolerance: float = 1e-12) -> None:
+    x, y = numbers(x), numbers(y)
+    np.testing.assert_allclose(x, y, rtol=0, atol=tolerance * max(np.abs(y).max(), 1e-3))
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("name", PASSES)
+def test_passes_leave_the_physics_alone(seed: int, name: str) -> None:
+    robot = random_robot(seed, most=25)
+    tree = resolve(robot)
+    changed = PASSES[name](tree)
+    q, v, a, tau = (part[0].tolist() for part in random_states(robot, seed, 1))
+    M = numbers(composite_bodies.mass_matrix(tree, q))
+    close(composite_bodies.mass_matrix(changed, q), M)
+    expected = newton_euler.inverse_dynamics(tree, q, v, a)
+    close(newton_euler.inverse_dynamics(changed, q, v, a), expected)
+    moved = articulated_bodies.forward_dynamics(tree, q, v, tau)
+    close(articulated_bodies.forward_dynamics(changed, q, v, tau), moved, min(1e-12 * np.linalg.cond(M), 1e-8))
+    frames = [*robot.body_names, "tool", "world"]
+    poses = zip(forward_kinematics(changed, q, frames), forward_kinematics(tree, q, frames), strict=True)
+    for one, other in poses:
+        close(matrix_of(one), matrix_of(other))
+
+
+def test_regrouping_really_removes_mass() -> None:
+    """Or the test above would prove nothing: a revolute link keeps neither mass nor the moments along its axis."""
+    for seed in range(6):
+        for link in regroup(reframe(resolve(random_robot(seed)))).links:
+            if link.kind == "revolute":
+                assert (link.mass, link.h[2], link.sigma[5]) == (0.0, 0.0, 0.0)
+
+
+# ── axes that are parallel but for a hair ─────────────────────────────────────────────────────────────────────────────
+
+
+def nearly_parallel(kind: str, tilt: float) -> Robot:
+    """Three joints of a kind below a ball, each tilted against the last; every rotation carries rounding dust."""
+    rng = np.random.default_rng(0)
+    builder = RobotBuilder("nearly_parallel").add(*(random_body(rng, f"b{n}") for n in range(4)))
+    builder.joint("ball", "spherical", "world", "b0")
+    for n in (1, 2, 3):
+        R = matmul(matmul(turn_z(0.3 + n), rotation((1.0, 0.0, 0.0), tilt)), turn_z(0.7 * n))
+        W = random_pose(rng).R
+        R = matmul(transpose(W), matmul(W, R))
+        builder.joint(f"j{n}", kind, f"b{n - 1}", f"b{n}", rotation=R, translation=(0.3, 0.1, 0.2))
+    return builder.build()
+
+
+def turn_z(angle: float) -> Any:
+    return rotation((0.0, 0.0, 1.0), angle)
+
+
+@pytest.mark.parametrize(
+    "tilt", [0.3, 0.11, 0.09, 1e-2, 3.7e-6, 1e-8, 2e-9, 5e-10, 1e-12, 1e-14, 2e-15, 1e-15, 1e-16, 0.0]
+)
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "planar"])
+def test_nearly_parallel_axes_cost_no_digits(kind: str, tilt: float) -> None:
+    robot = nearly_parallel(kind, tilt)
+    peer, dynamics = PinocchioPeer(robot), derive(robot, backend="interpreter")
+    q, v, _, tau = (part[0] for part in random_states(robot, 1, 1))
+    close(dynamics.mass_matrix(q), peer.mass_matrix(q), 3e-14)
+    close(dynamics.bias_forces(q, v), peer.bias_forces(q, v), 3e-14)
+    close(dynamics.forward_dynamics(q, v, tau), peer.forward_dynamics(q, v, tau), 1e-12)
+    close(dynamics.pose("b3")(q), peer.pose("b3", q), 1e-14)
+
+
+# ── parameters, batches, systems ──────────────────────────────────────────────────────────────────────────────────────
+
+FUNCTIONS = {
+    "mass_matrix": "q",
+    "bias_forces": "qv",
+    "inverse_dynamics": "qva",
+    "forward_dynamics": "qvt",
+    "coriolis_matrix": "qv",
+    "gravity_forces": "q",
+    "forward_kinematics": "q",
+    "center_of_mass": "q",
+    "centroidal_matrix": "q",
+}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_parameters_as_inputs_change_nothing_at_their_nominal_values(seed: int) -> None:
+    robot = random_robot(seed, most=12, symbolic=True)
+    folded = derive(robot, backend="interpreter")
+    open_ended = derive(robot, parameters="all", backend="interpreter")
+    some = derive(robot, parameters=[p.name for p in robot.parameters[::3]], backend="interpreter")
+    given = dict(zip("qvat", random_states(robot, seed, 2), strict=True))
+    cond = np.linalg.cond(folded.mass_matrix(given["q"])).max()
+    for name, letters in FUNCTIONS.items():
+        arguments = [given[letter] for letter in letters]
+        expected = getattr(folded, name)(*arguments)
+        tolerance = 1e-12 if name != "forward_dynamics" else min(1e-12 * cond, 1e-8)
+        close(getattr(open_ended, name)(*arguments, open_ended.nominal_parameters), expected, tolerance)
+        close(getattr(some, name)(*arguments, some.nominal_parameters), expected, tolerance)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_other_parameter_values_give_the_other_robot(seed: int) -> None:
+    robot = random_robot(seed, most=12, symbolic=True)
+    dynamics = derive(robot, parameters="all", backend="interpreter")
+    p = dynamics.nominal_parameters * np.random.default_rng(seed).uniform(0.95, 1.05, size=len(dynamics.parameters))
+    other = resolve(robot, {parameter.name: float(x) for parameter, x in zip(robot.parameters, p, strict=True)})
+    q, v, a, _ = (part[0] for part in random_states(robot, seed, 1))
+    close(dynamics.mass_matrix(q, p), composite_bodies.mass_matrix(other, q.tolist()))
+    close(dynamics.inverse_dynamics(q, v, a, p), newton_euler.inverse_dynamics(other, *(x.tolist() for x in (q, v, a))))
+
+
+def test_an_unknown_parameter_is_named() -> None:
+    with pytest.raises(ModelError, match="girth"):
+        derive(random_robot(0, most=8, symbolic=True), parameters=["girth"])
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
+def test_batches_equal_single_states_and_a_system_its_robot(backend: Any) -> None:
+    robot = random_robot(4, most=20)
+    dynamics, of_system = derive(robot, backend=backend), derive(System(robot), backend=backend)
+    states = dict(zip("qvat", random_states(robot, 4, 6), strict=True))
+    for name, letters in list(FUNCTIONS.items())[:4]:
+        function = getattr(dynamics, name)
+        arguments = [states[letter] for letter in letters]
+        batch = function(*arguments)
+        np.testing.assert_allclose(
+            batch, [function(*one) for one in zip(*arguments, strict=True)], rtol=1e-13, atol=1e-12
+        )
+        np.testing.assert_array_equal(getattr(of_system, name)(*arguments), batch)
+        grid = function(*(x.reshape(2, 3, -1) for x in arguments))
+        np.testing.assert_array_equal(grid.reshape(batch.shape), batch)
+    held = dynamics.bias_forces(states["q"][0], states["v"])  # one q serves all v
+    np.testing.assert_allclose(held, dynamics.bias_forces(states["q"][[0] * 6], states["v"]), rtol=1e-13, atol=1e-12)

@@ -1,0 +1,234 @@
+"""The command line: every verb, JSON on stdout, messages on stderr, exit codes, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from kinemorph import __version__
+from kinemorph.analysis.verdict import Verification, judged
+from kinemorph.cli import app
+from kinemorph.model.library import LIBRARY
+
+runner = CliRunner()
+
+
+def run(*arguments: str) -> Result:
+    return runner.invoke(app, list(arguments))
+
+
+def parsed(*arguments: str, code: int = 0) -> Any:
+    """What a verb prints with --json."""
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.stderr
+    return json.loads(result.stdout)
+
+
+# ── verbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_version() -> None:
+    assert run("--version").stdout.strip() == f"kinemorph {__version__}"
+
+
+def test_help_names_every_verb_and_every_robot() -> None:
+    text = run("--help").stdout
+    for word in ("info", "derive", "verify", "doctor", "demo", *LIBRARY):
+        assert word in text
+
+
+def test_info_lists_the_library() -> None:
+    assert [row["name"] for row in parsed("info")] == list(LIBRARY)
+    assert all(name in run("info").stdout for name in LIBRARY)
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_info_agrees_with_the_robot(name: str) -> None:
+    robot, data = LIBRARY[name](), parsed("info", name)
+    assert (data["nq"], data["nv"]) == (robot.nq, robot.nv)
+    assert [joint["name"] for joint in data["joints"]] == list(robot.joint_names)
+    assert data["mass"] == pytest.approx(robot.total_mass)
+    text = run("info", name).stdout
+    for word in (robot.name, *robot.body_names, *robot.joint_names, "conventions"):
+        assert word in text
+
+
+def test_robots_take_data_after_a_colon() -> None:
+    assert parsed("info", "chain:3")["nv"] == 3
+    assert parsed("info", "chain:n=4,mass=2")["mass"] == pytest.approx(8.0)
+    lengths = parsed("info", "double_pendulum:lengths=2;3,point=yes")["parameters"]
+    assert {row["name"]: row["value"] for row in lengths}["l2"] == 3.0
+
+
+def test_derive_counts_operations() -> None:
+    data = parsed("derive", "double_pendulum")
+    rows = {row["function"]: row for row in data["functions"]}
+    assert list(rows) == ["mass_matrix", "bias_forces", "inverse_dynamics", "forward_dynamics"]
+    assert 0 < rows["mass_matrix"]["ops"] < rows["inverse_dynamics"]["ops"]
+    assert "inverse_dynamics" in run("derive", "double_pendulum").stdout
+
+
+def test_derive_leaves_forward_dynamics_of_a_loop_out_of_the_summary() -> None:
+    names = [row["function"] for row in parsed("derive", "four_bar")["functions"]]
+    assert names == ["mass_matrix", "bias_forces", "inverse_dynamics"]
+
+
+@pytest.mark.parametrize(
+    ("form", "mark"),
+    [
+        ("text", "tau1 = m1*l1**2*a1 + m1*l1*g*sin(q1)"),
+        ("latex", r"\ddot{q}_{1}"),
+        ("llvm", "define"),
+        ("graph", "n4 = sin"),
+    ],
+)
+def test_derive_emits(form: str, mark: str) -> None:
+    assert mark in run("derive", "pendulum", "--emit", form).stdout
+    assert mark in parsed("derive", "pendulum", "--emit", form)["functions"][0]["text"]
+
+
+def test_derive_keeps_the_parameters_that_are_asked_for() -> None:
+    assert "tau1 = a1 + 9.81*sin(q1)" in run("derive", "pendulum", "--emit", "text", "--parameters", "none").stdout
+    assert "l1**2*a1 + 9.81*l1*sin(q1)" in run("derive", "pendulum", "--emit", "text", "--parameters", "l1").stdout
+    assert parsed("derive", "pendulum", "--parameters", "all")["parameters"] == ["m1", "l1"]
+
+
+def test_derive_functions_of_a_frame() -> None:
+    (row,) = parsed("derive", "puma", "--function", "jacobian", "--frame", "flange")["functions"]
+    assert row["outputs"] == {"out": [6, 6]}
+
+
+def test_derive_writes_a_file_and_says_so_on_stderr(tmp_path: Path) -> None:
+    target = tmp_path / "pendulum.tex"
+    result = run("derive", "pendulum", "--emit", "latex", "--output", str(target))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert str(target) in result.stderr.replace("\n", "")
+    assert r"\begin{aligned}" in target.read_text()
+
+
+def test_verify_passes_and_is_repeatable() -> None:
+    data = parsed("verify", "double_pendulum", "--states", "3", "--seed", "5")
+    assert (data["passed"], data["states"], data["seed"]) == (True, 3, 5)
+    assert "0 failed" in run("verify", "crane", "--states", "2").stdout
+
+
+def test_a_check_that_fails_gives_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = judged("mass matrix symmetric", "M equals its transpose.", 0.5, 1e-13, "largest at state 0")
+    verdict = Verification("pendulum", "newton_euler", "llvm", 8, 0, (failed,))
+    monkeypatch.setattr("kinemorph.analysis.verification.verify", lambda *args, **options: verdict)
+    result = run("verify", "pendulum")
+    assert result.exit_code == 1
+    assert "failed" in result.stdout and "largest at state 0" in result.stdout
+    assert parsed("verify", "pendulum", code=1)["passed"] is False
+
+
+def test_doctor_finds_this_installation() -> None:
+    data = parsed("doctor")
+    assert data["ok"] and data["llvm"]["simd_bits"] in (64, 128, 256, 512)
+    assert {row["backend"] for row in data["self_test"]} == {"interpreter", "llvm"}
+    text = run("doctor").stdout
+    assert "SIMD" in text and "self-test" in text
+
+
+def test_demo_writes_pictures_and_summaries(tmp_path: Path) -> None:
+    data = parsed("demo", "--robot", "double_pendulum", "--output", str(tmp_path / "out"))
+    assert data["passed"]
+    for file in data["files"]:
+        assert Path(file).stat().st_size > 300
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["robot"] == "double_pendulum"
+    summary = (tmp_path / "out" / "summary.md").read_text()
+    for picture in re.findall(r"\]\((.*?)\)", summary):
+        assert (tmp_path / "out" / picture).is_file()
+
+
+# ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+BAD = [
+    (["info", "pumma"], "Did you mean 'puma'"),
+    (["info", "zzz"], "Built-in robots: pendulum"),
+    (["info", "arm.urdf"], "model files are not read yet"),
+    (["info", "models/arm"], "model files are not read yet"),
+    (["info", "chain:0"], "whole number above 0"),
+    (["info", "chain:n=x"], "n is 'x'"),
+    (["info", "pendulum:weight=2"], "'weight'"),
+    (["info", "pendulum:mass=-1"], "mass is -1 kg"),
+    (["info", "pendulum:mass=nan"], "mass"),
+    (["info", "puma:3"], "'3'"),
+    (["info", "double_pendulum:lengths=1"], "2 numbers"),
+    (["derive", "puma", "--function", "mass"], "Did you mean 'mass_matrix'"),
+    (["derive", "puma", "--function", "jacobian"], "--frame"),
+    (["derive", "puma", "--function", "jacobian", "--frame", "hand"], "'hand'"),
+    (["derive", "puma", "--function", "jacobian", "--frame", "flange", "--reference", "body"], "'body'"),
+    (["derive", "puma", "--formulation", "kane"], "'kane'"),
+    (["derive", "puma", "--parameters", "m9"], "'m9'"),
+    (["derive", "four_bar", "--function", "forward_dynamics"], "closure"),
+    (["derive", "pendulum", "--output", "missing/folder/file.txt"], "missing/folder/file.txt"),
+    (["derive", "pendulum", "--emit", "pdf"], "pdf"),
+    (["verify", "pendulum", "--states", "0"], "states"),
+    (["verify"], "ROBOT"),
+    (["simulat", "pendulum"], "simulat"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "named"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
+def test_bad_input_is_a_sentence_on_stderr_and_exit_code_2(arguments: list[str], named: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert named in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_every_problem_has_a_line_of_its_own() -> None:
+    lines = run("info", "pendulum:weight=2,length=long").stderr.splitlines()
+    assert len(lines) == 2 and all(line.startswith("error: ") for line in lines)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    result = run("demo", "--robot", "pendulum", "--output", str(tmp_path / "taken" / "out"))
+    assert result.exit_code == 2 and "taken" in result.stderr
+
+
+def test_an_interruption_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kinemorph.cli.choose", interrupted)
+    assert run("info", "puma").exit_code == 130
+
+
+def test_a_mistake_of_ours_is_a_sentence_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("of two numbers")
+
+    monkeypatch.setattr("kinemorph.cli.choose", broken)
+    monkeypatch.delenv("KINEMORPH_TRACEBACK", raising=False)
+    result = run("info", "puma")
+    assert result.exit_code == 70
+    assert "unexpected ZeroDivisionError: of two numbers" in result.stderr and "Traceback" not in result.stderr
+
+
+# ── as a process ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_module_and_closed_pipe() -> None:
+    """`python -m kinemorph` runs the command; a reader that goes away is no reason for a message."""
+    script = f"'{sys.executable}' -m kinemorph info hexapod36 --json | head -c 10"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("{") and done.stderr == ""
+
+
+def test_no_color_in_a_pipe_or_when_refused() -> None:
+    environment = {**os.environ, "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "kinemorph", "info", "pendulum"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert "\x1b" not in done.stdout + done.stderr

@@ -1,0 +1,31 @@
+"""Examples are documentation: each runs as it stands, says something, and makes a picture that holds more than white."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("[0-9]*.py"))
+
+
+def test_examples_are_numbered_without_gaps() -> None:
+    assert [int(path.name[:2]) for path in EXAMPLES] == list(range(1, len(EXAMPLES) + 1))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs_and_makes_a_picture(path: Path, tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    done = subprocess.run(
+        [sys.executable, str(path), str(tmp_path / "out")], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "wrote" in done.stdout
+    pictures = sorted((tmp_path / "out").glob(f"{path.name[:2]}_*.png"))
+    assert pictures
+    for picture in pictures:
+        assert float((imread(picture)[..., :3] < 0.9).mean()) > 0.004  # this part of the picture is drawn upon
