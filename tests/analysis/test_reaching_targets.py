@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -109,7 +111,7 @@ def test_joints_that_move_no_target_stay() -> None:
 # ── limits and couplings ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def planar_arm(**limits: float) -> Robot:
+def planar_arm(**limits: Any) -> Robot:
     """Two links of 1 m that turn about z, in the x-y plane."""
     builder = RobotBuilder("planar_arm").add(*(Body.box(name, 1.0, (1.0, 0.1, 0.1)) for name in ("first", "second")))
     builder.root("first", "revolute", name="shoulder")
@@ -184,7 +186,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(ShapeError, match=r"'flange' has shape \(3, 3\)"):
         inverse_kinematics(robot, {"flange": np.eye(3)})
     with pytest.raises(ShapeError, match="'flange' is not an array"):
-        inverse_kinematics(robot, {"flange": [[1.0], [2.0, 3.0]]})  # type: ignore[dict-item]
+        inverse_kinematics(robot, {"flange": [[1.0], [2.0, 3.0]]})
     with pytest.raises(ShapeError, match="not finite"):
         inverse_kinematics(robot, {"flange": [np.nan, 0.0, 0.0]})
     with pytest.raises(ShapeError, match=r"R R\^T is off the unit matrix by 3"):

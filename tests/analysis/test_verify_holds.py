@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,9 +27,9 @@ def two_bodies(kind: str) -> Robot:
         Body.box("far", 1.5, (0.1, 0.4, 0.2), (0.0, 0.2, 0.1)),
     )
     builder.root("near", "revolute", axis=(0.6, 0.0, 0.8))
-    axes = {} if kind in ("spherical", "planar", "free") else {"axis": (0.0, 0.6, 0.8)}
+    axes: dict[str, Any] = {} if kind in ("spherical", "planar", "free") else {"axis": (0.0, 0.6, 0.8)}
     if kind == "helical":
-        axes["pitch"] = 0.1  # type: ignore[assignment]
+        axes["pitch"] = 0.1
     return builder.joint("joint", kind, "near", "far", translation=(0.1, 0.2, 0.3), **axes).build()
 
 
