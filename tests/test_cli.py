@@ -98,7 +98,7 @@ def test_derive_emits(form: str, mark: str) -> None:
 def test_derive_keeps_the_parameters_that_are_asked_for() -> None:
     assert "tau1 = a1 + 9.81*sin(q1)" in run("derive", "pendulum", "--emit", "text", "--parameters", "none").stdout
     assert "l1**2*a1 + 9.81*l1*sin(q1)" in run("derive", "pendulum", "--emit", "text", "--parameters", "l1").stdout
-    assert parsed("derive", "pendulum", "--parameters", "all")["parameters"] == ["m1", "l1"]
+    assert parsed("derive", "pendulum", "--parameters", "l1, m1")["parameters"] == ["l1", "m1"]
 
 
 def test_derive_functions_of_a_frame() -> None:

@@ -1,4 +1,4 @@
-"""Examples are documentation: each runs as it stands, says something, and makes a picture that holds more than white."""
+"""Examples are documentation: each runs as it stands, says something, and makes a picture with something on it."""
 
 from __future__ import annotations
 

@@ -82,11 +82,10 @@ def test_every_robot_of_the_library_is_drawn_to_scale(name: str) -> None:
     figure = draw(robot, stance(robot), joints=True, frames=True)
     axes = figure.axes[0]
     spans = np.array([np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim()), np.ptp(axes.get_zlim())])
-    shown = np.array(
-        axes.get_box_aspect() if hasattr(axes, "get_box_aspect") and axes.get_box_aspect() else axes._box_aspect
-    )
+    shown = np.array(axes.get_box_aspect())
     assert spans / spans.max() == pytest.approx(shown / shown.max())
     assert [axes.get_xlabel(), axes.get_ylabel(), axes.get_zlabel()] == ["x [m]", "y [m]", "z [m]"]
+    figure.canvas.draw()
     image = np.asarray(figure.canvas.buffer_rgba())
     assert (image[..., :3] < 200).any(axis=-1).mean() > 0.002
     edge = np.concatenate([image[0], image[-1], image[:, 0], image[:, -1]])

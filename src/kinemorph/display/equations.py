@@ -19,7 +19,7 @@ from kinemorph.codegen.equations import equations as readable_equations
 from kinemorph.codegen.names import entry_name, latex_name
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics, FormulationName, derive
-from kinemorph.model.parameter import Parameter, Value
+from kinemorph.model.parameter import Parameter, Value, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
@@ -120,7 +120,7 @@ def equations_of_motion(
 
     `form`         "forces": tau as a function of q, v, a;  "matrices": M(q) and h(q, v) of  M a + h = tau
     `parameters`   which ones stay symbols: "all", names, or None (numbers everywhere)
-    `gravity`      "symbol" writes g where gravity points along one axis
+    `gravity`      "symbol" writes g where gravity is a number along one axis; "number" writes numbers in any case
     """
     functions = ("inverse_dynamics",) if form == "forces" else ("mass_matrix", "bias_forces")
     dynamics = symbolic_dynamics(robot, formulation, parameters, gravity)
@@ -137,6 +137,9 @@ def symbolic_dynamics(
     robot = as_robot(robot)
     if gravity == "symbol" and parameters is not None:
         robot = _with_gravity_symbol(robot)
+    elif parameters == "all":
+        own = parameters_of(robot.gravity)
+        parameters = [parameter.name for parameter in robot.parameters if parameter not in own]
     return derive(robot, formulation, parameters=parameters, backend="interpreter")
 
 

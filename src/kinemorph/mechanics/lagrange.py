@@ -75,7 +75,8 @@ def _carried_momenta(tree: Tree, v: Sequence[S], p: Sequence[S]) -> list[S]:
     """-(ad_v^T p) joint by joint: zero for one axis, the gyroscopic term of a joint with several.
 
     The momenta of a joint that moves in a subgroup are those components of a wrench; along the other components the
-    bracket of two velocities of the subgroup has no part, so zeros may stand there.
+    bracket of two velocities of the subgroup has no part, so zeros may stand there. Reflected rotor inertias are left
+    out: an armature is a number on the diagonal of M, not a body that turns with the link.
     """
     carried: list[S] = [0.0] * tree.nv
     for link in tree.links:
@@ -85,7 +86,8 @@ def _carried_momenta(tree: Tree, v: Sequence[S], p: Sequence[S]) -> list[S]:
         wrench: list[S] = [0.0] * 6
         for k, axis in enumerate(link.axes):
             ((component, _),) = axis
-            twist[component], wrench[component] = v[link.v + k], p[link.v + k]
+            rate = v[link.v + k]
+            twist[component], wrench[component] = rate, p[link.v + k] - link.armature[k] * rate
         turned = cobracket(twist, wrench)
         for k, axis in enumerate(link.axes):
             carried[link.v + k] = dot(dense(axis), turned)
