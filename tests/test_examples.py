@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import kinemorph
 
 EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("[0-9]*.py"))
 
@@ -19,9 +22,9 @@ def test_examples_are_numbered_without_gaps() -> None:
 def test_example_runs_and_makes_a_picture(path: Path, tmp_path: Path) -> None:
     from matplotlib.image import imread
 
-    done = subprocess.run(
-        [sys.executable, str(path), str(tmp_path / "out")], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(kinemorph.__file__).resolve().parent.parent)}
+    command = [sys.executable, str(path), str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "wrote" in done.stdout
