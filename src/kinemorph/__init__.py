@@ -38,6 +38,9 @@ HOMES: dict[str, str] = {
     # what they mean
     "verify": "kinemorph.analysis.verification",
     "inverse_kinematics": "kinemorph.analysis.reaching",
+    # what we see
+    "draw": "kinemorph.display.drawing",
+    "equations_of_motion": "kinemorph.display.equations",
     "errors": "kinemorph.errors",
 }
 
@@ -49,6 +52,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.verification import verify as verify
     from kinemorph.deriving import derive as derive
     from kinemorph.deriving import trace as trace
+    from kinemorph.display.drawing import draw as draw
+    from kinemorph.display.equations import equations_of_motion as equations_of_motion
     from kinemorph.model import library as library
     from kinemorph.model.body import Body as Body
     from kinemorph.model.builder import RobotBuilder as RobotBuilder

@@ -62,6 +62,24 @@ def test_center_of_mass_and_centroidal_matrix_equal_pinocchio(seed: int) -> None
 
 
 @pytest.mark.parametrize("seed", range(16))
+def test_center_of_mass_is_the_mean_of_all_bodies_and_carries_the_potential(seed: int) -> None:
+    """Those fixed to the world included."""
+    robot = random_robot(seed, most=30)
+    q, v, *_ = one_state(robot, seed)
+    dynamics = derive(robot, backend="interpreter")
+    poses = dynamics.forward_kinematics(q)
+    moment = sum(body.mass * (T @ [*body.com, 1.0])[:3] for body, T in zip(robot.bodies, poses, strict=True))
+    com = moment / robot.total_mass
+    np.testing.assert_allclose(dynamics.center_of_mass(q), com, rtol=0, atol=1e-13 * max(1.0, np.abs(com).max()))
+    _, potential = dynamics.energy(q, v)
+    assert potential == pytest.approx(-np.dot(robot.gravity, moment), rel=1e-12, abs=1e-10)
+
+
+def test_some_of_these_robots_have_bodies_fixed_to_the_world() -> None:
+    assert any(grounded(random_robot(seed, most=30)) for seed in range(16))
+
+
+@pytest.mark.parametrize("seed", range(16))
 def test_linear_momentum_is_mass_times_the_rate_of_the_center(seed: int) -> None:
     """Bodies fixed to the world count in the mass and in the center, and have no momentum."""
     robot = random_robot(seed, most=30)

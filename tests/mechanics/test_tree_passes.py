@@ -7,6 +7,7 @@ to infinity, and the turns between them are all but undefined; both have cost di
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,11 @@ from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from peers import PinocchioPeer
-from random_robots import random_body, random_pose, random_robot, random_states
+from random_robots import KINDS, random_body, random_pose, random_robot, random_states
 
 PASSES: dict[str, Callable[[Tree], Tree]] = {
     "reframe": reframe,
@@ -103,6 +105,18 @@ def test_nearly_parallel_axes_cost_no_digits(kind: str, tilt: float) -> None:
     close(dynamics.pose("b3")(q), peer.pose("b3", q), 1e-14)
 
 
+@pytest.mark.parametrize("tilt", [1e-2, 1e-3, 1e-4, 1e-5])
+def test_nearly_parallel_axes_cost_no_digits_far_from_the_origin(tilt: float) -> None:
+    """How far the base stands from the origin of the world says nothing about the size of the robot."""
+    robot = nearly_parallel("revolute", tilt)
+    ball, *others = robot.joints
+    robot = replace(robot, joints=(replace(ball, placement=ball.placement._replace(p=(1e4, 0.0, 0.0))), *others))
+    peer, dynamics = PinocchioPeer(robot), derive(robot, backend="interpreter")
+    q, v, _, _ = (part[0] for part in random_states(robot, 1, 1))
+    close(dynamics.mass_matrix(q), peer.mass_matrix(q), 3e-14)
+    close(dynamics.bias_forces(q, v), peer.bias_forces(q, v), 3e-14)
+
+
 # ── parameters, batches, systems ──────────────────────────────────────────────────────────────────────────────────────
 
 FUNCTIONS = {
@@ -134,15 +148,33 @@ def test_parameters_as_inputs_change_nothing_at_their_nominal_values(seed: int) 
         close(getattr(some, name)(*arguments, some.nominal_parameters), expected, tolerance)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_other_parameter_values_give_the_other_robot(seed: int) -> None:
-    robot = random_robot(seed, most=12, symbolic=True)
+@pytest.mark.parametrize("kinds", [KINDS, ("helical",)])
+@pytest.mark.parametrize("seed", range(5))
+def test_other_parameter_values_give_the_other_robot(seed: int, kinds: tuple[str, ...]) -> None:
+    robot = random_robot(seed, kinds=kinds, most=12, symbolic=True)
     dynamics = derive(robot, parameters="all", backend="interpreter")
     p = dynamics.nominal_parameters * np.random.default_rng(seed).uniform(0.95, 1.05, size=len(dynamics.parameters))
-    other = resolve(robot, {parameter.name: float(x) for parameter, x in zip(robot.parameters, p, strict=True)})
+    other = derive(with_values(robot, p), backend="interpreter")
     q, v, a, _ = (part[0] for part in random_states(robot, seed, 1))
-    close(dynamics.mass_matrix(q, p), composite_bodies.mass_matrix(other, q.tolist()))
-    close(dynamics.inverse_dynamics(q, v, a, p), newton_euler.inverse_dynamics(other, *(x.tolist() for x in (q, v, a))))
+    close(dynamics.mass_matrix(q, p), other.mass_matrix(q))
+    close(dynamics.inverse_dynamics(q, v, a, p), other.inverse_dynamics(q, v, a))
+    close(dynamics.pose("tool")(q, p), other.pose("tool")(q))
+
+
+def with_values(robot: Robot, p: np.ndarray) -> Robot:
+    """The robot written with plain numbers: other values of its parameters."""
+    lookup = {parameter.name: float(x) for parameter, x in zip(robot.parameters, p, strict=True)}
+
+    def plain(part: Any, *fields: str) -> Any:
+        return replace(part, **{field: evaluate_all(getattr(part, field), lookup) for field in fields})
+
+    return replace(
+        robot,
+        bodies=tuple(plain(body, "mass", "com", "inertia") for body in robot.bodies),
+        joints=tuple(plain(joint, "placement", "child_placement", "pitch", "armature") for joint in robot.joints),
+        gravity=evaluate_all(robot.gravity, lookup),
+        parameters=(),
+    )
 
 
 def test_an_unknown_parameter_is_named() -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from kinemorph.codegen.backends.latex import to_latex
-from kinemorph.codegen.backends.text import to_text
+from kinemorph.codegen.backends.latex import as_latex
+from kinemorph.codegen.backends.text import as_text
 from kinemorph.codegen.equations import Equations
 from kinemorph.codegen.equations import equations as readable_equations
 from kinemorph.codegen.names import entry_name, latex_name
@@ -66,12 +66,12 @@ class WrittenEquations:
     @cached_property
     def text(self) -> str:
         """One line `name = expression` for every entry."""
-        return "".join(to_text(program, self._names(program)) for program in self.programs)
+        return "".join(as_text(written, self._names(written.program)) for written in self.written)
 
     @cached_property
     def latex(self) -> str:
         """An `aligned` block per function, to be set in display math."""
-        return "".join(to_latex(program, self._names(program)) for program in self.programs)
+        return "".join(as_latex(written, self._names(written.program)) for written in self.written)
 
     @property
     def legend(self) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ from kinemorph.mechanics.composite_bodies import joined_moments, shifted_moments
 from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, ZERO_SYM, S, Sym3, TurnFull, TurnZ, Vec3
 from kinemorph.mechanics.tree import TINY, WORLD, Attachment, Link, Moments, Tree, snapped
 
-PARALLEL = 0.1  # sine below which axes count as parallel: their common normal lies too far off to measure from
+PARALLEL = 1e-9  # sine of the angle below which two axes count as parallel
+FAR = 4.0  # a frame is moved along its axis by at most this many times the robot's longest step: farther costs digits
 
 
 # ── reframe ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -46,17 +47,18 @@ def reframe(tree: Tree) -> Tree:
     """The same robot with cheaper link frames. A tree with symbolic geometry is returned as it is."""
     if not all(_is_numeric(link) for link in tree.links):
         return tree
-    gauges = _wanted_gauges(tree)
+    size = _size(tree)
+    gauges = _wanted_gauges(tree, FAR * size)
     links: list[Link] = []
     for index, link in enumerate(tree.links):
         placement = link.placement
         if link.parent != WORLD:
             placement = compose(inverse(gauges[link.parent].pose()), placement)
         if not ELEMENTARY[link.kind].axial:
-            links.append(replace(link, placement=_clean(placement, tree)))
+            links.append(replace(link, placement=_clean(placement, size)))
             continue
         angle, shift = gauges[index]
-        along = _cheapest_point(link, placement, shift)
+        along = _cheapest_point(link, placement, shift, size)
         if shift is None:
             shift = along - link.slide
             gauges[index] = Gauge(angle, shift)
@@ -66,9 +68,9 @@ def reframe(tree: Tree) -> Tree:
         links.append(
             replace(
                 link,
-                placement=_clean(placement, tree),
+                placement=_clean(placement, size),
                 offset=link.offset + angle,
-                slide=snapped(link.slide + shift - along, _size(tree)),
+                slide=snapped(link.slide + shift - along, size),
                 h=turn.out(h),
                 sigma=turn.out_symmetric(sigma),
             )
@@ -80,7 +82,7 @@ def reframe(tree: Tree) -> Tree:
     return replace(tree, links=tuple(links), attachments=attachments)
 
 
-def _wanted_gauges(tree: Tree) -> list[Gauge]:
+def _wanted_gauges(tree: Tree, farthest: float) -> list[Gauge]:
     """The gauge that every link wants for the sake of its largest child (tips: of its own mass), tips first."""
     gauges = [Gauge(0.0, 0.0)] * len(tree.links)
     sizes = [1] * len(tree.links)
@@ -93,14 +95,14 @@ def _wanted_gauges(tree: Tree) -> list[Gauge]:
         children = tree.children[index]
         if children:
             largest = max(children, key=lambda c: (ELEMENTARY[tree.links[c].kind].axial, sizes[c]))
-            gauges[index] = _gauge_for_child(tree.links[largest], gauges[largest])
+            gauges[index] = _gauge_for_child(tree.links[largest], gauges[largest], farthest)
         else:
             gauges[index] = _gauge_for_mass(link)
     return gauges
 
 
-def _gauge_for_child(child: Link, gauge: Gauge) -> Gauge:
-    """x along the common normal of both axes, origin at its foot."""
+def _gauge_for_child(child: Link, gauge: Gauge, farthest: float) -> Gauge:
+    """x along the common normal of both axes, origin at its foot (where that is not too far to go)."""
     (px, py, pz), (ux, uy, uz) = child.placement.p, _z_axis(child.placement)
     sine = math.hypot(ux, uy)
     if not ELEMENTARY[child.kind].axial:
@@ -111,6 +113,8 @@ def _gauge_for_child(child: Link, gauge: Gauge) -> Gauge:
     nx, ny = -uy / sine, ux / sine  # z x u, the common normal
     reach = px * nx + py * ny
     t = ((nx * reach - px) * ux + (ny * reach - py) * uy) / (sine * sine)  # where the child's axis meets it
+    if abs(t) > farthest:
+        return Gauge(_direction(px, py), pz)
     if nx < -TINY or (abs(nx) <= TINY and ny < 0.0):  # of n and -n, the one with the smaller turn
         nx, ny = -nx, -ny
     return Gauge(_direction(nx, ny), pz + uz * t)
@@ -134,16 +138,17 @@ def _direction(x: float, y: float) -> float:
     return angle + math.pi if angle <= -0.5 * math.pi else angle
 
 
-def _cheapest_point(link: Link, placement: Pose, shift: float | None) -> float:
+def _cheapest_point(link: Link, placement: Pose, shift: float | None, size: float) -> float:
     """How far along the joint axis to put the joint frame, so that fewest components of its position are not zero."""
     slide = 0.0 if shift is None else link.slide + shift
     candidates: list[float] = [slide, 0.0]
-    candidates += [-p / u for p, u in zip(placement.p, _z_axis(placement), strict=True) if abs(u) > PARALLEL]
-    reach: float = max(1.0, *(abs(p) for p in placement.p))
+    for p, u in zip(placement.p, _z_axis(placement), strict=True):
+        if 0.0 < abs(p) <= FAR * size * abs(u):
+            candidates.append(-p / u)
 
     def cost(t: float) -> float:
-        shifts = sum(abs(x) > TINY * reach * 10 for x in _along(placement, t))
-        rest = shift is not None and abs(slide - t) > TINY * reach * 10
+        shifts: int = sum(abs(x) > 10 * TINY * size for x in _along(placement, t))
+        rest: bool = shift is not None and abs(slide - t) > 10 * TINY * size
         return shifts + (0.1 if link.kind != "revolute" else 1.0) * rest
 
     return min(candidates, key=cost)
@@ -165,10 +170,9 @@ def _size(tree: Tree) -> float:
     return longest
 
 
-def _clean(placement: Pose, tree: Tree) -> Pose:
+def _clean(placement: Pose, size: float) -> Pose:
     """A placement without rounding dust."""
     R = tuple(tuple(snapped(x) for x in row) for row in placement.R)
-    size = _size(tree)
     return Pose(R, tuple(0.0 if abs(x) < TINY * 10 * size else x for x in placement.p))
 
 

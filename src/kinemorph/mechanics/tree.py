@@ -133,7 +133,8 @@ def turns_of(R: Any, *, axial: bool) -> tuple[tuple[Turn, ...], float]:
         sin_a, cos_a = snapped(R[0][2] / sin_b), snapped(-R[1][2] / sin_b)
         if cos_a < 0.0:  # of the two ways to write the rotation, the one with the smaller first turn
             sin_a, cos_a, sin_b = -sin_a, -cos_a, -sin_b
-        c = math.atan2(-cos_a * R[0][1] - sin_a * R[1][1], cos_a * R[0][0] + sin_a * R[1][0])  # good for any b
+        # from Rz(-a) R: where b is small, a is ill determined, and c makes up for its error
+        c = math.atan2(-cos_a * R[0][1] - sin_a * R[1][1], cos_a * R[0][0] + sin_a * R[1][0])
         if sin_a != 0.0:
             turns.append(TurnZ(cos_a, sin_a))
         turns.append(TurnX(snapped(R[2][2]), snapped(sin_b)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from fractions import Fraction
 
-from kinemorph.codegen.equations import LIMIT, equations
+from kinemorph.codegen.equations import LIMIT, Equations, equations
 from kinemorph.codegen.names import Symbols, entry_name, port_name
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tree import Call, Number, Power, Product, Sum, Symbol, Tree, is_negative, scaled, split_power
@@ -34,6 +34,7 @@ SPELL = {
     "where": r"\begin{{cases}} {1} & \mathrm{{if}}\ {0} \\ {2} & \mathrm{{otherwise}} \end{{cases}}",
 }
 CONDITIONS = {"lt": "{} < {}", "le": r"{} \leq {}", "eq": "{} = {}"}  # as the condition of a choice
+DIGITS = 6  # of a decimal; the plain text has them all
 LINE = 150  # characters of source after which a sum goes on in a new line
 
 
@@ -46,11 +47,15 @@ def to_latex(
     environment: str = "aligned",
 ) -> str:
     """All equations of a program in one environment. Outputs take their names from `symbols` too."""
+    return as_latex(equations(program, symbols, limit=limit, parameters=parameters), symbols, environment=environment)
+
+
+def as_latex(written: Equations, symbols: Symbols | None = None, *, environment: str = "aligned") -> str:
+    """Equations that are already found, as `to_latex` writes them."""
     symbols = symbols or {}
-    written = equations(program, symbols, limit=limit, parameters=parameters)
     lines = [_equation(symbol.latex, tree) for symbol, tree in written.definitions]
     trees = iter(written.trees)
-    for port in program.outputs:
+    for port in written.program.outputs:
         entries = [next(trees) for _ in range(port.size)]
         if len(port.shape) == 2:
             lines.append(f"{port_name(port, symbols)[1]} &= {_matrix(entries, port.shape[1])}")
@@ -110,7 +115,7 @@ def _number(value: Fraction | float) -> str:
         sign = "-" if value < 0 else ""
         small = value.denominator == 1
         return f"{value}" if small else f"{sign}\\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
-    mantissa, _, exponent = repr(value).partition("e")
+    mantissa, _, exponent = f"{value:.{DIGITS}g}".partition("e")
     return f"{mantissa} \\cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 

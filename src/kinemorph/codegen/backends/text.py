@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from fractions import Fraction
 
-from kinemorph.codegen.equations import LIMIT, equations
+from kinemorph.codegen.equations import LIMIT, Equations, equations
 from kinemorph.codegen.names import Symbols, entry_name
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tree import (
@@ -35,10 +35,14 @@ def to_text(
     parameters: Collection[str] = ("p",),
 ) -> str:
     """One line `name = expression` for every named subexpression and every entry of every output."""
-    written = equations(program, symbols, limit=limit, parameters=parameters)
+    return as_text(equations(program, symbols, limit=limit, parameters=parameters), symbols)
+
+
+def as_text(written: Equations, symbols: Symbols | None = None) -> str:
+    """Equations that are already found, as `to_text` writes them."""
     lines = [f"{symbol.text} = {text(tree)}" for symbol, tree in written.definitions]
     trees = iter(written.trees)
-    for port in program.outputs:
+    for port in written.program.outputs:
         for index in range(port.size):
             lines.append(f"{entry_name(port, index, symbols or {})[0]} = {text(next(trees))}")
     return "\n".join(lines) + "\n"

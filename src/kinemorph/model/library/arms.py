@@ -118,7 +118,7 @@ def puma() -> Robot:
         end = Pose(_quarter_turns(link.turns), (link.a, 0.0, link.d))
         com = tuple(float(x) for x in link.com)
         inertia = transformed(Inertia(link.mass, com, diagonal(link.moments)), end)
-        builder.body(f"link{i}", link.mass, com=inertia.com, inertia=inertia.moment, shapes=_puma_shapes(i, end))
+        builder.body(f"link{i}", link.mass, com=inertia.com, inertia=inertia.moment, shapes=_puma_shapes(i))
         builder.joint(
             f"joint{i}",
             "revolute",
@@ -141,14 +141,14 @@ def _quarter_turns(turns: int) -> tuple[tuple[float, ...], ...]:
     return ((1.0, 0.0, 0.0), (0.0, c, 0.0 - s), (0.0, s, c))
 
 
-def _puma_shapes(i: int, end: Pose) -> tuple[Shape, ...]:
+def _puma_shapes(i: int) -> tuple[Shape, ...]:
     """Simple solids in the body frame at joint i, which turns about z."""
     if i == 1:
         return (Cylinder(0.10, 0.30, Pose(STANDING["z"], (0.0, 0.0, -0.05)), STEEL),)
     if i == 2:
-        return (Box((0.58, 0.18, 0.12), Pose(STANDING["z"], (0.2159, 0.0, 0.15)), ORANGE), Line((0.0, 0.0, 0.0), end.p))
+        return (Box((0.58, 0.18, 0.12), Pose(STANDING["z"], (0.2159, 0.0, 0.15)), ORANGE),)
     if i == 3:
-        return (Capsule(0.06, 0.30, Pose(STANDING["y"], (0.0203, 0.15, 0.15)), STEEL),)
+        return (Capsule(0.05, 0.43, Pose(STANDING["y"], (0.0203, 0.2159, 0.15)), STEEL),)
     return (
         Sphere(0.05 if i < 6 else 0.03, Pose(STANDING["z"], (0.0, 0.0, 0.0)), STEEL),
         Line((0.0, 0.0, 0.0), (0.0, 0.0, 0.06)),
