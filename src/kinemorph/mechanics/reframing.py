@@ -25,7 +25,7 @@ from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, ZERO_SYM, S, Sym3, Tu
 from kinemorph.mechanics.tree import TINY, WORLD, Attachment, Link, Moments, Tree, snapped
 
 PARALLEL = 1e-9  # sine of the angle below which two axes count as parallel
-FAR = 4.0  # a frame is moved along its axis by at most this many times the robot's longest step: farther costs digits
+FAR = 4.0  # a frame is moved along its axis by at most this many times the step to its neighbor: farther costs digits
 
 
 # ── reframe ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -47,18 +47,20 @@ def reframe(tree: Tree) -> Tree:
     """The same robot with cheaper link frames. A tree with symbolic geometry is returned as it is."""
     if not all(_is_numeric(link) for link in tree.links):
         return tree
-    size = _size(tree)
-    gauges = _wanted_gauges(tree, FAR * size)
+    gauges = _wanted_gauges(tree)
     links: list[Link] = []
     for index, link in enumerate(tree.links):
-        placement = link.placement
-        if link.parent != WORLD:
-            placement = compose(inverse(gauges[link.parent].pose()), placement)
+        parent = Gauge(0.0, 0.0) if link.parent == WORLD else gauges[link.parent]
+        placement = compose(inverse(parent.pose()), link.placement)
+        step = math.hypot(*link.placement.p, link.slide, parent.shift or 0.0)  # what the dust is measured against
         if not ELEMENTARY[link.kind].axial:
-            links.append(replace(link, placement=_clean(placement, size)))
+            links.append(replace(link, placement=_clean(placement, step)))
             continue
         angle, shift = gauges[index]
-        along = _cheapest_point(link, placement, shift, size)
+        if link.parent == WORLD:  # where the world's frame lies costs nothing
+            along = link.slide + (shift or 0.0)
+        else:
+            along = _cheapest_point(link, placement, shift, step)
         if shift is None:
             shift = along - link.slide
             gauges[index] = Gauge(angle, shift)
@@ -68,9 +70,9 @@ def reframe(tree: Tree) -> Tree:
         links.append(
             replace(
                 link,
-                placement=_clean(placement, size),
+                placement=_clean(placement, step),
                 offset=link.offset + angle,
-                slide=snapped(link.slide + shift - along, size),
+                slide=_dusted(link.slide + shift - along, step),
                 h=turn.out(h),
                 sigma=turn.out_symmetric(sigma),
             )
@@ -82,7 +84,7 @@ def reframe(tree: Tree) -> Tree:
     return replace(tree, links=tuple(links), attachments=attachments)
 
 
-def _wanted_gauges(tree: Tree, farthest: float) -> list[Gauge]:
+def _wanted_gauges(tree: Tree) -> list[Gauge]:
     """The gauge that every link wants for the sake of its largest child (tips: of its own mass), tips first."""
     gauges = [Gauge(0.0, 0.0)] * len(tree.links)
     sizes = [1] * len(tree.links)
@@ -95,13 +97,13 @@ def _wanted_gauges(tree: Tree, farthest: float) -> list[Gauge]:
         children = tree.children[index]
         if children:
             largest = max(children, key=lambda c: (ELEMENTARY[tree.links[c].kind].axial, sizes[c]))
-            gauges[index] = _gauge_for_child(tree.links[largest], gauges[largest], farthest)
+            gauges[index] = _gauge_for_child(tree.links[largest], gauges[largest])
         else:
             gauges[index] = _gauge_for_mass(link)
     return gauges
 
 
-def _gauge_for_child(child: Link, gauge: Gauge, farthest: float) -> Gauge:
+def _gauge_for_child(child: Link, gauge: Gauge) -> Gauge:
     """x along the common normal of both axes, origin at its foot (where that is not too far to go)."""
     (px, py, pz), (ux, uy, uz) = child.placement.p, _z_axis(child.placement)
     sine = math.hypot(ux, uy)
@@ -113,7 +115,7 @@ def _gauge_for_child(child: Link, gauge: Gauge, farthest: float) -> Gauge:
     nx, ny = -uy / sine, ux / sine  # z x u, the common normal
     reach = px * nx + py * ny
     t = ((nx * reach - px) * ux + (ny * reach - py) * uy) / (sine * sine)  # where the child's axis meets it
-    if abs(t) > farthest:
+    if abs(t) > FAR * math.hypot(px, py, pz):
         return Gauge(_direction(px, py), pz)
     if nx < -TINY or (abs(nx) <= TINY and ny < 0.0):  # of n and -n, the one with the smaller turn
         nx, ny = -nx, -ny
@@ -138,17 +140,17 @@ def _direction(x: float, y: float) -> float:
     return angle + math.pi if angle <= -0.5 * math.pi else angle
 
 
-def _cheapest_point(link: Link, placement: Pose, shift: float | None, size: float) -> float:
+def _cheapest_point(link: Link, placement: Pose, shift: float | None, step: float) -> float:
     """How far along the joint axis to put the joint frame, so that fewest components of its position are not zero."""
     slide = 0.0 if shift is None else link.slide + shift
     candidates: list[float] = [slide, 0.0]
     for p, u in zip(placement.p, _z_axis(placement), strict=True):
-        if 0.0 < abs(p) <= FAR * size * abs(u):
+        if 0.0 < abs(p) <= FAR * step * abs(u):
             candidates.append(-p / u)
 
     def cost(t: float) -> float:
-        shifts: int = sum(abs(x) > 10 * TINY * size for x in _along(placement, t))
-        rest: bool = shift is not None and abs(slide - t) > 10 * TINY * size
+        shifts: int = sum(_dusted(x, step) != 0.0 for x in _along(placement, t))
+        rest: bool = shift is not None and _dusted(slide - t, step) != 0.0
         return shifts + (0.1 if link.kind != "revolute" else 1.0) * rest
 
     return min(candidates, key=cost)
@@ -164,16 +166,14 @@ def _z_axis(placement: Pose) -> Vec3:
     return (placement.R[0][2], placement.R[1][2], placement.R[2][2])
 
 
-def _size(tree: Tree) -> float:
-    """The longest step between two links: lengths far below it are dust."""
-    longest: float = max([1e-3, *(abs(x) for link in tree.links for x in link.placement.p)])
-    return longest
+def _dusted(x: float, step: float) -> float:
+    """A length that is not mere rounding of a step of that size, else 0."""
+    return x if abs(x) > 10.0 * TINY * step else 0.0
 
 
-def _clean(placement: Pose, size: float) -> Pose:
+def _clean(placement: Pose, step: float) -> Pose:
     """A placement without rounding dust."""
-    R = tuple(tuple(snapped(x) for x in row) for row in placement.R)
-    return Pose(R, tuple(0.0 if abs(x) < TINY * 10 * size else x for x in placement.p))
+    return Pose(tuple(tuple(map(snapped, row)) for row in placement.R), tuple(_dusted(x, step) for x in placement.p))
 
 
 def _is_numeric(link: Link) -> bool:

@@ -23,7 +23,7 @@ from kinemorph.mechanics.motions import ELEMENTARY, Axis, Move, S, Sym3, Turn, T
 Moments = tuple[S, Vec3, Sym3]  # mass [kg], first [kg m] and second [kg m^2] moment about a frame's origin, in its axes
 
 WORLD = -1
-TINY = 1e-15  # below this a direction cosine, or a length against the robot's size, is a structural zero
+TINY = 1e-15  # below this a direction cosine is a structural zero
 
 
 @dataclass(frozen=True)
@@ -106,16 +106,11 @@ class Tree:
         return tuple(map(tuple, below))
 
 
-def snapped(x: Any, size: float = 1.0) -> Any:
-    """A number with rounding dust removed: 0 and +-size are made exact. Other scalars pass through."""
-    if not isinstance(x, (float, int)):
-        return x
-    x = float(x)
-    if abs(x) < TINY * size:
+def snapped(x: float) -> float:
+    """A sine, a cosine or an entry of a rotation with rounding dust removed: 0 and +-1 are made exact."""
+    if abs(x) < TINY:
         return 0.0
-    if abs(abs(x) - size) < TINY * size:
-        return math.copysign(size, x)
-    return x
+    return math.copysign(1.0, x) if abs(abs(x) - 1.0) < TINY else float(x)
 
 
 def turns_of(R: Any, *, axial: bool) -> tuple[tuple[Turn, ...], float]:
