@@ -51,20 +51,27 @@ BackendName = Literal["llvm", "interpreter"]
 # ── tracing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def trace(function: Callable[..., Any], inputs: Mapping[str, Shape], *, name: str = "") -> Program:
+def trace(
+    function: Callable[..., Any],
+    inputs: Mapping[str, Shape],
+    *,
+    name: str = "",
+    outputs: Mapping[str, Shape] | None = None,
+) -> Program:
     """The Program of a function that computes over any scalar.
 
     `inputs` maps argument names to shapes: () a scalar, (n,) a list of n, (n, m) a list of rows. The function returns a
-    scalar, nested sequences of scalars (one output, "out"), or a dict of those by output name.
+    scalar, nested sequences of scalars (one output, "out"), or a dict of those by output name. `outputs` gives the
+    shapes that cannot be seen from the result, as that of an empty matrix.
     """
     graph = Graph()
     arguments = [_input(graph, port, shape) for port, shape in inputs.items()]
     result = function(*arguments)
-    outputs = result if isinstance(result, Mapping) else {"out": result}
+    values = result if isinstance(result, Mapping) else {"out": result}
     ports: list[Port] = []
     refs: list[int] = []
-    for port, value in outputs.items():
-        ports.append(Port(port, _shape_of(value)))
+    for port, value in values.items():
+        ports.append(Port(port, (outputs or {}).get(port) or _shape_of(value)))
         refs.extend(graph.reference(entry) for entry in _entries(value))
     names = tuple(Port(port, tuple(shape)) for port, shape in inputs.items())
     return Program(name or getattr(function, "__name__", "traced"), names, tuple(ports), graph, tuple(refs))
@@ -199,7 +206,7 @@ class Dynamics:
     @property
     def mass_matrix(self) -> CompiledFunction:
         """M(q), shape (nv, nv)."""
-        return self._function("mass_matrix", ("q",), self._recursion.mass_matrix)
+        return self._function("mass_matrix", ("q",), self._recursion.mass_matrix, shape=self._square)
 
     @property
     def inverse_dynamics(self) -> CompiledFunction:
@@ -220,7 +227,7 @@ class Dynamics:
     @property
     def coriolis_matrix(self) -> CompiledFunction:
         """C(q, v), shape (nv, nv), with Mdot - 2 C skew-symmetric."""
-        return self._function("coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, written=True)
+        return self._function("coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, written=True, shape=self._square)
 
     @property
     def gravity_forces(self) -> CompiledFunction:
@@ -309,16 +316,28 @@ class Dynamics:
                 "the open tree only. mass_matrix, bias_forces and inverse_dynamics describe the tree with those cut."
             )
 
+    @property
+    def _square(self) -> Shape:
+        return (self.robot.nv, self.robot.nv)
+
     def _function(
-        self, name: str, inputs: tuple[str, ...], function: Callable[..., Any], *, written: bool = False
+        self,
+        name: str,
+        inputs: tuple[str, ...],
+        function: Callable[..., Any],
+        *,
+        written: bool = False,
+        shape: Shape | None = None,
     ) -> CompiledFunction:
         """The compiled function of that name, made on first use. `written`: on the links as the user wrote them."""
         made = self._made.get(name)
         if made is None:
-            made = self._made[name] = build(self._program(name, inputs, function, written), self.backend)
+            made = self._made[name] = build(self._program(name, inputs, function, written, shape), self.backend)
         return made
 
-    def _program(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any], written: bool) -> Program:
+    def _program(
+        self, name: str, inputs: tuple[str, ...], function: Callable[..., Any], written: bool, shape: Shape | None
+    ) -> Program:
         robot = self.robot
         shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),)}
         names = [group for group in inputs if group != "wrenches" or self.wrenches]
@@ -338,7 +357,7 @@ class Dynamics:
             return function(tree, *given.values())
 
         groups = {group: shapes.get(group, (robot.nv,)) for group in names}
-        return trace(run, groups, name=f"{robot.name}.{name}")
+        return trace(run, groups, name=f"{robot.name}.{name}", outputs={"out": shape} if shape else None)
 
 
 def _on_links(tree: Tree, frames: Sequence[str], wrenches: Sequence[Sequence[Any]]) -> dict[int, Any]:

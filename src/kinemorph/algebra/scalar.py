@@ -134,8 +134,8 @@ _select = _quiet("where")
 def where(condition: S, chosen: S, otherwise: S) -> S:
     """`chosen` where the condition is not zero, else `otherwise`.
 
-    Both are computed. A dual number has its tangent chosen, not multiplied by 0; graph derivatives do multiply, so feed
-    the branch that may not be taken a harmless value: `where(c, sqrt(where(c, x, 1.0)), 0.0)`.
+    Both are computed, one is selected. A dual number has its tangent selected too, not multiplied by 0, so what is not
+    finite in the branch not taken never shows.
     """
     if type(condition) is float:
         return chosen if condition != 0.0 else otherwise

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from kinemorph.errors import ModelError
 from kinemorph.mechanics.motions import ZERO3, Axis, Mat3, Move, S, Sym3, Vec3
 from kinemorph.mechanics.newton_euler import Wrench, added, inertial_wrench, moved_wrench, negative, outward, project
 from kinemorph.mechanics.tree import WORLD, Link, Tree
@@ -69,6 +70,11 @@ def forward_dynamics(
             U = column(blocks, axis)
             D = _along(axis, U) + pivot
             u = tau[j] - project(axis, load)
+            if D.__class__ is float and D == 0.0:
+                raise ModelError(
+                    f"joint of '{link.name}' ({link.kind}) meets no inertia along its axis {k + 1}: forward dynamics "
+                    "would divide by zero. Give what hangs on it mass off the axis, or the joint an armature."
+                )
             inverse = 1.0 / D
             pivots[j] = Pivot(U, inverse, u)
             if last and k == len(link.axes) - 1:

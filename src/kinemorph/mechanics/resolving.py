@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, turn
-from kinemorph.algebra.inertia import Inertia, second_moment
-from kinemorph.algebra.vectors import Mat, cross, scale, transpose
-from kinemorph.mechanics.composite_bodies import joined_moments, shifted_moments
-from kinemorph.mechanics.motions import ZERO3, ZERO_SYM, TurnFull
+from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse, turn
+from kinemorph.algebra.inertia import Inertia, second_moment, transformed
+from kinemorph.algebra.vectors import Mat, Vec, cross, scale, transpose
+from kinemorph.mechanics.composite_bodies import joined_moments
+from kinemorph.mechanics.motions import ZERO3, ZERO_SYM
 from kinemorph.mechanics.tree import WORLD, Attachment, Link, Moments, Tree
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -78,18 +78,15 @@ def _joined_by(joint: Joint, robot: Robot, at: Attachment, links: list[Link], lo
 
 def z_frame(axis: Sequence[float]) -> Mat:
     """A rotation whose third column is the unit axis; a mere renaming of axes where it is a coordinate axis."""
-    largest = max(range(3), key=lambda k: abs(axis[k]))
-    columns: list[Sequence[float]]
-    if abs(axis[largest]) == 1.0:
-        after, sign = (largest + 1) % 3, axis[largest]
-        x = tuple(sign if k == after else 0.0 for k in range(3))
-        columns = [x, cross(axis, x), axis]
+    along = [k for k in range(3) if axis[k] != 0.0]
+    if len(along) == 1:
+        after, sign = (along[0] + 1) % 3, axis[along[0]]
+        x: Vec = tuple(sign if k == after else 0.0 for k in range(3))
     else:
         smallest = min(range(3), key=lambda k: abs(axis[k]))
         x = cross(tuple(1.0 if k == smallest else 0.0 for k in range(3)), axis)
         x = scale(1.0 / math.hypot(*x), x)
-        columns = [x, cross(axis, x), axis]
-    return transpose(columns)
+    return transpose([x, cross(axis, x), axis])
 
 
 def _pose(pose: Pose, lookup: Lookup | None) -> Pose:
@@ -99,7 +96,6 @@ def _pose(pose: Pose, lookup: Lookup | None) -> Pose:
 
 def _placed(inertia: Inertia, T: Pose) -> Moments:
     """Moments of a body given in its own frame, in the frame where its pose is T."""
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = second_moment(inertia)
-    h = scale(inertia.mass, inertia.com)
-    R = TurnFull(T.R)
-    return shifted_moments((inertia.mass, R.out(h), R.out_symmetric((xx, xy, xz, yy, yz, zz))), T.p)
+    # the center of mass first, so that a body far from its own frame loses no digits
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = second_moment(transformed(inertia, T))
+    return inertia.mass, scale(inertia.mass, act(T, inertia.com)), (xx, xy, xz, yy, yz, zz)
