@@ -174,3 +174,21 @@ class PinocchioPeer:
         """(center of mass, centroidal matrix), world axes."""
         pin.ccrba(self.model, self.data, self.configuration(q), v[self.order])
         return self.data.com[0].copy(), self._ours(self.data.Ag.copy().reshape(6, -1))
+
+    @property
+    def grounded(self) -> bool:
+        """Whether a body is fixed to the world: Pinocchio leaves it out of its center of mass and its potential."""
+        return bool(self.model.inertias[0].mass > 0.0)
+
+    def coriolis_matrix(self, q: Array, v: Array) -> Array:
+        C = pin.computeCoriolisMatrix(self.model, self.data, self.configuration(q), v[self.order])
+        return self._ours(self._ours(C).T).T
+
+    def energies(self, q: Array, v: Array) -> tuple[float, float]:
+        """(kinetic, potential), rotors and bodies fixed to the world included: both are added here."""
+        model, held = self.model.copy(), self.model.inertias[0]
+        model.armature = np.zeros(model.nv)
+        data, at = model.createData(), (self.configuration(q), v[self.order])
+        kinetic = pin.computeKineticEnergy(model, data, *at) + 0.5 * float(np.dot(self.model.armature, at[1] ** 2))
+        potential = pin.computePotentialEnergy(model, data, at[0])
+        return kinetic, potential - held.mass * float(np.dot(model.gravity.linear, held.lever))

@@ -69,13 +69,13 @@ def joint_data(rng: np.random.Generator, kind: str) -> dict[str, Any]:
     if kind == "universal":
         data["axis2"] = _second_axis(rng, data["axis"])
     if kind == "helical":
-        data["pitch"] = 0.23
+        data["pitch"] = -0.23
     return data
 
 
-def even_armature(kind: str) -> list[float]:
-    """Rotor inertias that are the same about all axes of a ball, and none along: those that an energy can stand for."""
-    return [0.0 if unit == "m/s" and JOINT_KINDS[kind].nv >= 3 else 0.07 for unit in JOINT_KINDS[kind].v_units]
+def uneven_armature(kind: str) -> list[float]:
+    """Rotor inertias that differ from each other: they add to the diagonal of M and to nothing else."""
+    return [0.07 + 0.04 * k for k in range(JOINT_KINDS[kind].nv)]
 
 
 class _Grower:
@@ -206,12 +206,12 @@ def _second_axis(rng: np.random.Generator, axis: Sequence[float]) -> tuple[float
 
 
 def robot_of_kind(kind: str, *, chained: bool, seed: int = 1) -> Robot:
-    """One joint of a kind alone, or between two revolute ones; general frames, axes and bodies, even rotor inertias."""
+    """One joint of a kind alone, or between two revolute ones: general frames, axes, bodies; uneven rotor inertias."""
     rng = np.random.default_rng([seed, 5])
     kinds = ("revolute", kind, "revolute") if chained else (kind,)
     builder = RobotBuilder(f"{kind}{'_chained' if chained else ''}", gravity=(1.0, -2.0, -9.0))
     for n, each in enumerate(kinds):
         builder.add(random_body(rng, f"b{n}"))
-        data = joint_data(rng, each) | {"armature": even_armature(each)}
+        data = joint_data(rng, each) | {"armature": uneven_armature(each)}
         builder.joint(f"j{n}", each, f"b{n - 1}" if n else "world", f"b{n}", **data)
     return builder.frame("tool", f"b{len(kinds) - 1}", placement=random_pose(rng)).build()

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.groups import matrix_of, move_wrench
-from kinemorph.codegen.compile import build
+from kinemorph.codegen.compile import BACKENDS, build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.graph import Graph
 from kinemorph.codegen.program import Port, Program
@@ -135,8 +135,8 @@ def derive(
     robot: Robot | System,
     formulation: FormulationName = "newton_euler",
     *,
-    parameters: Literal["all"] | Sequence[str] | None = None,
-    wrenches: Sequence[str] = (),
+    parameters: str | Sequence[str] | None = None,
+    wrenches: str | Sequence[str] = (),
     backend: BackendName = "llvm",
 ) -> Dynamics:
     """The equations of motion of a robot, as functions of arrays.
@@ -151,6 +151,9 @@ def derive(
     row = FORMULATIONS.get(formulation)
     if row is None:
         raise UnsupportedError(f"formulation '{formulation}' is unknown. Choose one of {', '.join(FORMULATIONS)}.")
+    if backend not in BACKENDS:
+        raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {', '.join(BACKENDS)}.")
+    wrenches = (wrenches,) if isinstance(wrenches, str) else wrenches
     if wrenches and not row.wrenches:
         raise UnsupportedError(
             f"formulation '{formulation}' takes no outside wrenches: it starts from the energies. Use 'newton_euler'."
@@ -160,12 +163,14 @@ def derive(
     return Dynamics(robot, formulation, _chosen_parameters(robot, parameters), tuple(wrenches), backend)
 
 
-def _chosen_parameters(robot: Robot, wanted: Literal["all"] | Sequence[str] | None) -> tuple[Parameter, ...]:
+def _chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
     if wanted is None:
         return ()
     known = {parameter.name: parameter for parameter in robot.parameters}
     if wanted == "all":
         return tuple(known.values())
+    if isinstance(wanted, str):
+        wanted = (wanted,)
     missing = [name for name in wanted if name not in known]
     if missing:
         listed = ", ".join(f"'{name}'" for name in known) or "none"
@@ -181,7 +186,7 @@ def _chosen_parameters(robot: Robot, wanted: Literal["all"] | Sequence[str] | No
 # ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dynamics:
     """The equations of motion of one robot. Made by `derive`.
 
@@ -194,7 +199,11 @@ class Dynamics:
     parameters: tuple[Parameter, ...] = ()
     wrenches: tuple[str, ...] = ()
     backend: str = "llvm"
-    _made: dict[Any, CompiledFunction] = field(default_factory=dict, repr=False)
+    _made: dict[str, CompiledFunction] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        inputs = f", parameters {', '.join(p.name for p in self.parameters)}" if self.parameters else ""
+        return f"<Dynamics of '{self.robot.name}': {self.robot.nv} dof, {self.formulation}, {self.backend}{inputs}>"
 
     @cached_property
     def nominal_parameters(self) -> npt.NDArray[np.float64]:

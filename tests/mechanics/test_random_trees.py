@@ -1,7 +1,7 @@
 """Random trees of 1 to 60 degrees of freedom against Pinocchio, and against MuJoCo where it has the joint kinds.
 
 The default run takes the first 500 seeds, the slow one 10,000. The interpreter computes every robot, machine code every
-tenth. Errors are max|difference| / max|reference|; an acceleration may lose as many digits as the mass matrix costs.
+tenth; every tenth also shows its Coriolis matrix, energies and centroidal matrix. Errors are max|difference| / max|reference|; an acceleration may lose as many digits as the mass matrix costs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import IDENTITY
-from kinemorph.deriving import derive
+from kinemorph.deriving import Dynamics, derive
 from kinemorph.model.joint import JOINT_KINDS
 from mujoco_peer import MujocoPeer, in_mujoco
 from peers import PinocchioPeer
@@ -45,9 +45,24 @@ def compare(seed: int) -> Iterable[Figure]:
                 a_ref = peer.forward_dynamics(q[k], v[k], tau[k])
                 yield f"{label}: acceleration", error(a[k], a_ref), tolerance
                 yield f"{label}: acceleration / tolerance", error(a[k], a_ref) / tolerance, 1.0
+    if seed % 20 in (0, 11):  # free and held bases alike
+        yield from compare_rest(derive(robot, backend="interpreter"), peers["Pinocchio"], q[0], v[0])
 
 
-def error(x: np.ndarray, reference: np.ndarray, least: float = 0.0) -> float:
+def compare_rest(dynamics: Dynamics, peer: PinocchioPeer, q: np.ndarray, v: np.ndarray) -> Iterable[Figure]:
+    """What follows from the same kinematics and inertias by other code."""
+    least = float(np.abs(peer.mass_matrix(q)).max())  # a single slider has no Coriolis force at all
+    yield "Pinocchio: Coriolis matrix", error(dynamics.coriolis_matrix(q, v), peer.coriolis_matrix(q, v), least), 1e-12
+    (kinetic, potential), (kinetic_ref, potential_ref) = dynamics.energy(q, v), peer.energies(q, v)
+    yield "Pinocchio: kinetic energy", error(kinetic, kinetic_ref), 1e-12
+    yield "Pinocchio: potential energy", error(potential, potential_ref, 10.0 * dynamics.robot.total_mass), 1e-12
+    if not peer.grounded:
+        com, A = peer.centroidal(q, v)
+        yield "Pinocchio: center of mass", error(dynamics.center_of_mass(q), com, 1.0), 1e-12
+        yield "Pinocchio: centroidal matrix", error(dynamics.centroidal_matrix(q), A), 1e-12
+
+
+def error(x: Any, reference: Any, least: float = 0.0) -> float:
     return float(np.abs(x - reference).max() / max(np.abs(reference).max(), least))
 
 

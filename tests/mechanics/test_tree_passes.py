@@ -183,19 +183,21 @@ def test_an_unknown_parameter_is_named() -> None:
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])
-def test_batches_equal_single_states_and_a_system_its_robot(backend: Any) -> None:
+def test_a_result_depends_on_its_state_alone(backend: Any) -> None:
+    """Not on the batch the state is in, its size or its shape: to the last bit. One state alone agrees to rounding."""
     robot = random_robot(4, most=20)
     dynamics, of_system = derive(robot, backend=backend), derive(System(robot), backend=backend)
-    states = dict(zip("qvat", random_states(robot, 4, 6), strict=True))
-    for name, letters in list(FUNCTIONS.items())[:4]:
+    states = dict(zip("qvat", random_states(robot, 4, 18), strict=True))
+    for name, letters in FUNCTIONS.items():
         function = getattr(dynamics, name)
         arguments = [states[letter] for letter in letters]
         batch = function(*arguments)
-        np.testing.assert_allclose(
-            batch, [function(*one) for one in zip(*arguments, strict=True)], rtol=1e-13, atol=1e-12
-        )
+        for start, size in ((0, 1), (3, 1), (0, 2), (5, 3), (1, 4), (2, 7), (4, 8), (1, 17)):
+            part = function(*(x[start : start + size] for x in arguments))
+            np.testing.assert_array_equal(part, batch[start : start + size])
         np.testing.assert_array_equal(getattr(of_system, name)(*arguments), batch)
-        grid = function(*(x.reshape(2, 3, -1) for x in arguments))
+        grid = function(*(x.reshape(6, 3, -1) for x in arguments))
         np.testing.assert_array_equal(grid.reshape(batch.shape), batch)
+        close([function(*one) for one in zip(*arguments, strict=True)], batch, 1e-13)
     held = dynamics.bias_forces(states["q"][0], states["v"])  # one q serves all v
-    np.testing.assert_allclose(held, dynamics.bias_forces(states["q"][[0] * 6], states["v"]), rtol=1e-13, atol=1e-12)
+    np.testing.assert_array_equal(held, dynamics.bias_forces(states["q"][[0] * 18], states["v"]))

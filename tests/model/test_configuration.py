@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import hat_se3, matrix_of
+from kinemorph.codegen.compile import build
 from kinemorph.codegen.graph import Expr, Graph
+from kinemorph.deriving import trace
 from kinemorph.errors import ShapeError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
@@ -119,3 +122,53 @@ def test_integrate_can_be_traced(zoo: Robot) -> None:
     v = [graph.input(f"v{i}") for i in range(zoo.nv)]
     assert len(integrate(zoo, q, v)) == zoo.nq and len(difference(zoo, q, q)) == zoo.nv
     assert all(isinstance(x, Expr) for x in integrate(zoo, q, v))
+
+
+# ── whole turns of a planar joint ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def puck() -> Robot:
+    return RobotBuilder("puck").body("puck", 1.0, inertia=(0.1, 0.1, 0.1)).root("puck", "planar").build()
+
+
+@pytest.mark.parametrize("turns", [-1000, -2, -1, 0, 1, 2, 1000])
+@pytest.mark.parametrize("rest", [0.0, 1e-9, 0.5, -0.5, 3.0, -3.0, 3.14159, -3.14159])
+def test_planar_difference_takes_the_nearest_turn(puck: Robot, turns: int, rest: float) -> None:
+    q0, q1 = np.array([0.3, -0.2, 0.4]), np.array([1.3, 0.7, 0.4 + rest + 2 * np.pi * turns])
+    v = difference(puck, q0, q1)
+    assert v[2] == pytest.approx(rest, abs=1e-11) and np.abs(v).max() < 4.0
+    reached = integrate(puck, q0, v)
+    assert np.allclose(reached[:2], q1[:2], atol=1e-11)
+    assert np.allclose(np.exp(1j * reached[2]), np.exp(1j * q1[2]), atol=1e-11)
+
+
+def test_a_whole_turn_is_a_straight_way(puck: Robot) -> None:
+    assert np.allclose(difference(puck, np.zeros(3), np.array([1.0, 0.0, 2 * np.pi])), [1.0, 0.0, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize("angle", [np.pi, -np.pi, np.nextafter(np.pi, 0.0), np.nextafter(-np.pi, 0.0)])
+def test_up_to_half_a_turn_the_angle_is_kept_bitwise(puck: Robot, angle: float) -> None:
+    assert difference(puck, np.zeros(3), np.array([1.0, 2.0, angle]))[2] == angle
+
+
+@pytest.mark.parametrize("angle", [np.nextafter(np.pi, 4.0), np.nextafter(-np.pi, -4.0), 3 * np.pi, -3 * np.pi])
+def test_beyond_half_a_turn_it_goes_the_other_way(puck: Robot, angle: float) -> None:
+    v = difference(puck, np.zeros(3), np.array([1.0, 2.0, angle]))
+    assert abs(v[2]) == pytest.approx(np.pi, abs=1e-14)
+    assert np.allclose(integrate(puck, np.zeros(3), v)[:2], [1.0, 2.0], atol=1e-14)
+
+
+def test_nearest_turns_over_batches_sequences_duals_and_traces(puck: Robot) -> None:
+    q1 = np.array([[1.0, 0.5, angle] for angle in (-9.0, -3.5, -3.0, 0.0, 3.0, 3.5, 2 * np.pi, 9.0)])
+    q0 = np.array([0.1, 0.2, 0.3])
+    batch = difference(puck, q0, q1)
+    compiled = build(trace(lambda q: difference(puck, q0.tolist(), q), {"q": (3,)}), "interpreter")
+    for row, expected in zip(q1, batch, strict=True):
+        assert np.allclose(difference(puck, q0.tolist(), row.tolist()), expected, atol=1e-15)
+        assert np.allclose(compiled(row), expected, atol=1e-14)
+        turned = [Dual(float(x), dx) for x, dx in zip(row, (0.0, 0.0, 1.0), strict=True)]
+        slope = [x.tangent for x in difference(puck, q0.tolist(), turned)]
+        step = np.array([0.0, 0.0, 1e-6])
+        finite = (difference(puck, q0, row + step) - difference(puck, q0, row - step)) / 2e-6
+        assert np.allclose(slope, finite, atol=1e-8)

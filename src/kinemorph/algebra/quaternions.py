@@ -49,11 +49,27 @@ def quat_to_rotation(q: Sequence[S]) -> Mat3:
     wx, wy, wz = scale(w, (x2, y2, z2))
     xx, xy, xz = scale(x, (x2, y2, z2))
     yy, yz, zz = times(y, y2), times(y, z2), times(z, z2)
+    return _from_products(wx, wy, wz, xx, xy, xz, yy, yz, zz)
+
+
+def _from_products(wx: S, wy: S, wz: S, xx: S, xy: S, xz: S, yy: S, yz: S, zz: S) -> Mat3:
+    """The rotation matrix from the doubled products of a unit quaternion's parts."""
     return (
         (minus(1.0, plus(yy, zz)), minus(xy, wz), plus(xz, wy)),
         (plus(xy, wz), minus(1.0, plus(xx, zz)), minus(yz, wx)),
         (minus(xz, wy), plus(yz, wx), minus(1.0, plus(xx, yy))),
     )
+
+
+def direction_to_rotation(q: Sequence[S]) -> Mat3:
+    """The rotation matrix of any quaternion but zero, by its direction alone, shape (3, 3): that of q / |q|."""
+    w, x, y, z = q
+    s = div(2.0, dot(q, q))
+    sx, sy, sz = scale(s, (x, y, z))
+    wx, wy, wz = scale(w, (sx, sy, sz))
+    xx, xy, xz = scale(x, (sx, sy, sz))
+    yy, yz, zz = times(y, sy), times(y, sz), times(z, sz)
+    return _from_products(wx, wy, wz, xx, xy, xz, yy, yz, zz)
 
 
 def rotation_to_quat(R: Sequence[Sequence[S]]) -> Vec:

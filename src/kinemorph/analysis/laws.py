@@ -1,23 +1,26 @@
 """The laws that equations of motion must obey, each a function from sampled states to a figure.
 
 A law gives the largest relative error it finds, or raises UnsupportedError where it does not apply. It looks at the
-very functions that the user will call, and at nothing made for the occasion.
+very functions that the user will call, and at nothing made for the occasion. Those that go back to the robot as it
+was declared are in `origins`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from kinemorph.analysis.origins import (
+    energy_as_declared,
+    mass_as_declared,
+    poses_as_declared,
+    same_on_links_as_written,
+)
 from kinemorph.analysis.sampling import Array, Figure, Sample, largest
-from kinemorph.codegen.compile import build
-from kinemorph.deriving import trace
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics import composite_bodies, newton_euler
 from kinemorph.mechanics.kinematics import Reference
-from kinemorph.mechanics.resolving import resolve
 
 REFERENCES: tuple[Reference, ...] = ("local", "world", "local_world_aligned")
 
@@ -175,23 +178,6 @@ def _twist(T: Array, rate: Array, reference: Reference) -> Array:
     return np.concatenate([velocity, angular], axis=1)
 
 
-# ── how it was made ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def same_on_links_as_written(s: Sample) -> Figure:
-    """Reframing and regrouping change nothing: the recursions on the links as the user wrote them give the same."""
-    d = s.dynamics
-
-    def written(q: Any, v: Any, a: Any, p: Any) -> dict[str, Any]:
-        tree = resolve(d.robot, {parameter.name: x for parameter, x in zip(d.parameters, p, strict=True)})
-        return {"M": composite_bodies.mass_matrix(tree, q), "tau": newton_euler.inverse_dynamics(tree, q, v, a)}
-
-    shapes = {"q": s.q.shape[1:], "v": s.v.shape[1:], "a": s.a.shape[1:], "p": d.nominal_parameters.shape}
-    M, tau = s.call(build(trace(written, shapes, name=f"{d.robot.name}.as_written"), "interpreter"))
-    forces = s.call(d.inverse_dynamics, still=True)
-    return largest([s.worst(s.call(d.mass_matrix) - M, M), s.worst(forces - tau, tau, floor=s.weight)])
-
-
 # ── the table ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -206,6 +192,9 @@ class Law(NamedTuple):
 
 ROUNDING = 1e-11  # what a few thousand operations may leave; a right model shows 1e-15
 LAWS = (
+    Law("poses as declared", "Bodies and frames are where the Robot's data put them.", ROUNDING, poses_as_declared),
+    Law("mass as declared", "M is the sum of J^T I J over the Robot's bodies.", ROUNDING, mass_as_declared),
+    Law("energy as declared", "T and V are those of the Robot's bodies.", ROUNDING, energy_as_declared),
     Law("mass matrix symmetric", "M(q) equals its transpose.", 1e-13, symmetric),
     Law(
         "mass matrix positive definite",

@@ -1,10 +1,11 @@
-"""Verify a derived model: the laws of mechanics, the other formulations, and the interpreter, at random states.
+"""Verify a derived model at random states: its declaration, the laws of mechanics, other formulations, the interpreter.
 
     print(verify(robot))
 
-Three kinds of evidence. The laws (analysis.laws) hold for any correct equations of motion. Another formulation is
-another way to the same numbers. The interpreter is the definition of what a compiled function computes. A model that
-passes is consistent; that it is the robot one meant, no check can say.
+Four kinds of evidence. Poses, masses and energies must be those of the Robot's own data, computed a second time without
+the tree that all else rests on (analysis.declared). The laws (analysis.laws) hold for any correct equations of motion.
+Another formulation is another way to the same numbers. The interpreter is the definition of what a compiled function
+computes. A model that passes is that of the Robot as declared; that it is the robot one meant, no check can say.
 """
 
 from __future__ import annotations

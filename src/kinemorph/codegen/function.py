@@ -48,13 +48,15 @@ class CompiledFunction:
     def __repr__(self) -> str:
         return f"<{self.name}: {_listed(self.program.inputs)} -> {_listed(self.program.outputs)}; {self.ops} ops>"
 
-    def __call__(self, *arrays: npt.ArrayLike) -> Any:
+    def __call__(self, *arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
         """Evaluates one state or a batch.
 
-        Each input has shape (*batch, *port.shape); leading axes broadcast against each other. Returns one array of
-        shape (*batch, *port.shape), or a tuple of arrays in port order. Raises ShapeError for an input that does not
-        fit or is not finite, KinemorphError where a finite input gives a result that is not.
+        Each input has shape (*batch, *port.shape); leading axes broadcast against each other. Inputs may be given by
+        name. Returns one array of shape (*batch, *port.shape), or a tuple of arrays in port order. Raises ShapeError
+        for an input that does not fit or is not finite, KinemorphError where finite inputs give a result that is not.
         """
+        if named:
+            arrays = self._in_order(arrays, named)
         if self._call is not None:
             out: Any
             if self._single is not None:
@@ -64,6 +66,18 @@ class CompiledFunction:
             if self._call(out, *arrays) is True:
                 return out
         return self._general(arrays)
+
+    def _in_order(
+        self, arrays: tuple[npt.ArrayLike, ...], named: dict[str, npt.ArrayLike]
+    ) -> tuple[npt.ArrayLike, ...]:
+        """The inputs in port order, the first ones given by place and the others by name."""
+        rest = [port.name for port in self.program.inputs[len(arrays) :]]
+        if sorted(rest) != sorted(named):
+            raise ShapeError(
+                f"function '{self.name}' takes the inputs {_listed(self.program.inputs)}; {len(arrays)} were given by "
+                f"place and {', '.join(named)} by name. Give each once."
+            )
+        return (*arrays, *(named[name] for name in rest))
 
     def _general(self, arrays: Sequence[npt.ArrayLike]) -> Any:
         """The call for any input: checks, broadcasts, evaluates, looks at the result."""
@@ -122,11 +136,11 @@ class CompiledFunction:
                 if not math.isfinite(given):
                     raise ShapeError(
                         f"function '{self.name}': input {name}{where} is {given}; expected a finite number. "
-                        "Check where this state comes from."
+                        "Check where it comes from."
                     )
         raise KinemorphError(
             f"function '{self.name}': output {entry_names(port)[entry]}{where} is {value} although every input is "
-            "finite. A matrix may be singular there, a divisor zero, or an argument outside its domain; "
+            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument outside its domain; "
             "move the state, or use raw() to receive the value as it is."
         )
 

@@ -1,13 +1,18 @@
-"""Equations as a picture, set by Matplotlib's mathtext: no LaTeX installation is needed."""
+"""Equations as a picture, set by Matplotlib's mathtext: no LaTeX installation is needed.
+
+Lines are measured as they will be set. One that is too long goes on in the next, broken before a plus or minus outside
+all brackets where it can be, else inside one; what cannot be broken at all is set smaller. No formula loses its end.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinemorph.codegen.backends.latex import latex
-from kinemorph.codegen.tree import Sum, Tree, is_negative, scaled
+from kinemorph.codegen.tree import Tree
 from kinemorph.display.canvas import INK, PALE, blank
 from kinemorph.display.equations import WrittenEquations
 
@@ -16,6 +21,16 @@ if TYPE_CHECKING:
 
 POINTS = 15.0  # font size
 LEADING = 2.35  # line height over font size
+LEAST_FILL = 0.3  # of a line, for a break outside all brackets to be preferred to one inside
+BRACKET = re.compile(r"\\(left|right)\s*(?:\\[a-z]+|.)")
+MARKS = re.compile(rf"{BRACKET.pattern}|\\[a-zA-Z]+|[{{}}]|(?<= )[+-](?= )")
+
+
+class Piece(NamedTuple):
+    """A part of a formula that stays together, and how many brackets are open where it begins."""
+
+    text: str
+    depth: int
 
 
 def draw_equations(equations: WrittenEquations, *, title: str | None = None, width: float = 11.0) -> Figure:
@@ -35,32 +50,66 @@ def draw_equations(equations: WrittenEquations, *, title: str | None = None, wid
     figure.text(0.5, 1.0 - 0.2 / height, heading, ha="center", va="top", fontsize=14, color=INK)
     for i, line in enumerate(lines):
         y = 1.0 - (0.8 + step * (i + 0.5)) / height
-        figure.text(0.45 / width, y, f"${line}$", fontsize=POINTS, va="center", color=INK, math_fontfamily="cm")
+        points = POINTS * min(1.0, room / max(_width(line), 1.0))
+        figure.text(0.45 / width, y, f"${line}$", fontsize=points, va="center", color=INK, math_fontfamily="cm")
     for i, line in enumerate(legend):
         figure.text(0.45 / width, (0.15 + 0.22 * (len(legend) - 1 - i)) / height, line, fontsize=9, color=PALE)
     return figure
 
 
 def _broken(name: str, tree: Tree, room: float) -> list[str]:
-    """`name = sum` in as many lines as the room [points] asks for; a line that goes on is indented."""
-    lines, line = [], f"{name} ="
-    for piece in _pieces(tree):
-        longer = f"{line} {piece}"
-        if _width(longer) > room and not line.endswith("="):
-            lines.append(line)
-            longer = rf"\qquad {piece}"
-        line = longer
-    return [*lines, line]
+    """`name = formula` in as many lines as the room [points] asks for; a line that goes on is indented."""
+    waiting = _pieces(tree)
+    lines: list[str] = []
+    front = f"{name} ="
+    while waiting:
+        count = _fitting(front, waiting, room)
+        lines.append(_line(front, waiting[:count]))
+        waiting = waiting[count:]
+        front = r"\qquad" if waiting and not waiting[0].depth else r"\qquad \qquad"
+    return lines
 
 
-def _pieces(tree: Tree) -> list[str]:
-    """The terms of a sum, each with its sign; mathtext sets no space before a function, so it is put in."""
-    terms = tree.terms if isinstance(tree, Sum) else (tree,)
-    signed = [latex(terms[0])]
-    signed += [f"- {latex(scaled(-1.0, term))}" if is_negative(term) else f"+ {latex(term)}" for term in terms[1:]]
-    return [re.sub(r"(?<=[\w}] )\\(?=sin|cos|tan|ln|arc)", r"\\,\\", piece) for piece in signed]
+def _fitting(front: str, pieces: Sequence[Piece], room: float) -> int:
+    """How many pieces go into a line: all, or as many as end before the shallowest bracket that is far enough."""
+    widths = [_width(front)]
+    for piece in pieces:  # a first guess; brackets make lines a little longer or shorter than their pieces
+        widths.append(widths[-1] + _width(_line("", [piece])))
+        if widths[-1] > 1.2 * room:
+            break
+    most = len(widths) - 1
+    while most > 1 and _width(_line(front, pieces[:most])) > room:
+        most -= 1
+    if most == len(pieces):
+        return most
+    ends = [count for count in range(1, most + 1) if widths[count] > LEAST_FILL * room] or [most]
+    return min(ends, key=lambda count: (pieces[count].depth, -count))
 
 
+def _line(front: str, pieces: Sequence[Piece]) -> str:
+    """Pieces in a line; a bracket that opens in it and closes in another, or the other way, gets an unseen partner."""
+    body, depth, least = "".join(piece.text for piece in pieces), 0, 0
+    for mark in BRACKET.finditer(body):
+        depth += 1 if mark[1] == "left" else -1
+        least = min(least, depth)
+    return " ".join([front, r"\left." * -least + body + r"\right." * (depth - least)]).strip()
+
+
+def _pieces(tree: Tree) -> list[Piece]:
+    """A formula, cut before every plus and minus that stands in no fraction, root or exponent."""
+    # mathtext sets no space before a function, so it is put in
+    formula = re.sub(r"(?<=[\w}] )\\(?=sin|cos|tan|ln|arc)", r"\\,\\", latex(tree))
+    cuts, braces, depth = [(0, 0)], 0, 0
+    for mark in MARKS.finditer(formula):
+        braces += {"{": 1, "}": -1}.get(mark[0], 0)
+        depth += {"left": 1, "right": -1}.get(mark[1] or "", 0)
+        if mark[0] in "+-" and not braces:
+            cuts.append((mark.start(), depth))
+    ends = [*(start for start, _ in cuts[1:]), len(formula)]
+    return [Piece(formula[start:end], depth) for (start, depth), end in zip(cuts, ends, strict=True)]
+
+
+@lru_cache(maxsize=4096)
 def _width(line: str) -> float:
     """The width of a line of formula [points]."""
     from matplotlib.font_manager import FontProperties

@@ -117,8 +117,12 @@ def link_twists(tree: Tree, moves: Sequence[Move], v: Sequence[S]) -> list[tuple
 
 def jacobian(tree: Tree, q: Sequence[S], frame: str, reference: Reference = "local") -> list[list[S]]:
     """J(q), shape (6, nv): the frame's twist is J v, order [linear; angular]."""
-    if reference not in REFERENCES:
-        raise UnsupportedError(f"reference '{reference}' is unknown. Choose one of {', '.join(REFERENCES)}.")
+    if not isinstance(reference, str) or reference not in REFERENCES:
+        given = f"'{reference}'" if isinstance(reference, str) else f"a {type(reference).__name__}"
+        raise UnsupportedError(
+            f"jacobian: the reference is {given}, expected one of {', '.join(REFERENCES)}. "
+            f"Dynamics.jacobian(frame, reference) gives a function of q: write jacobian('{frame}')(q)."
+        )
     at = tree.attachments[frame]
     poses = link_poses(tree, q)
     T_WF = at.pose if at.link == WORLD else compose(poses[at.link], at.pose)

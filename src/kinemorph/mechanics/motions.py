@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.quaternions import quat_rate, quat_to_rotation
+from kinemorph.algebra.quaternions import direction_to_rotation, quat_rate
 from kinemorph.algebra.scalar import sincos
 from kinemorph.algebra.vectors import Mat
 
@@ -185,7 +185,8 @@ class Elementary(NamedTuple):
     """A row of the joint table. Every elementary joint has constant screw axes in the frame of its own link.
 
     `move(q, offset, slide, pitch)` gives (shift before the turn, turn or None, slide along z after it); `axes(pitch)`
-    gives the screw axes, one per velocity; `rate(q, v)` gives qdot.
+    gives the screw axes, one per velocity; `rate(q, v)` gives qdot. A quaternion counts by its direction alone: a state
+    that has drifted off the unit sphere is still a rotation, and zero is none (the result is not finite).
     """
 
     nq: int
@@ -222,7 +223,7 @@ def _planar_rate(q: Sequence[S], v: Sequence[S]) -> Sequence[S]:
 
 
 def _free_rate(q: Sequence[S], v: Sequence[S]) -> Sequence[S]:
-    return (*TurnFull(quat_to_rotation(q[3:])).out((v[0], v[1], v[2])), *quat_rate(q[3:], v[3:]))
+    return (*TurnFull(direction_to_rotation(q[3:])).out((v[0], v[1], v[2])), *quat_rate(q[3:], v[3:]))
 
 
 _X, _Y, _Z, _RX, _RY, _RZ = (((k, 1.0),) for k in range(6))
@@ -239,13 +240,18 @@ ELEMENTARY: dict[str, Elementary] = {
         3, 3, False, lambda q, o, d, h: ((q[0], q[1], 0.0), _angle(q[2], o), d), lambda h: (_X, _Y, _RZ), _planar_rate
     ),
     "spherical": Elementary(
-        4, 3, False, lambda q, o, d, h: (ZERO3, TurnFull(quat_to_rotation(q)), d), lambda h: (_RX, _RY, _RZ), quat_rate
+        4,
+        3,
+        False,
+        lambda q, o, d, h: (ZERO3, TurnFull(direction_to_rotation(q)), d),
+        lambda h: (_RX, _RY, _RZ),
+        quat_rate,
     ),
     "free": Elementary(
         7,
         6,
         False,
-        lambda q, o, d, h: ((q[0], q[1], q[2]), TurnFull(quat_to_rotation(q[3:])), d),
+        lambda q, o, d, h: ((q[0], q[1], q[2]), TurnFull(direction_to_rotation(q[3:])), d),
         lambda h: (_X, _Y, _Z, _RX, _RY, _RZ),
         _free_rate,
     ),

@@ -20,6 +20,7 @@ from typing import Any, Self
 from kinemorph.errors import ModelError
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
 from kinemorph.model.checks import coupling_problems, name_problems, parameter_problems, structure_problems
+from kinemorph.model.couplings import limit_problems
 from kinemorph.model.drafts import Draft, read_body, read_coupling, read_frame, read_joint, used_parameters
 from kinemorph.model.joint import Joint, X, Z
 from kinemorph.model.reading import Reader
@@ -154,5 +155,5 @@ class RobotBuilder:
         robot = Robot(name, tuple(bodies), tree, loops, tuple(frames), tuple(couplings), gravity, parameters)
         reader.problems += coupling_problems(couplings, tree)
         if not reader.problems:
-            reader.problems += regularity_problems(robot)
+            reader.problems += limit_problems(robot) + regularity_problems(robot)
         return robot, tuple(reader.problems)

@@ -17,6 +17,7 @@ from kinemorph.algebra.vectors import cross, norm
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
+from kinemorph.model.reading import short
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
 
@@ -46,7 +47,8 @@ def joint_problems(joint: Joint) -> list[str]:
         found.append(f"{what}: a planar joint moves across z, but axis is {joint.axis}. Rotate its placement instead.")
     if joint.kind != "helical" and joint.pitch != 0.0:
         found.append(
-            f"{what}: pitch is {joint.pitch} but the kind is {joint.kind}. Use kind 'helical' or leave pitch out."
+            f"{what}: pitch is {short(joint.pitch)} but the kind is {joint.kind}. "
+            f"Use kind 'helical' or leave pitch out."
         )
     if joint.parent == joint.child:
         found.append(f"{what}: parent and child are both '{joint.parent}', expected two bodies. Name the other body.")
@@ -150,7 +152,11 @@ def parameter_problems(parameters: Iterable[Parameter]) -> list[str]:
     for parameter in parameters:
         known = first.setdefault(parameter.name, parameter)
         if known != parameter:
-            found.append(f"parameter '{parameter.name}' is declared twice, as {known!r} and {parameter!r}. Rename one.")
+            first_data, other_data = (short((p.value, p.unit, p.symbol)) for p in (known, parameter))
+            found.append(
+                f"parameter {short(parameter.name)} is declared twice, with value, unit and symbol {first_data} and "
+                f"{other_data}, expected one of each name. Rename one."
+            )
     return found
 
 
@@ -158,4 +164,4 @@ def _unknown(what: str, name: object, known: Sequence[str]) -> str:
     """A sentence for a name that is not there, with the nearest one that is."""
     near = difflib.get_close_matches(str(name), known, n=1)
     remedy = f"Did you mean '{near[0]}'?" if near else f"Declare the {what} or correct the name."
-    return f"there is no {what} {name!r}, expected a declared name. {remedy}"
+    return f"there is no {what} {short(name)}, expected a declared name. {remedy}"

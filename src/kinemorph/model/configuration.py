@@ -10,6 +10,7 @@ Everything is dispatched through one table, by primitive.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,10 +19,11 @@ import numpy as np
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_se3, inverse, move_twist_back
 from kinemorph.algebra.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_to_rotation
 from kinemorph.algebra.rotations import left_jacobian_so3_inverse, rotation
-from kinemorph.algebra.scalar import S, div, plus, sincos, times
+from kinemorph.algebra.scalar import S, absolute, div, floor, less_equal, plus, sincos, times, where
 from kinemorph.algebra.series import rotation_coefficients
 from kinemorph.algebra.vectors import Vec, add, matvec, matvec_transposed, scale, sub, zeros
 from kinemorph.errors import ShapeError
+from kinemorph.model.couplings import coupled_limits, followers
 from kinemorph.model.joint import Axis, Joint
 from kinemorph.model.parameter import Lookup, evaluate, evaluate_all
 from kinemorph.model.robot import Array, Robot
@@ -51,6 +53,8 @@ def _planar_integrate(q: Sequence[S], v: Sequence[S]) -> Vec:
 
 def _planar_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
     x, y, angle = sub(q1, q0)
+    turns = floor(angle / (2.0 * math.pi) + 0.5)
+    angle = where(less_equal(absolute(angle), math.pi), angle, angle - 2.0 * math.pi * turns)  # the nearest turn
     sine, cosine = sincos(q0[2])
     forward, sideways = cosine * x + sine * y, cosine * y - sine * x
     a, b, _, _ = rotation_coefficients(angle * angle)
@@ -155,27 +159,25 @@ def random_configuration(robot: Robot, rng: np.random.Generator) -> Array:
     """A random configuration, shape (nq,).
 
     Within the limits where there are any, else angles in [-pi, pi] and lengths in [-1, 1] m; quaternions uniform over
-    all rotations. Coupled joints follow their leaders.
+    all rotations. Coupled joints follow their leaders, which stay where all their followers are within limits too.
     """
     q = neutral(robot)
+    lower, upper = coupled_limits(robot)
     reach = {"rad": np.pi, "m": 1.0}
     for joint in robot.joints:
-        part = q[robot.q_slice(joint.name)]  # a view
-        for i, unit in enumerate(joint.table.q_units):
+        at = robot.q_slice(joint.name)
+        part = q[at]  # a view
+        for i, (unit, low, high) in enumerate(zip(joint.table.q_units, lower[at], upper[at], strict=True)):
             if unit:
-                low = joint.lower[i] if np.isfinite(joint.lower[i]) else min(-reach[unit], joint.upper[i] - reach[unit])
-                high = joint.upper[i] if np.isfinite(joint.upper[i]) else max(reach[unit], low + reach[unit])
+                low = low if np.isfinite(low) else min(-reach[unit], high - reach[unit])
+                high = high if np.isfinite(high) else max(reach[unit], low + reach[unit])
                 part[i] = rng.uniform(low, high)
         turning = [i for i, unit in enumerate(joint.table.q_units) if not unit]
         if turning:
             quaternion = rng.normal(size=4)
             part[turning] = quaternion / np.linalg.norm(quaternion)
-    followers = list(robot.couplings)
-    while followers:
-        coupling = next(c for c in followers if all(c.leader != other.joint for other in followers))
-        lead = q[robot.q_slice(coupling.leader)]
-        q[robot.q_slice(coupling.joint)] = evaluate(coupling.multiplier) * lead + evaluate(coupling.offset)
-        followers.remove(coupling)
+    for follower, (leader, multiplier, offset) in followers(robot.couplings).items():
+        q[robot.q_slice(follower)] = multiplier * q[robot.q_slice(leader)] + offset
     return q
 
 
@@ -185,7 +187,12 @@ def integrate(robot: Robot, q: Any, v: Any) -> Any:
 
 
 def difference(robot: Robot, q0: Any, q1: Any) -> Any:
-    """The constant body velocity, shape (nv,), that carries q0 to q1 in unit time: the inverse of `integrate`."""
+    """The constant body velocity, shape (nv,), that carries q0 to q1 in unit time: the inverse of `integrate`.
+
+    Planar, spherical and free joints take the shortest turn, of at most pi [rad] either way: `integrate(robot, q0,
+    difference(robot, q0, q1))` is q1 up to whole turns of a planar joint and up to the sign of a quaternion. The angles
+    of all other joints count their turns.
+    """
     return _by_primitive(robot, "difference", (q0, robot.nq, "q0"), (q1, robot.nq, "q1"))
 
 

@@ -17,7 +17,7 @@ from kinemorph.model.body import ORIGIN, Body
 from kinemorph.model.checks import body_problems, joint_problems
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.parameter import Parameter, evaluate_all, parameters_of
-from kinemorph.model.reading import Reader
+from kinemorph.model.reading import Reader, short
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, Shape, shape_values
 
@@ -30,7 +30,7 @@ def read_body(reader: Reader, draft: Draft) -> Body:
     what, before = f"body '{name}'", len(reader.problems)
     shapes = draft["shapes"]
     if not isinstance(shapes, (tuple, list)):
-        reader.note(f"{what}: shapes is {shapes!r}, expected a list of shapes. Put it in brackets.")
+        reader.note(f"{what}: shapes is {short(shapes)}, expected a list of shapes. Put it in brackets.")
         shapes = ()
     body = Body(
         name,
@@ -49,7 +49,7 @@ def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
     row = SHAPE_FIELDS.get(type(raw))
     if row is None:
         known = ", ".join(kind.__name__ for kind in SHAPE_FIELDS)
-        reader.note(f"{what} is {raw!r}, expected one of {known}. Use one of these.")
+        reader.note(f"{what} is {short(raw)}, expected one of {known}. Use one of these.")
         return None
     what, before = f"{what} ({type(raw).__name__})", len(reader.problems)
     read: Draft = {"placement": reader.pose(f"{what}: placement", raw.placement)}
@@ -64,7 +64,9 @@ def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
     color = reader.sequence(f"{what}: color", raw.color)
     read["color"] = tuple(reader.literal(f"{what}: color[{i}]", part) for i, part in enumerate(color))
     if len(color) not in (3, 4) or not all(0.0 <= part <= 1.0 for part in read["color"]):
-        reader.note(f"{what}: color is {raw.color}, expected 3 or 4 numbers from 0 to 1. Divide by 255 if needed.")
+        reader.note(
+            f"{what}: color is {short(raw.color)}, expected 3 or 4 numbers from 0 to 1. Divide by 255 if needed."
+        )
     shape: Shape = replace(raw, **read)
     return shape
 
@@ -87,7 +89,9 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
     kind, child_placement = draft["kind"], draft["child_placement"]
     row = JOINT_KINDS.get(kind) if isinstance(kind, str) else None
     if row is None:
-        reader.note(f"{what}: the kind is {kind!r}, expected one of {', '.join(JOINT_KINDS)}. Choose one of these.")
+        reader.note(
+            f"{what}: the kind is {short(kind)}, expected one of {', '.join(JOINT_KINDS)}. Choose one of these."
+        )
     joint = Joint(
         name,
         "fixed" if row is None else row.name,

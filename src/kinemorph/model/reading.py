@@ -18,7 +18,8 @@ from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate, evaluate_all
 
 UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation from orthonormal, without a word
-
+CLEAN = 8.0 * float(np.finfo(float).eps)  # what is this near is kept to the last bit: reading twice changes nothing
+LONGEST = 60  # characters of a value in a sentence
 
 NESTED = (tuple, list, np.ndarray)  # what counts as several numbers
 
@@ -36,14 +37,15 @@ class Reader:
     def reference(self, what: str, raw: Any) -> str:
         """The name of something declared elsewhere: text. Whether it exists is checked when all is read."""
         if not isinstance(raw, str):
-            self.note(f"{what}: the name is {raw!r}, expected text. Give a name in quotes.")
-        return str(raw)
+            self.note(f"{what}: the name is {short(raw)}, expected text. Give a name in quotes.")
+            return short(raw)
+        return raw
 
     def name(self, what: str, raw: Any) -> str:
         """A new name: text, not empty, without white space around it, printable."""
         text = self.reference(what, raw)
         if isinstance(raw, str) and (not raw or raw != raw.strip() or not raw.isprintable()):
-            self.note(f"{what}: the name is {raw!r}, expected printable text without spaces around it. Rename it.")
+            self.note(f"{what}: the name is {short(raw)}, expected printable text without spaces around it. Rename it.")
         return text
 
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -52,9 +54,15 @@ class Reader:
         """A finite Value; `infinite` lets plus and minus infinity pass (limits)."""
         if isinstance(raw, (Parameter, Formula)):
             value: Value = raw
-            nominal = self._nominal(what, raw)
+            try:
+                nominal = float(evaluate(raw))
+            except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:
+                self.note(
+                    f"{what} is the formula {short(raw)}, which cannot be evaluated ({_cut(str(error))}). Correct it."
+                )
+                return instead
         elif isinstance(raw, (bool, np.bool_)) or not isinstance(raw, (int, float, np.integer, np.floating)):
-            self.note(f"{what} is {_short(raw)}, expected a number. Give a float, a Parameter or a formula of them.")
+            self.note(f"{what} is {short(raw)}, expected a number. Give a float, a Parameter or a formula of them.")
             return instead
         else:
             value = nominal = float(raw)
@@ -65,18 +73,12 @@ class Reader:
             return instead
         return value
 
-    def _nominal(self, what: str, value: Value) -> float:
-        try:
-            return float(evaluate(value))
-        except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:
-            self.note(f"{what} is the formula {value}, which cannot be evaluated ({error}). Correct the formula.")
-            return 0.0
-
     def literal(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> float:
         """A plain float: no parameter."""
         if isinstance(raw, (Parameter, Formula)):
             self.note(
-                f"{what} is the parameter {raw}, expected a plain number, since it shapes the equations. Give a float."
+                f"{what} is the parameter {short(raw)}, expected a plain number, since it shapes the equations. "
+                f"Give a float."
             )
             return instead
         return float(evaluate(self.number(what, raw, instead=instead, infinite=infinite)))
@@ -95,7 +97,7 @@ class Reader:
         """The raw items of a list, tuple or array; empty, with a note, where it is none of them."""
         raw = _listed(raw)
         if not isinstance(raw, (tuple, list)):
-            self.note(f"{what} is {_short(raw)}, expected a list. Put it in brackets.")
+            self.note(f"{what} is {short(raw)}, expected a list. Put it in brackets.")
             return ()
         return tuple(raw)
 
@@ -103,10 +105,10 @@ class Reader:
         """The raw items of a sequence of this length; None, with a note, where it is not one."""
         raw = _listed(raw)
         if not isinstance(raw, (tuple, list)):
-            self.note(f"{what} is {_short(raw)}, expected {length} numbers. Give a list or tuple of {length}.")
+            self.note(f"{what} is {short(raw)}, expected {length} numbers. Give a list or tuple of {length}.")
             return None
         if len(raw) != length:
-            self.note(f"{what} has {len(raw)} entries, expected {length}: {_short(raw)}. Give exactly {length}.")
+            self.note(f"{what} has {len(raw)} entries, expected {length}: {short(raw)}. Give exactly {length}.")
             return None
         return tuple(raw)
 
@@ -137,13 +139,13 @@ class Reader:
         return NO_INERTIA if matrix is None else matrix
 
     def axis(self, what: str, raw: Any, *, normalize: bool) -> Axis:
-        """A unit vector of plain numbers."""
+        """A unit vector of plain numbers; what is accepted is scaled to length 1 as well as doubles can."""
         items = self.items(what, raw, 3)
         if items is None:
             return (0.0, 0.0, 1.0)
         before = len(self.problems)
         x, y, z = (self.literal(f"{what}[{i}]", item) for i, item in enumerate(items))
-        length = math.sqrt(x * x + y * y + z * z) if max(abs(x), abs(y), abs(z)) < 1e150 else math.inf
+        length = math.hypot(x, y, z) if max(abs(x), abs(y), abs(z)) < 1e150 else math.inf
         if len(self.problems) > before:
             return (0.0, 0.0, 1.0)
         if length == 0.0 or not math.isfinite(length):
@@ -151,9 +153,9 @@ class Reader:
                 f"{what} is {(x, y, z)}, expected a direction of length 1. Give a vector that is not zero or huge."
             )
             return (0.0, 0.0, 1.0)
-        if abs(length - 1.0) <= UNIT_TOLERANCE:
+        if abs(length - 1.0) <= CLEAN:
             return (x, y, z)
-        if not normalize:
+        if abs(length - 1.0) > UNIT_TOLERANCE and not normalize:
             self.note(
                 f"{what} is {(x, y, z)} with length {length:.6g}, expected length 1. Pass normalize=True to scale it."
             )
@@ -168,7 +170,7 @@ class Reader:
                 return IDENTITY
             top = [row for row in rows[:3] if row is not None]
             if rows[3] != (0, 0, 0, 1):
-                self.note(f"{what} row 3 is {rows[3]}, expected (0, 0, 0, 1). Give a homogeneous transform.")
+                self.note(f"{what} row 3 is {short(rows[3])}, expected (0, 0, 0, 1). Give a homogeneous transform.")
             raw = (tuple(row[:3] for row in top), tuple(row[3] for row in top))
         parts = self.items(what, raw, 2)
         if parts is None:
@@ -176,7 +178,7 @@ class Reader:
         return Pose(self.rotation(f"{what} rotation", parts[0]), self.vector(f"{what} translation", parts[1]))
 
     def rotation(self, what: str, raw: Any) -> Mat:
-        """A 3 x 3 rotation matrix."""
+        """A 3 x 3 rotation matrix; of plain numbers, the rotation nearest to what is accepted."""
         before = len(self.problems)
         matrix = self.matrix(what, raw)
         if matrix is None or len(self.problems) > before:
@@ -189,7 +191,11 @@ class Reader:
         if np.linalg.det(R) < 0.0:
             self.note(f"{what} is a reflection (determinant -1), expected a right-handed rotation. Flip one axis.")
             return IDENTITY.R
-        return matrix
+        if error <= CLEAN or any(isinstance(entry, (Parameter, Formula)) for row in matrix for entry in row):
+            return matrix
+        for _ in range(2):  # Newton's iteration for the polar factor; it squares the error, and keeps zeros
+            R = R @ (3.0 * np.eye(3) - R.T @ R) / 2.0
+        return tuple(tuple(row) for row in R.tolist())
 
     def per_coordinate(self, what: str, raw: Any, count: int, default: float, *, limit: bool) -> tuple[Value, ...]:
         """One Value per coordinate; a single number stands for all. Limits are plain floats and may be infinite."""
@@ -213,12 +219,16 @@ def _listed(raw: Any) -> Any:
     return raw.tolist() if isinstance(raw, np.ndarray) else raw
 
 
-def _short(raw: Any) -> str:
-    """A raw value in a sentence, cut where it is long."""
-    text = repr(raw)
-    return text if len(text) <= 60 else text[:57] + "..."
+def short(raw: Any) -> str:
+    """A raw value in a sentence, on one line and cut where it is long; parameters and formulas as they are written."""
+    return _cut(str(raw) if isinstance(raw, (Parameter, Formula)) else repr(raw))
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
 def _shown(value: Value) -> str:
     """A Value in a sentence, a parameter with its nominal value."""
-    return f"{value:.6g}" if isinstance(value, float) else f"{value} = {evaluate(value):.6g}"
+    return f"{value:.6g}" if isinstance(value, float) else f"{short(value)} = {evaluate(value):.6g}"

@@ -61,7 +61,7 @@ class JointRow(NamedTuple):
 Item = TypeVar("Item", Body, Joint, Frame)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Robot:
     """A checked robot. Build one with `RobotBuilder`. `gravity` [m/s^2] (3,) is the acceleration of free fall."""
 
@@ -73,6 +73,10 @@ class Robot:
     couplings: tuple[Coupling, ...] = ()
     gravity: Vector = (0.0, 0.0, -9.81)
     parameters: tuple[Parameter, ...] = ()
+
+    def __repr__(self) -> str:
+        loops = f", {len(self.loops)} loops" if self.loops else ""
+        return f"<Robot '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, {self.nv} dof{loops}>"
 
     # ── sizes and names ───────────────────────────────────────────────────────────────────────────────────────────
 

@@ -81,5 +81,15 @@ class System:
 
 
 def as_robot(model: Robot | System) -> Robot:
-    """The robot of a system, or the robot itself."""
-    return model.robot if isinstance(model, System) else model
+    """The robot of a system, or the robot itself. Anything else is a ModelError that says what to pass."""
+    if isinstance(model, System):
+        return model.robot
+    if isinstance(model, Robot):
+        return model
+    hint = {
+        "str": f"Build the robot first: kinemorph.library.build({model!r}).",
+        "RobotBuilder": "Call build() on it first.",
+        "Dynamics": "Pass its `robot`.",
+    }
+    kind = type(model).__name__
+    raise ModelError(f"a {kind} was given, expected a Robot or a System. {hint.get(kind, '')}".rstrip())

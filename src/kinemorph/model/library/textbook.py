@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinemorph.errors import ModelError
 from kinemorph.model.body import Body, Vector
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.joint import Axis
@@ -15,6 +16,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 
 SWING: Axis = (0.0, -1.0, 0.0)
+LONGEST_CHAIN = 2000  # links; a longer chain only keeps its user waiting
 
 
 def mass_parameter(index: int, value: float) -> Parameter:
@@ -77,6 +79,8 @@ def crane(cart: float = 2.0, load: float = 1.0, length: float = 1.0) -> Robot:
 
 def chain(n: int = 10, mass: float = 0.1, length: float = 0.1) -> Robot:
     """A hanging chain of `n` equal uniform rods, each of `mass` [kg] and `length` [m]; they share two parameters."""
+    if not 1 <= n <= LONGEST_CHAIN:
+        raise ModelError(f"chain: n is {n}, expected 1 to {LONGEST_CHAIN} links. Choose a number in that range.")
     m, l = Parameter("m", mass, "kg", "m"), Parameter("l", length, "m", "l")
     builder = RobotBuilder(f"chain{n}", gravity=planet())
     for i in range(1, n + 1):

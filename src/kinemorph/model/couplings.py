@@ -1,0 +1,98 @@
+"""Coupled joints: who leads whom in the end, and what limits that leaves to the leaders.
+
+A coupled joint may follow a joint that follows another. Resolved to the leader that follows nobody, every follower is
+one affine function of it, q = multiplier * lead + offset, so its limits are limits of the leader:
+
+    lower <= multiplier * lead + offset <= upper
+
+All numbers are taken at the nominal values of the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kinemorph.algebra.scalar import div
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Array, Coupling, Robot
+
+ROUNDING = 1e-9  # times the size of the limits, at least 1 rad or 1 m: ranges that miss by less meet in a point
+
+
+class Follower(NamedTuple):
+    """How a coupled joint follows the first leader of its chain: q = multiplier * q[leader] + offset."""
+
+    leader: str
+    multiplier: float
+    offset: float
+
+
+class Clash(NamedTuple):
+    """A follower whose limits leave its leader nowhere to go, and the range the leader had until then."""
+
+    joint: str
+    follower: Follower
+    lower: float
+    upper: float
+
+
+def followers(couplings: Iterable[Coupling]) -> dict[str, Follower]:
+    """For every coupled joint: the leader that follows no other, with multiplier and offset of the whole chain."""
+    direct = {c.joint: Follower(c.leader, float(evaluate(c.multiplier)), float(evaluate(c.offset))) for c in couplings}
+    resolved = {}
+    for joint, (leader, multiplier, offset) in direct.items():
+        while leader in direct:
+            leader, further, shift = direct[leader]
+            multiplier, offset = multiplier * further, multiplier * shift + offset
+        resolved[joint] = Follower(leader, multiplier, offset)
+    return resolved
+
+
+def coupled_limits(robot: Robot) -> tuple[Array, Array]:
+    """Lower and upper limits of q, shape (nq,) each, [rad] or [m]; a leader is bound by its followers' limits too.
+
+    The followers keep their own limits. The builder refuses limits that contradict each other; without it, a leader
+    keeps the range it had before the contradiction.
+    """
+    lower, upper, _ = _narrowed(robot)
+    return lower, upper
+
+
+def limit_problems(robot: Robot) -> list[str]:
+    """One sentence for every follower whose limits contradict its leader's. The robot must be sound otherwise."""
+    found = []
+    for joint, (leader, multiplier, offset), lower, upper in _narrowed(robot)[2]:
+        mine = robot.joint(joint)
+        found.append(
+            f"coupling of joint '{joint}': its limits are [{mine.lower[0]:.6g}, {mine.upper[0]:.6g}] and it follows "
+            f"{multiplier:.6g} * '{leader}' + {offset:.6g}, but '{leader}' can only be in [{lower:.6g}, {upper:.6g}], "
+            f"expected a range for both. Widen the limits, or correct the multiplier or the offset."
+        )
+    return found
+
+
+def _narrowed(robot: Robot) -> tuple[Array, Array, list[Clash]]:
+    """The limits of q, (nq,) each, with every leader's range cut down by its followers; and where nothing was left."""
+    lower, upper = robot.q_lower, robot.q_upper
+    clashes = []
+    for joint, follower in followers(robot.couplings).items():
+        leader, multiplier, offset = follower
+        mine, theirs = robot.q_slice(joint).start, robot.q_slice(leader).start
+        low, high = float(lower[theirs]), float(upper[theirs])
+        if multiplier == 0.0:  # the follower stands at its offset, whatever the leader does
+            possible = _meet(lower[mine], offset) and _meet(offset, upper[mine])
+        else:
+            ends = sorted(float(div(bound - offset, multiplier)) for bound in (lower[mine], upper[mine]))
+            possible = _meet(max(low, ends[0]), min(high, ends[1]))
+            if possible:
+                lower[theirs] = max(low, ends[0])
+                upper[theirs] = max(lower[theirs], min(high, ends[1]))
+        if not possible:
+            clashes.append(Clash(joint, follower, low, high))
+    return lower, upper, clashes
+
+
+def _meet(low: float, high: float) -> bool:
+    """Whether low <= high but for rounding."""
+    return bool(low - high <= ROUNDING * max(1.0, min(abs(low), abs(high))))

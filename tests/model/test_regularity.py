@@ -1,0 +1,85 @@
+"""A motion is refused exactly where nothing resists it, however the frames lie and however far away they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kinemorph.algebra.groups import IDENTITY, Pose, act, exp_so3
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.joint import JOINT_KINDS, Axis, X, Z
+
+MOVING = [kind for kind, row in JOINT_KINDS.items() if row.nv]
+AXES: dict[str, tuple[Axis, Axis]] = {
+    "straight": (Z, X),
+    "oblique": ((0.6, 0.8, 0.0), (0.48, -0.36, 0.8)),
+    "odd": ((1 / 3, 2 / 3, 2 / 3), (2 / 3, 1 / 3, -2 / 3)),
+}
+TURNED = exp_so3((0.3, -0.7, 0.4))
+FRAMES = {
+    "at the joint": IDENTITY,
+    "turned": Pose(TURNED, (0.3, -0.2, 0.9)),
+    "far": Pose(IDENTITY.R, (0.0, 0.0, 1e5)),
+    "far and turned": Pose(TURNED, (3e4, -5e4, 8e4)),
+}
+
+
+def problems(kind: str, axes: str, frame: str, along: float, moment: float, **more: float) -> tuple[str, ...]:
+    """One body on one joint, its center of mass on the joint's last axis at `along` [m] from the joint."""
+    axis, axis2 = AXES[axes] if kind != "planar" else (Z, X)
+    on = axis2 if kind == "universal" else axis
+    com = act(FRAMES[frame], tuple(along * x for x in on))
+    builder = RobotBuilder("r").body("a", 1.0, com=com, inertia=(moment,) * 3)
+    data: dict[str, Any] = {"axis": axis, "axis2": axis2, "child_placement": FRAMES[frame], "placement": FRAMES[frame]}
+    return builder.joint("j", kind, "world", "a", **data | more).problems()
+
+
+@pytest.mark.parametrize("along", [0.0, 0.7])
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("kind", MOVING)
+def test_a_point_mass_on_the_axis_is_refused_where_the_joint_turns(
+    kind: str, axes: str, frame: str, along: float
+) -> None:
+    found = problems(kind, axes, frame, along, 0.0)
+    if kind == "prismatic":
+        assert found == ()
+    else:
+        assert len(found) == 1 and "no inertia" in found[0]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("axes", AXES)
+def test_a_screw_moves_a_point_mass_on_its_axis(axes: str, frame: str) -> None:
+    assert problems("helical", axes, frame, 0.7, 0.0, pitch=0.01) == ()
+
+
+@pytest.mark.parametrize("along", [0.0, 0.7])
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("kind", MOVING)
+def test_a_body_far_from_its_own_frame_is_regular(kind: str, axes: str, frame: str, along: float) -> None:
+    assert problems(kind, axes, frame, along, 0.1) == ()
+
+
+def test_a_long_travel_hides_no_point_mass() -> None:
+    assert len(problems("cylindrical", "oblique", "at the joint", 0.0, 0.0, lower=1e6, upper=2e6)) == 1
+
+
+@pytest.mark.parametrize("kind", MOVING)
+@pytest.mark.parametrize("moment", [0.0, 0.1])
+def test_a_chain_of_bodies_far_from_their_frames(kind: str, moment: float) -> None:
+    far, builder = FRAMES["far and turned"], RobotBuilder("r")
+    builder.body("a", 1.0, com=far.p, inertia=(0.1,) * 3).body("b", 1.0, com=far.p, inertia=(moment,) * 3)
+    builder.joint("first", "revolute", "world", "a", child_placement=far)
+    builder.joint("second", kind, "a", "b", placement=far, child_placement=far)
+    refused = moment == 0.0 and kind != "prismatic"
+    assert ["'second'" in problem for problem in builder.problems()] == [True] * refused
+
+
+def test_small_is_not_zero() -> None:
+    """A grain of a nanometer turns; so does a mass with an armature of its own."""
+    grain = RobotBuilder("r").body("a", 1e-20, inertia=(1e-20 * 1e-18,) * 3)
+    assert grain.joint("j", "spherical", "world", "a").problems() == ()
+    assert problems("revolute", "oblique", "at the joint", 0.0, 0.0, armature=1e-9) == ()

@@ -1,0 +1,40 @@
+"""Pages with code are scripts: their Python blocks run from top to bottom, and print what the page says they print."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "docs" / "robots.md", ROOT / "docs" / "dynamics.md", ROOT / "README.md"]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+MUST_PRINT = {"robots", "dynamics"}  # pages whose blocks are followed by their output
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page_runs_and_prints_what_it_says(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": page.stem}
+    printed, compared = "", 0
+    for block in FENCE.finditer(text):
+        language, body = block.groups()
+        if language == "python":
+            out = io.StringIO()
+            line = text.count("\n", 0, block.start(2))
+            with contextlib.redirect_stdout(out):  # blank lines ahead: a traceback names the line of the page
+                exec(compile("\n" * line + body, str(page), "exec"), names)
+            printed = out.getvalue()
+        elif language == "text":
+            assert _lines(printed) == _lines(body), f"{page.name}: the output on the page is not what the code prints"
+            compared += 1
+    assert "kinemorph" in names  # at least one block ran
+    assert compared > 3 or page.stem not in MUST_PRINT
+
+
+def _lines(text: str) -> list[str]:
+    """Lines without trailing space; blank ones at the end left out."""
+    return [line.rstrip() for line in text.rstrip().splitlines()]
