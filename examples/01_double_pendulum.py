@@ -13,15 +13,13 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import save
-from kinemorph.display.drawing import draw
-from kinemorph.display.equations import equations_of_motion
 from kinemorph.display.typesetting import draw_equations
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 robot = kinemorph.library.double_pendulum()
 
 # the equations of motion, to read
-equations = equations_of_motion(robot)
+equations = kinemorph.equations_of_motion(robot)
 print(equations.text)
 save(draw_equations(equations), folder / "01_equations.png")
 
@@ -50,5 +48,5 @@ drift = sum(dynamics.energy(q, v)) - start
 print(f"after {160 * dt} s: q = {q.round(4).tolist()} rad, energy has drifted by {drift:.1e} J")
 
 title = "double pendulum, falling from rest: every 0.1 s"
-picture = draw(robot, snapshots[-1], ghosts=snapshots[:-1], title=title, view=(12.0, -78.0))
+picture = kinemorph.draw(robot, snapshots[-1], ghosts=snapshots[:-1], title=title, view=(12.0, -78.0))
 print("wrote", folder / "01_equations.png", "and", save(picture, folder / "01_double_pendulum.png"))

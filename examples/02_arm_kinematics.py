@@ -10,7 +10,6 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import save
-from kinemorph.display.drawing import draw
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 robot = kinemorph.library.puma()
@@ -38,5 +37,6 @@ print("q =", reached.q, "rad; largest error", np.abs(dynamics.pose("flange")(rea
 # torques that hold the arm still there
 print("gravity torques", dynamics.gravity_forces(reached.q), "N m")
 
-picture = draw(robot, reached.q, ghosts=[q], frames=["flange"], title="Puma 560: before (pale) and at the target")
+title = "Puma 560: before (pale) and at the target"
+picture = kinemorph.draw(robot, reached.q, ghosts=[q], frames=["flange"], title=title)
 print("wrote", save(picture, folder / "02_arm_kinematics.png"))

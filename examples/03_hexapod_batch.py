@@ -13,17 +13,24 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import save
-from kinemorph.display.drawing import draw
 from kinemorph.display.figures import draw_mass_matrix
-from kinemorph.display.showcase import stance
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 robot = kinemorph.library.hexapod36()
 dynamics = kinemorph.derive(robot)
 n, rng = 10_000, np.random.default_rng(0)
 
-# states about a stance: `integrate` moves q by a velocity, quaternions included
-standing = stance(robot)
+# standing: the same three angles in every leg [rad], then the trunk raised until the lowest foot is on the ground
+angles = {"thigh_joint": -0.5, "shank_joint": 1.1, "foot_joint": 0.55}
+standing = kinemorph.neutral(robot)
+for joint in robot.joints:
+    for ending, angle in angles.items():
+        if joint.name.endswith(ending):
+            standing[robot.q_slice(joint.name)] = angle
+trunk = robot.q_slice(robot.joints[0].name)  # x, y, z and a quaternion
+standing[trunk.start + 2] -= min(dynamics.pose(foot.name)(standing)[2, 3] for foot in robot.frames)
+
+# states about it: `integrate` moves q by a velocity, quaternions included
 q = kinemorph.integrate(robot, standing, 0.2 * rng.normal(size=(n, robot.nv)))
 v, a = rng.normal(size=(2, n, robot.nv))
 
@@ -49,6 +56,6 @@ back = timed("forward_dynamics", q, v, tau)
 print("M", M.shape, "  condition numbers up to", f"{np.linalg.cond(M[:1000]).max():.2g}")
 print("FD(ID(a)) - a: at most", f"{np.abs(back - a).max():.1e}")
 
-picture = draw(robot, standing, title="hexapod, 36 degrees of freedom")
+picture = kinemorph.draw(robot, standing, title="hexapod, 36 degrees of freedom")
 matrix = draw_mass_matrix(robot, dynamics.mass_matrix.program, M[0])
 print("wrote", save(picture, folder / "03_hexapod.png"), "and", save(matrix, folder / "03_mass_matrix.png"))

@@ -13,7 +13,6 @@ import numpy as np
 import kinemorph
 from kinemorph import Body, Parameter, RobotBuilder
 from kinemorph.display.canvas import save
-from kinemorph.display.drawing import draw
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 np.set_printoptions(precision=4, suppress=True)
@@ -49,5 +48,5 @@ reached = kinemorph.inverse_kinematics(dynamics, {"tool": (0.35, 0.4, 0.25)}, q)
 print(reached.message)
 print("q =", reached.q, "rad; tool at", dynamics.pose("tool")(reached.q)[:3, 3], "m")
 
-picture = draw(robot, reached.q, ghosts=[q], frames=["tool"], joints=True, title="before (pale) and at the target")
+picture = kinemorph.draw(robot, reached.q, ghosts=[q], frames=["tool"], title="before (pale) and at the target")
 print("wrote", save(picture, folder / "04_own_robot.png"))

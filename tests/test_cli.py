@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 from kinemorph import __version__
 from kinemorph.analysis.verdict import Verification, judged
 from kinemorph.cli import app
+from kinemorph.display.menu import FUNCTIONS
 from kinemorph.model.library import LIBRARY
 
 runner = CliRunner()
@@ -76,9 +77,31 @@ def test_derive_counts_operations() -> None:
     assert "inverse_dynamics" in run("derive", "double_pendulum").stdout
 
 
-def test_derive_leaves_forward_dynamics_of_a_loop_out_of_the_summary() -> None:
+def test_derive_leaves_forward_dynamics_of_a_loop_out_of_the_summary_and_says_so() -> None:
     names = [row["function"] for row in parsed("derive", "four_bar")["functions"]]
     assert names == ["mass_matrix", "bias_forces", "inverse_dynamics"]
+    (line,) = run("derive", "four_bar").stderr.splitlines()
+    assert "1 loop" in line and "cut open" in line and "forward_dynamics" in line
+    assert "forward_dynamics" not in run("derive", "four_bar", "--function", "mass_matrix").stderr
+    assert run("derive", "four_bar", "--function", "forward_kinematics").stderr == ""
+    assert run("derive", "puma").stderr == ""
+
+
+def test_info_of_a_loop_speaks_of_the_cut_tree() -> None:
+    assert "3 dof of the cut tree, 1 loop" in run("info", "four_bar").stdout
+    assert "cut tree" not in run("info", "puma").stdout
+
+
+def test_the_bare_command_prints_its_help() -> None:
+    alone = run()
+    assert (alone.exit_code, alone.stderr) == (0, "")
+    assert alone.stdout.strip() == run("--help").stdout.strip()
+
+
+def test_help_of_derive_lists_the_functions_and_flags_have_no_type() -> None:
+    text = run("derive", "--help").stdout
+    assert all(name in text for name in FUNCTIONS)
+    assert "<bool>" not in next(line for line in text.splitlines() if "--json" in line)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +168,7 @@ def test_demo_writes_pictures_and_summaries(tmp_path: Path) -> None:
         assert Path(file).stat().st_size > 300
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["robot"] == "double_pendulum"
     summary = (tmp_path / "out" / "summary.md").read_text()
+    assert "At the pose shown: condition number" in summary
     for picture in re.findall(r"\]\((.*?)\)", summary):
         assert (tmp_path / "out" / picture).is_file()
 
@@ -161,20 +185,27 @@ BAD = [
     (["info", "pendulum:weight=2"], "'weight'"),
     (["info", "pendulum:mass=-1"], "mass is -1 kg"),
     (["info", "pendulum:mass=nan"], "mass"),
-    (["info", "puma:3"], "'3'"),
+    (["info", "puma:3"], "it has no parameters"),
+    (["info", ""], "''"),
+    (["info", ":3"], "':3'"),
+    (["info", "PUMA"], "Did you mean 'puma'"),
+    (["info", "--foo"], "--foo"),
     (["info", "double_pendulum:lengths=1"], "2 numbers"),
     (["derive", "puma", "--function", "mass"], "Did you mean 'mass_matrix'"),
     (["derive", "puma", "--function", "jacobian"], "--frame"),
     (["derive", "puma", "--function", "jacobian", "--frame", "hand"], "'hand'"),
     (["derive", "puma", "--function", "jacobian", "--frame", "flange", "--reference", "body"], "'body'"),
     (["derive", "puma", "--formulation", "kane"], "'kane'"),
-    (["derive", "puma", "--parameters", "m9"], "'m9'"),
+    (["derive", "puma", "--parameters", "m9"], "it has no parameters"),
+    (["derive", "crane", "--parameters", "m9"], "'m9'"),
+    (["derive", "puma", "--frame", "flange"], "--function"),
     (["derive", "four_bar", "--function", "forward_dynamics"], "closure"),
     (["derive", "pendulum", "--output", "missing/folder/file.txt"], "missing/folder/file.txt"),
     (["derive", "pendulum", "--emit", "pdf"], "pdf"),
     (["verify", "pendulum", "--states", "0"], "states"),
     (["verify"], "ROBOT"),
     (["simulat", "pendulum"], "simulat"),
+    (["derv"], "Did you mean 'derive'"),
 ]
 
 
@@ -184,7 +215,7 @@ def test_bad_input_is_a_sentence_on_stderr_and_exit_code_2(arguments: list[str],
     assert result.exit_code == 2
     assert result.stdout == ""
     assert named in result.stderr
-    assert "Traceback" not in result.stderr
+    assert all(line.startswith("error: ") for line in result.stderr.splitlines())
 
 
 def test_every_problem_has_a_line_of_its_own() -> None:

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "docs" / "robots.md", ROOT / "docs" / "dynamics.md", ROOT / "README.md"]
+PAGES = [ROOT / "docs" / "robots.md", ROOT / "docs" / "dynamics.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-MUST_PRINT = {"robots", "dynamics"}  # pages whose blocks are followed by their output
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -31,8 +30,7 @@ def test_page_runs_and_prints_what_it_says(page: Path) -> None:
         elif language == "text":
             assert _lines(printed) == _lines(body), f"{page.name}: the output on the page is not what the code prints"
             compared += 1
-    assert "kinemorph" in names  # at least one block ran
-    assert compared > 3 or page.stem not in MUST_PRINT
+    assert compared > 3  # the blocks were found
 
 
 def _lines(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,11 @@ def test_example_runs_and_makes_a_picture(path: Path, tmp_path: Path) -> None:
     assert pictures
     for picture in pictures:
         assert float((imread(picture)[..., :3] < 0.9).mean()) > 0.004  # this part of the picture is drawn upon
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_take_public_names_from_the_top(path: Path) -> None:
+    imported = re.findall(r"^from (kinemorph\S*) import (\w+)$", path.read_text(), re.MULTILINE)
+    for module, name in imported:
+        assert kinemorph.HOMES.get(name) != module, f"write kinemorph.{name}"
+        assert module != "kinemorph.display.showcase"

@@ -7,6 +7,7 @@ the reader of a pipe has gone, 70 a mistake of ours. Errors are sentences; KINEM
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import os
 import sys
@@ -19,6 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from kinemorph import __version__
+from kinemorph.display.menu import FRAME_FUNCTIONS, FUNCTIONS
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import choose, signatures
@@ -44,8 +46,36 @@ class Emit(StrEnum):
     graph = "graph"
 
 
+# what the parser raises for wrong usage; it has no public name in all versions of Typer
+USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.mro() if kind.__name__ == "ClickException")
+
+
 class Verbs(TyperGroup):
     """The verbs, with every error turned into a sentence and an exit code."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Parse and run; the parser's own errors become sentences like all others."""
+        try:
+            code = super().main(*args, **{**options, "standalone_mode": False})
+        except USAGE_ERROR as error:
+            message: Any = error
+            context = getattr(error, "ctx", None)
+            path = context.command_path if context else "kinemorph"
+            print(f"error: {message.format_message().rstrip('.')}. See `{path} --help`.", file=sys.stderr)
+            sys.exit(BAD_INPUT)
+        except typer.Abort:
+            sys.exit(INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else WELL)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a verb; an unknown one is answered with the nearest that exists."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None:
+            verbs = self.list_commands(ctx)
+            close = difflib.get_close_matches(cmd_name.lower(), verbs, n=1, cutoff=0.5)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            raise KinemorphError(f"there is no verb '{cmd_name}'.{hint} Verbs: {', '.join(verbs)}.")
+        return found
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -72,7 +102,7 @@ class Verbs(TyperGroup):
 
 app = typer.Typer(
     cls=Verbs,
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -82,7 +112,7 @@ app = typer.Typer(
 
 ROBOT_HELP = f"A built-in robot: {', '.join(LIBRARY)}; with data: chain:20."
 RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help=ROBOT_HELP, show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print data as JSON.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print data as JSON.")]
 Formulation = Annotated[str, typer.Option(help="newton_euler or lagrange.")]
 
 
@@ -102,11 +132,26 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    ctx: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", metavar="", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Options of the command itself."""
+    """Options of the command itself; alone, it prints its help."""
+    if ctx.invoked_subcommand is None:
+        _out(ctx.get_help().rstrip() + "\n")
+
+
+def _robot(text: str) -> Robot:
+    """The robot that was asked for, with advice on mistakes that one makes on a command line."""
+    name, colon, _ = text.partition(":")
+    if not name.strip():
+        raise KinemorphError(f"the robot's name is '{text}', expected one of: {', '.join(LIBRARY)}.")
+    if name not in LIBRARY and name.lower() in LIBRARY:
+        raise KinemorphError(f"there is no robot '{name}'. Did you mean '{name.lower()}'? Names are in lower case.")
+    if colon and not signatures().get(name, "-"):
+        raise KinemorphError(f"robot '{name}' takes no data after a colon: it has no parameters. Write '{name}'.")
+    return choose(text)
 
 
 # ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -145,12 +190,14 @@ def _working(message: str) -> Iterator[Callable[[str], None]]:
 
 
 @app.command()
-def info(robot: Annotated[str, typer.Argument(metavar="[ROBOT]", help=ROBOT_HELP)] = "", as_json: Json = False) -> None:
+def info(
+    robot: Annotated[str | None, typer.Argument(metavar="[ROBOT]", help=ROBOT_HELP)] = None, as_json: Json = False
+) -> None:
     """Bodies, joints, coordinates, limits and conventions of a robot; without a robot, the list of built-in ones."""
     from kinemorph.display import summaries, tables
 
-    if robot:
-        _put(summaries.robot_summary(choose(robot)), as_json, tables.robot_tables)
+    if robot is not None:
+        _put(summaries.robot_summary(_robot(robot)), as_json, tables.robot_tables)
     else:
         rows = [
             {**summaries.robot_line(choose(name)), "name": name, "data": data} for name, data in signatures().items()
@@ -163,13 +210,13 @@ def derive(
     robot: RobotName,
     formulation: Formulation = "newton_euler",
     function: Annotated[
-        list[str] | None, typer.Option(help="mass_matrix, inverse_dynamics, ..., jacobian; may be repeated.")
+        list[str] | None, typer.Option(help=f"One of: {', '.join(FUNCTIONS)}. May be repeated.", show_default=False)
     ] = None,
-    frame: Annotated[str | None, typer.Option(help="Frame or body of pose, jacobian, jacobian_rate.")] = None,
+    frame: Annotated[str | None, typer.Option(help=f"Frame or body, for {', '.join(FRAME_FUNCTIONS)}.")] = None,
     reference: Annotated[str, typer.Option(help="Of a Jacobian: local, world, local_world_aligned.")] = "local",
     emit: Annotated[Emit, typer.Option(help="What to give.")] = Emit.summary,
     parameters: Annotated[
-        str | None, typer.Option(help="Kept as symbols: all, none, or names with commas. [text, latex: all]")
+        str | None, typer.Option(help="Kept as symbols: all, none, or names with commas; text and latex keep all.")
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of stdout.")] = None,
     as_json: Json = False,
@@ -177,12 +224,15 @@ def derive(
     """The equations of motion: operation counts, readable formulas, LaTeX, LLVM code, or the expression graph."""
     from kinemorph.display import emitting, tables
 
-    model = choose(robot)
+    model = _robot(robot)
+    _check_options(model, function or [], frame, parameters)
     chosen = _parameter_choice(parameters, default="all" if emit in (Emit.text, Emit.latex) else None)
     with _working(f"deriving {model.name}"):
         data = emitting.emitted(
             model, emit.value, formulation, function or (), frame=frame, reference=reference, parameters=chosen
         )
+    for note in emitting.notes(model, data, complete=bool(function)):
+        _say(f"note: {note}")
     if output is not None:
         emitting.write_text(output, emitting.as_text(data))
         _say(f"wrote {output}")
@@ -193,6 +243,17 @@ def derive(
         _put(data, as_json, lambda data: [tables.function_table(data["functions"], data["robot"])])
     else:
         _out(emitting.as_text(data))
+
+
+def _check_options(model: Robot, functions: list[str], frame: str | None, parameters: str | None) -> None:
+    """Refuses options that would do nothing, or that this robot has no use for."""
+    if frame is not None and not functions:
+        listed = ", ".join(FRAME_FUNCTIONS)
+        raise KinemorphError(f"--frame '{frame}' needs --function with one of: {listed}. Say which is wanted.")
+    if parameters not in (None, "all", "none") and not model.parameters:
+        raise KinemorphError(
+            f"--parameters is '{parameters}', expected none for robot '{model.name}': it has no parameters."
+        )
 
 
 def _parameter_choice(given: str | None, *, default: ParameterChoice) -> ParameterChoice:
@@ -216,7 +277,7 @@ def verify(
     from kinemorph.deriving import derive as derived
     from kinemorph.display import tables
 
-    model: Robot = choose(robot)
+    model = _robot(robot)
     with _working(f"verifying {model.name}"):
         verdict = verification.verify(derived(model, formulation), states=states, seed=seed)  # type: ignore[arg-type]
     _put(verdict.as_dict(), as_json, tables.check_tables)
@@ -242,7 +303,7 @@ def demo(
     """Derives, verifies and draws a built-in robot; pictures and a summary go to a folder."""
     from kinemorph.display import showcase, tables
 
-    model = choose(robot)
+    model = _robot(robot)
     with _working(f"deriving {model.name}") as say:
         data = showcase.showcase(model, output, say)
     _put(data, as_json, tables.demo_tables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from kinemorph.display import outlines
 from kinemorph.display.canvas import save
 from kinemorph.display.drawing import draw, poses_at, skipped_meshes
 from kinemorph.display.showcase import stance
-from kinemorph.display.solids import MESH_LIMIT, facets, normals
+from kinemorph.display.solids import MESH_LIMIT, facets, normals, opacity
+from kinemorph.display.stage import LABEL_DISTANCE
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
@@ -101,15 +103,78 @@ def test_poses_are_those_of_the_compiled_kinematics() -> None:
         assert np.allclose(poses[body].R, T[:3, :3]) and np.allclose(poses[body].p, T[:3, 3])
 
 
-def test_bodies_without_shapes_get_bones_and_their_inertia_as_a_box() -> None:
+def test_bodies_without_shapes_get_links_and_their_inertia_inner_ones_and_tips_alike() -> None:
     robot = bare("legs")
-    upper, lower = (outlines.automatic_shapes(robot, body, 1.0) for body in robot.bodies)
-    assert [type(shape) for shape in upper] == [Line, Sphere]
-    assert upper[0].end == (0.0, 0.0, 0.5)  # type: ignore[union-attr]
-    box = next(shape for shape in lower if isinstance(shape, Box))
-    x, y, z = sorted(box.size)
-    assert np.allclose([(y * y + z * z) / 12.0, (x * x + y * y) / 12.0], [0.1, 0.05])  # a cuboid of 1 kg
+    for body, end in zip(robot.bodies, (0.5, 0.2), strict=True):  # to the knee; to the center of mass
+        shapes = outlines.automatic_shapes(robot, body, 2.0)
+        assert [type(shape) for shape in shapes] == [Capsule, Sphere, Box]
+        tube = facets(shapes[0], 0.0)
+        radius = outlines.TUBE * 2.0
+        assert tube[..., 2].min() == pytest.approx(-radius) and tube[..., 2].max() == pytest.approx(end + radius)
+        box = shapes[2]
+        assert isinstance(box, Box) and opacity(box) < 1.0 and box.placement.p == (0.0, 0.0, 0.2)
+        x, y, z = sorted(box.size)
+        assert np.allclose([(y * y + z * z) / 12.0, (x * x + y * y) / 12.0], [0.1, 0.05])  # a cuboid of 1 kg
     assert draw(robot).axes
+
+
+def test_an_inertia_is_never_drawn_larger_than_the_robot_nor_too_thin_to_see() -> None:
+    robot = bare("legs")
+    for size in (0.3, 1.0, 30.0):
+        box = outlines.automatic_shapes(robot, robot.bodies[0], size)[-1]
+        assert isinstance(box, Box)
+        edges = np.array(box.size) / size
+        assert (edges <= outlines.LARGEST_EDGE + 1e-12).all() and (edges >= outlines.LEAST_EDGE - 1e-12).all()
+
+
+def test_a_point_mass_is_a_ball_and_a_center_beside_the_links_is_tied_to_them() -> None:
+    builder = RobotBuilder("pointed").body("arm", 1.0, com=(0.3, 0.0, 0.2))
+    robot = (
+        builder.joint("hip", "revolute", "world", "arm", axis=(0.0, 1.0, 0.0))
+        .frame("tip", "arm", translation=(0.0, 0.0, 0.5))
+        .build()
+    )
+    shapes = outlines.automatic_shapes(robot, robot.bodies[0], 0.5)
+    assert [type(shape) for shape in shapes] == [Capsule, Capsule, Sphere, Sphere]
+    assert shapes[-1].placement.p == (0.3, 0.0, 0.2)
+
+
+def test_a_single_body_has_the_size_of_its_inertia() -> None:
+    inertia = ((4e-4, 0.0, 0.0), (0.0, 4e-4, 0.0), (0.0, 0.0, 4e-4))
+    robot = RobotBuilder("cube").body("cube", 1.0, inertia=inertia).root("cube", "free").build()
+    size = outlines.extent(robot, poses_at(robot, None))
+    (box,) = outlines.automatic_shapes(robot, robot.bodies[0], size)
+    assert isinstance(box, Box) and box.size == pytest.approx([np.sqrt(6 * 4e-4)] * 3)
+
+
+def test_translucent_facets_lie_over_the_solid_ones() -> None:
+    axes: Any = draw(bare("legs"), ground=False).axes[0]
+    solid, glass = axes.collections
+    assert (solid.get_facecolor()[:, 3] == 1.0).all() and (glass.get_facecolor()[:, 3] < 0.5).all()
+    assert len(glass.get_facecolor()) == 2 * 6  # a box for each body, uncut
+
+
+def test_a_loop_is_marked_where_its_joint_is() -> None:
+    robot = LIBRARY["four_bar"]()
+    figure = draw(robot, stance(robot), ground=False)
+    ring: Any = figure.axes[0].collections[-1]
+    places = np.array(ring._offsets3d).T  # both ends of the joint, one over the other
+    coupler = poses_at(robot, stance(robot))["coupler"]
+    assert np.allclose(places, np.array(coupler.R) @ [0.9, 0.0, 0.0] + coupler.p, atol=1e-6)
+    assert any("loop" in text.get_text() for text in figure.texts)
+    assert not any("loop" in text.get_text() for text in draw(bare("legs")).texts)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "chain", "crane", "hexapod36"])
+def test_names_of_the_axes_stay_near_their_lines(name: str) -> None:
+    robot = LIBRARY[name]()
+    figure = draw(robot, stance(robot))
+    figure.canvas.draw()
+    axes: Any = figure.axes[0]
+    for axis, wanted in zip((axes.xaxis, axes.yaxis, axes.zaxis), LABEL_DISTANCE, strict=True):
+        middle = axes.transData.transform(np.array(axis.line.get_data()).T).mean(axis=0)
+        place = axes.transData.transform(axis.label.get_position())
+        assert np.linalg.norm(place - middle) / figure.dpi == pytest.approx(wanted, rel=0.05)
 
 
 def test_stances_of_walking_robots_stand_on_the_ground() -> None:

@@ -33,12 +33,21 @@ def test_legs_do_not_touch_each_other_in_the_mass_matrix() -> None:
     assert not present[6:9, 9:].any() and present[6:9, 6:9].any()
 
 
-def test_mass_matrix_picture_says_how_full_it_is() -> None:
+def test_mass_matrix_picture_tells_two_kinds_of_zeros_apart() -> None:
     robot = LIBRARY["puma"]()
     f = kinemorph.derive(robot, backend="interpreter").mass_matrix
-    figure = draw_mass_matrix(robot, f.program, f(np.zeros(6)))
-    count = int(structure(f.program).sum())
-    assert any(f"{count} of 36" in text.get_text() for text in figure.texts)
+    M, present = f(np.zeros(6)), structure(f.program)
+    M[0, 1] = M[1, 0] = 0.0  # as in a pose where they happen to vanish
+    assert present[0, 1]
+    here, always = int((present & (np.abs(M) < 1e-14 * M.max())).sum()), int((~present).sum())
+    figure = draw_mass_matrix(robot, f.program, M)
+    caption = next(text.get_text() for text in figure.texts if "not zero" in text.get_text())
+    for words in (f"{36 - here - always} not zero", f"{here} zero only in this pose", f"{always} zero at every"):
+        assert words in caption
+    gray, map_of_sizes = (np.ma.getmaskarray(np.ma.asarray(image.get_array())) for image in figure.axes[0].images)
+    assert not gray[0, 1] and map_of_sizes[0, 1]  # its own color
+    assert gray[~present].all() and map_of_sizes[~present].all()  # white
+    assert gray[0, 0] and not map_of_sizes[0, 0]
 
 
 def test_operation_groups_add_up_to_all_operations() -> None:

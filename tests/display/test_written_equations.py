@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import kinemorph
+from kinemorph.codegen.backends.latex import latex
+from kinemorph.codegen.tree import Symbol, product, total
+from kinemorph.display import typesetting
 from kinemorph.display.equations import equations_of_motion, symbolic_dynamics, write_equations
 from kinemorph.display.typesetting import draw_equations
 from kinemorph.model.library import LIBRARY, build
@@ -88,6 +91,40 @@ def test_picture_holds_every_equation_within_its_width() -> None:
     assert all(text.get_window_extent().x1 < right for text in shown)
     boxes = [text.get_window_extent() for text in shown]
     assert all(upper.y0 > lower.y1 for upper, lower in pairwise(boxes))
+
+
+@pytest.mark.parametrize("width", [2.5, 11.0])
+def test_no_formula_loses_its_end(width: float) -> None:
+    """Terms that are longer than a line break inside their brackets; joined again, the lines are the whole formula."""
+    names = [f"m{i}" for i in range(1, 60)]
+    p = [Symbol(name, f"m_{{{name[1:]}}}", (0, 0, i)) for i, name in enumerate(names)]
+    inner = total([*p[:25], product(2.0, [(total(p[25:40]), 1), (p[58], 1)])])
+    tree = total([product(-3.0, [(inner, 1), (p[57], 1)]), product(1.0, [(total(p[40:57]), 1), (inner, -1)])])
+    lines = typesetting._broken("x", tree, 72.0 * width)
+    assert len(lines) > 2
+    joined = "".join(line.removeprefix("x =").replace(r"\qquad", "") for line in lines)
+    for name in names:
+        assert joined.count(f"m_{{{name[1:]}}}") == latex(tree).count(f"m_{{{name[1:]}}}")
+    for line in lines:
+        assert typesetting._width(line) <= 72.0 * width
+
+
+def test_what_cannot_be_broken_is_set_smaller() -> None:
+    figure = draw_equations(equations_of_motion(build("double_pendulum")), width=1.6)
+    right = figure.get_figwidth() * figure.dpi
+    shown = [text for text in figure.texts if text.get_text().startswith("$")]
+    assert min(float(text.get_fontsize()) for text in shown) < typesetting.POINTS
+    assert all(text.get_window_extent().x1 < right for text in shown)
+
+
+def test_long_fractions_become_slashes() -> None:
+    short, long = r"\frac{a}{b}", " + ".join(["a"] * 60)
+    assert typesetting._slashed(f"x + {short}") == f"x + {short}"
+    assert typesetting._slashed(rf"\frac{{{long}}}{{{short}}} + {short}") == (
+        rf"\left({long}\right) / \left({short}\right) + {short}"
+    )
+    product_above = rf"\left({long}\right) v"
+    assert typesetting._slashed(rf"\frac{{{product_above}}}{{b}}") == rf"{product_above} / \left(b\right)"
 
 
 def test_every_signature_can_be_spoken() -> None:

@@ -1,7 +1,8 @@
 """Random trees of 1 to 60 degrees of freedom against Pinocchio, and against MuJoCo where it has the joint kinds.
 
 The default run takes the first 500 seeds, the slow one 10,000. The interpreter computes every robot, machine code every
-tenth; every tenth also shows its Coriolis matrix, energies and centroidal matrix. Errors are max|difference| / max|reference|; an acceleration may lose as many digits as the mass matrix costs.
+tenth; every tenth also shows its Coriolis matrix, energies and centroidal matrix. Errors are max|difference| /
+max|reference|; an acceleration may lose as many digits as the mass matrix costs.
 """
 
 from __future__ import annotations

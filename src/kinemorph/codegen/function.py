@@ -140,8 +140,8 @@ class CompiledFunction:
                     )
         raise KinemorphError(
             f"function '{self.name}': output {entry_names(port)[entry]}{where} is {value} although every input is "
-            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument outside its domain; "
-            "move the state, or use raw() to receive the value as it is."
+            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument outside its "
+            "domain; move the state, or use raw() to receive the value as it is."
         )
 
     def _raw(self, out: Any, *inputs: Array) -> bool:

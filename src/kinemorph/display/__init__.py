@@ -4,6 +4,7 @@ drawing       a robot in 3-D, on a `stage`; `solids` makes surfaces of shapes, `
 figures       mass matrix, operation counts, tree; `canvas` makes figures without a window
 equations     equations of motion to read, as text or LaTeX; `typesetting` makes pictures of them
 summaries     results as plain data; `tables` shows the same data in a terminal
+menu          the names of a derived robot's functions
 emitting      what `kinemorph derive` gives, in any form
 environment   what `kinemorph doctor` finds out
 showcase      what `kinemorph demo` makes

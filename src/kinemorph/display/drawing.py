@@ -1,7 +1,8 @@
 """A robot as a 3-D picture: its shapes where the joints put them, on a ground with shadow and grid, true to scale.
 
-Everything solid goes into one collection of facets, sorted by depth; light and shade come from the normals. Poses
-come from the same kinematics as everything else, run on floats: nothing is compiled for a drawing.
+Everything solid goes into one collection of facets, sorted by depth; light and shade come from the normals. What is
+translucent (a color with a fourth number below 1) lies over it. Poses come from the same kinematics as everything
+else, run on floats: nothing is compiled for a drawing.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.groups import IDENTITY, Pose, act
 from kinemorph.display import outlines
 from kinemorph.display.canvas import INK, PALE, blank, depth_colors
-from kinemorph.display.solids import MESH_LIMIT, Array, facets, moved, normals
+from kinemorph.display.solids import MESH_LIMIT, Array, facets, moved, normals, opacity
 from kinemorph.display.stage import add_ground, place_camera, scene_box, set_axes
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.kinematics import forward_kinematics
@@ -33,6 +34,7 @@ LIGHT = np.array([0.35, -0.55, 0.76])  # toward the lamp
 AMBIENT = 0.52
 GHOST = 0.72  # how far a ghost fades toward white
 AXIS_COLORS = ("#d1495b", "#3a9d5d", "#2e6fbb")  # x, y, z
+JOINT_COLOR = LOOP_COLOR = "#b3261e"
 
 
 def draw(
@@ -56,7 +58,8 @@ def draw(
     `view`     elevation and azimuth of the viewer [deg]
     `size`     width and height [inch]; by default as the robot needs
 
-    Bodies without shapes get simple ones. Returns a Matplotlib Figure that belongs to no window: `savefig` it.
+    Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Returns a Matplotlib Figure
+    that belongs to no window: `savefig` it.
     """
     robot = as_robot(robot)
     poses = poses_at(robot, q)
@@ -87,9 +90,10 @@ def draw(
         y=1.0 - 0.14 / figure.get_figheight(),
         va="top",
     )
-    notes = skipped_meshes(robot)
-    if notes:
-        figure.text(0.5, 0.012, notes, ha="center", color=PALE, fontsize=8)
+    if robot.loops:
+        _add_loop_marks(axes, robot, poses)
+    notes = [skipped_meshes(robot), "dashed ring: a joint that closes a loop" if robot.loops else ""]
+    figure.text(0.5, 0.012, "; ".join(filter(None, notes)), ha="center", color=PALE, fontsize=8)
     return figure
 
 
@@ -124,20 +128,21 @@ def skipped_meshes(robot: Robot) -> str:
 
 
 def _solids(robot: Robot, poses: dict[str, Pose], extent: float, fade: float = 0.0) -> tuple[Array, Array]:
-    """All facets in the world, shape (n, 4, 3), and their lit colors, shape (n, 3). Ghosts come without mounts."""
+    """All facets in the world, shape (n, 4, 3), and their lit colors, RGBA, shape (n, 4). Ghosts have no mounts."""
     palette = depth_colors(robot)
     made: list[tuple[Shape, Pose, Color]] = [
-        (shape, poses[body.name], palette[body.name] if shape.color == STEEL else shape.color)
+        (shape, poses[body.name], palette[body.name] if shape.color[:3] == STEEL else shape.color)
         for body in robot.bodies
         for shape in outlines.shapes_of(robot, body, extent)
     ]
     if not fade:
         made += [(shape, IDENTITY, GRAPHITE) for shape in outlines.mounts(robot, extent)]
-    surfaces, colors = [np.zeros((0, 4, 3))], [np.zeros((0, 3))]
+    surfaces, colors = [np.zeros((0, 4, 3))], [np.zeros((0, 4))]
     for shape, pose, color in made:
         surface = moved(facets(shape, 0.006 * extent), np.array(pose.R, dtype=float), np.array(pose.p, dtype=float))
         surfaces.append(surface)
-        colors.append(_lit(surface, np.array(color[:3], dtype=float), fade))
+        lit = _lit(surface, np.array(color[:3], dtype=float), fade)
+        colors.append(np.column_stack([lit, np.full(len(lit), opacity(shape))]))
     return np.concatenate(surfaces), np.concatenate(colors)
 
 
@@ -150,13 +155,16 @@ def _lit(surface: Array, color: Array, fade: float) -> Array:
 
 
 def _add_solids(axes: Any, surface: Array, colors: Array) -> None:
-    """Adds the facets that face the viewer; those seen edge-on are kept, since the view is in perspective."""
+    """Adds facets: first the solid ones, whose edges close the seams, then the translucent ones with darker edges."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
-    if len(surface):
-        axes.add_collection3d(
-            Poly3DCollection(surface, facecolors=colors, edgecolors=colors, linewidths=0.25, zorder=3)
-        )
+    solid = colors[:, 3] == 1.0
+    outlined = colors * [0.7, 0.7, 0.7, 1.0]
+    outlined[:, 3] = np.minimum(2.5 * colors[:, 3], 1.0)
+    for chosen, edges, width in ((solid, colors, 0.25), (~solid, outlined, 0.6)):
+        if chosen.any():
+            look: dict[str, Any] = {"facecolors": colors[chosen], "edgecolors": edges[chosen], "linewidths": width}
+            axes.add_collection3d(Poly3DCollection(surface[chosen], zorder=3, clip_on=False, **look))
 
 
 # ── joints and frames ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -171,7 +179,17 @@ def _add_joint_axes(axes: Any, robot: Robot, poses: dict[str, Pose], length: flo
             middle = R @ np.array(T_BJ.p, dtype=float) + p
             along = R @ np.array(T_BJ.R, dtype=float) @ np.array(joint.axes[number], dtype=float)
             ends = np.array([middle - 0.5 * length * along, middle + 0.5 * length * along])
-            axes.plot(*ends.T, color="#b3261e", linewidth=1.1, linestyle="-.", zorder=4, clip_on=False)
+            axes.plot(*ends.T, color=JOINT_COLOR, linewidth=1.1, linestyle="-.", zorder=4, clip_on=False)
+
+
+def _add_loop_marks(axes: Any, robot: Robot, poses: dict[str, Pose]) -> None:
+    """A dashed ring where a joint closes a loop; where its ends are apart, one at each and a dashed line between."""
+    for loop in robot.loops:
+        sides = ((loop.parent, loop.placement), (loop.child, loop.child_placement))
+        ends = np.array([act(poses.get(body, IDENTITY), evaluate_all(T).p) for body, T in sides], dtype=float)
+        look: dict[str, Any] = {"linestyles": "--", "linewidths": 1.4, "zorder": 5, "clip_on": False}
+        axes.scatter(*ends.T, s=420.0, facecolors="none", edgecolors=LOOP_COLOR, depthshade=False, **look)
+        axes.plot(*ends.T, color=LOOP_COLOR, linewidth=1.1, linestyle="--", zorder=5, clip_on=False)
 
 
 def _add_triads(axes: Any, placed: dict[str, Pose], length: float) -> None:

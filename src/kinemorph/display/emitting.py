@@ -9,7 +9,8 @@ from typing import Any
 from kinemorph.codegen.printing import format_program
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.display.equations import ParameterChoice, symbolic_dynamics, write_equations
-from kinemorph.display.summaries import MAIN_FUNCTIONS, Data, function_of, open_functions, timed
+from kinemorph.display.menu import MAIN_FUNCTIONS, open_functions
+from kinemorph.display.summaries import Data, function_of, timed
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
 
@@ -76,6 +77,22 @@ def emitted(
         "parameters": [parameter.name for parameter in dynamics.parameters],
         "functions": rows,
     }
+
+
+def notes(robot: Robot, data: Data, *, complete: bool) -> list[str]:
+    """What one should know about functions of a robot with loops or couplings; `complete` where they were named."""
+    shown = {row["function"] for row in data["functions"]}
+    held = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
+    count = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for number, kind in held if number)
+    if not count or not shown & set(MAIN_FUNCTIONS):
+        return []
+    left_out = (
+        ""
+        if complete or data["emit"] != "summary"
+        else ("; forward_dynamics is left out, since it would need the forces that hold the robot together")
+    )
+    tree = "the tree cut open" if robot.loops else "the tree without them"
+    return [f"robot '{robot.name}' has {count}: M, h and ID describe {tree}{left_out}."]
 
 
 def as_text(data: Data) -> str:

@@ -24,6 +24,8 @@ OP_GROUPS: dict[str, tuple[str, ...]] = {
     "sine, cosine": ("sin", "cos"),
 }
 OTHER = "other"
+ZERO_HERE = "#e3e5e8"  # entries of the mass matrix that vanish in the pose shown, though not in every one
+VANISHING = 1e-14  # of the largest entry; what is smaller is a zero with rounding
 KIND_LETTERS = {
     "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U",
     "spherical": "S", "planar": "E", "free": "free", "fixed": "fixed",
@@ -45,30 +47,39 @@ def structure(program: Program) -> npt.NDArray[np.bool_]:
 
 
 def draw_mass_matrix(robot: Robot, program: Program, M: npt.ArrayLike, *, title: str | None = None) -> Figure:
-    """The mass matrix M, shape (nv, nv), as a map of |M| on a logarithmic scale; structural zeros stay white.
+    """The mass matrix M, shape (nv, nv), as a map of |M| on a logarithmic scale.
 
-    `program` is that of `dynamics.mass_matrix`: it knows which entries are zero at every q.
+    White entries are zero at every q, gray ones only in the pose shown. `program` is that of `dynamics.mass_matrix`:
+    it knows the first kind, M the second.
     """
-    from matplotlib.colors import LogNorm
+    from matplotlib.colors import ListedColormap, LogNorm
 
     values, present = np.abs(np.asarray(M, dtype=float)), structure(program)
-    shown = np.where(present & (values > 0.0), values, np.nan)
-    largest = float(np.nanmax(shown)) if present.any() else 1.0
-    least = max(float(np.nanmin(shown)), 1e-6 * largest) if present.any() else 0.1
+    largest = float(values[present].max()) if present.any() else 0.0
+    vanishing = present & (values <= VANISHING * largest)
+    filled = present & ~vanishing
+    shown = np.where(filled, values, np.nan)
+    least = max(float(values[filled].min()), 1e-6 * largest) if filled.any() else 0.1
+    largest = largest or 1.0
     figure = blank(7.4, 6.4)
     axes = figure.add_axes((0.2, 0.05, 0.62, 0.72))
+    axes.imshow(np.where(vanishing, 1.0, np.nan), cmap=ListedColormap([ZERO_HERE]), interpolation="nearest")
     norm = LogNorm(vmin=0.999 * least, vmax=1.001 * largest)
     image = axes.imshow(np.where(shown < least, least, shown), norm=norm, cmap="YlGnBu", interpolation="nearest")
     _label_velocities(axes, robot)
     if robot.nv <= 8:
-        _write_entries(axes, np.asarray(M, dtype=float), present, norm)
+        _write_entries(axes, np.asarray(M, dtype=float), filled, norm)
     bar = figure.colorbar(image, cax=figure.add_axes((0.85, 0.05, 0.025, 0.72)))
     bar.set_label("|M|  [kg, kg m, kg m²]", color=INK, fontsize=9)
     bar.ax.tick_params(labelsize=8, colors=PALE)
-    filled = f"{int(present.sum())} of {present.size} entries are not zero"
+    always, here = int(present.size - present.sum()), int(vanishing.sum())
+    caption = (
+        f"{robot.nv} × {robot.nv} entries: {int(filled.sum())} not zero, {here} zero only in this pose (gray), "
+        f"{always} zero at every configuration (white)"
+    )
     heading = f"mass matrix of {_spoken(robot)}" if title is None else title
     figure.text(0.5, 0.965, heading, ha="center", va="top", fontsize=14, color=INK)
-    figure.text(0.5, 0.925, f"{robot.nv} × {robot.nv}, {filled}", ha="center", va="top", fontsize=9, color=PALE)
+    figure.text(0.5, 0.925, caption, ha="center", va="top", fontsize=9, color=PALE)
     return figure
 
 
@@ -99,9 +110,9 @@ def _branch_starts(robot: Robot) -> list[int]:
     return starts
 
 
-def _write_entries(axes: Any, M: npt.NDArray[np.float64], present: npt.NDArray[np.bool_], norm: Any) -> None:
+def _write_entries(axes: Any, M: npt.NDArray[np.float64], filled: npt.NDArray[np.bool_], norm: Any) -> None:
     for (i, j), value in np.ndenumerate(M):
-        if present[i, j]:
+        if filled[i, j]:
             dark = norm(max(abs(value), norm.vmin)) > 0.6
             axes.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize=9, color="white" if dark else INK)
 

@@ -20,7 +20,8 @@ from kinemorph.display.drawing import draw, poses_at
 from kinemorph.display.emitting import write_text
 from kinemorph.display.equations import WrittenEquations, equations_of_motion
 from kinemorph.display.figures import draw_mass_matrix, draw_op_counts, draw_topology
-from kinemorph.display.summaries import Data, function_of, mass_matrix_figures, open_functions, timed
+from kinemorph.display.menu import open_functions
+from kinemorph.display.summaries import Data, function_of, mass_matrix_figures, timed
 from kinemorph.display.typesetting import draw_equations
 from kinemorph.errors import KinemorphError
 from kinemorph.model.configuration import neutral
@@ -134,7 +135,8 @@ def _markdown(data: Data, verification: str, equations: WrittenEquations) -> str
             "",
             "## Mass matrix",
             "",
-            f"Condition number {M['condition']:.4g}; eigenvalues from {M['smallest']:.4g} to {M['largest']:.4g}.",
+            f"At the pose shown: condition number {M['condition']:.4g}, "
+            f"eigenvalues from {M['smallest']:.4g} to {M['largest']:.4g}.",
             "",
             "![mass matrix](mass_matrix.png)",
             "",

@@ -33,6 +33,11 @@ def facets(shape: Shape, thickness: float) -> Array:
     return moved(make(shape, thickness), np.array(placement.R, dtype=float), np.array(placement.p, dtype=float))
 
 
+def opacity(shape: Shape) -> float:
+    """1 for a solid shape, less for a translucent one: the fourth number of its color."""
+    return float(shape.color[3]) if len(shape.color) == 4 else 1.0
+
+
 def moved(surface: Array, R: Array, p: Array) -> Array:
     """Facets carried by a pose: R x + p for every corner x."""
     return surface @ R.T + p
@@ -45,7 +50,7 @@ def tube(start: Array, end: Array, radius: float) -> Array:
     if length < 1e-12:
         return moved(revolved(_ball(radius)), np.eye(3), start)
     surface = revolved(_capsule(radius, length), sides=12)
-    return moved(surface, _z_toward(along / length), 0.5 * (start + end))
+    return moved(surface, z_toward(along / length), 0.5 * (start + end))
 
 
 def normals(surface: Array) -> Array:
@@ -94,9 +99,9 @@ def _capsule(radius: float, length: float) -> Profile:
 
 
 def _box(box: Box, thickness: float) -> Array:
-    """Six faces, each cut into squares of about the shortest edge."""
+    """Six faces, each cut into squares of about the shortest edge; a translucent box is not cut: its edges are seen."""
     size = np.array(evaluate_all(box.size), dtype=float)
-    cuts = np.clip(np.round(size / size.min() / 0.7), 1, 9).astype(int) + 1
+    cuts = np.clip(np.round(size / size.min() / 0.7), 1, 9 if opacity(box) == 1.0 else 1).astype(int) + 1
     faces = []
     for axis in range(3):
         i, j = (axis + 1) % 3, (axis + 2) % 3
@@ -136,7 +141,7 @@ SURFACES: dict[type[Any], Callable[[Any, float], Array]] = {
 }
 
 
-def _z_toward(direction: Array) -> Array:
+def z_toward(direction: Array) -> Array:
     """A rotation, shape (3, 3), that carries z onto a unit vector."""
     helper = np.eye(3)[int(np.argmin(np.abs(direction)))]
     x = np.cross(helper, direction)

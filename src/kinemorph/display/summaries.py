@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port
 from kinemorph.deriving import Dynamics
+from kinemorph.display.menu import FRAME_FUNCTIONS, FUNCTIONS
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.kinematics import REFERENCES
 from kinemorph.model.conventions import CONVENTIONS
@@ -20,25 +21,6 @@ from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
 Data = dict[str, Any]
-
-# the functions of a Dynamics by what they ask for
-PLAIN_FUNCTIONS = (
-    "mass_matrix",
-    "inverse_dynamics",
-    "forward_dynamics",
-    "bias_forces",
-    "coriolis_matrix",
-    "gravity_forces",
-    "energy",
-    "forward_kinematics",
-    "center_of_mass",
-    "centroidal_matrix",
-    "momentum",
-    "configuration_rate",
-)
-FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
-FUNCTIONS = (*PLAIN_FUNCTIONS, *FRAME_FUNCTIONS)
-MAIN_FUNCTIONS = ("mass_matrix", "bias_forces", "inverse_dynamics", "forward_dynamics")
 
 
 def function_of(dynamics: Dynamics, name: str, frame: str | None = None, reference: str = "local") -> CompiledFunction:
@@ -59,12 +41,6 @@ def function_of(dynamics: Dynamics, name: str, frame: str | None = None, referen
     options = () if name == "pose" else (reference,)
     made: CompiledFunction = getattr(dynamics, name)(frame, *options)
     return made
-
-
-def open_functions(robot: Robot, names: Sequence[str] = MAIN_FUNCTIONS) -> list[str]:
-    """Those functions that a robot has: one held together by loops or couplings has no forward dynamics."""
-    closed = bool(robot.loops or robot.couplings)
-    return [name for name in names if not (closed and name == "forward_dynamics")]
 
 
 # ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -74,7 +74,7 @@ def robot_tables(data: Data) -> list[RenderableType]:
         _pairs(
             [
                 ("robot", data["robot"]),
-                ("degrees of freedom", f"{data['nv']}  (q has {data['nq']} entries)"),
+                ("degrees of freedom", _freedom(data)),
                 ("bodies, joints", f"{len(data['bodies'])}, {len(data['joints'])}"),
                 ("mass", f"{data['mass']:g} kg"),
                 ("gravity", f"({gravity}) m/s^2"),
@@ -104,6 +104,15 @@ def robot_tables(data: Data) -> list[RenderableType]:
         parts.append(parameters)
     parts += ["conventions", _pairs((topic.replace("_", " "), text) for topic, text in data["conventions"].items())]
     return parts
+
+
+def _freedom(data: Data) -> str:
+    """`6  (q has 6 entries)`; a robot with loops has fewer than its tree, which is what q and v describe."""
+    entries = f"(q has {data['nq']} entries)"
+    loops = len(data["loops"])
+    if not loops:
+        return f"{data['nv']}  {entries}"
+    return f"{data['nv']} dof of the cut tree, {loops} loop{'s' if loops > 1 else ''}  {entries}"
 
 
 def library_tables(rows: Sequence[Data]) -> list[RenderableType]:
@@ -208,7 +217,8 @@ def demo_tables(data: Data) -> list[RenderableType]:
         [
             (
                 "mass matrix",
-                f"condition number {M['condition']:.3g}, eigenvalues {M['smallest']:.3g} to {M['largest']:.3g}",
+                f"at the pose shown: condition number {M['condition']:.3g}, "
+                f"eigenvalues {M['smallest']:.3g} to {M['largest']:.3g}",
             ),
             ("time", f"{data['seconds']:.1f} s in all"),
         ]

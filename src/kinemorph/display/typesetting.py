@@ -1,7 +1,8 @@
 """Equations as a picture, set by Matplotlib's mathtext: no LaTeX installation is needed.
 
 Lines are measured as they will be set. One that is too long goes on in the next, broken before a plus or minus outside
-all brackets where it can be, else inside one; what cannot be broken at all is set smaller. No formula loses its end.
+all brackets where it can be, else inside one; a long fraction is written with a slash so that it can be broken, too.
+What cannot be broken at all is set smaller. No formula loses its end.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 POINTS = 15.0  # font size
 LEADING = 2.35  # line height over font size
 LEAST_FILL = 0.3  # of a line, for a break outside all brackets to be preferred to one inside
+LONG_FRACTION = 110  # characters of source above or below the bar, from which on a fraction is written with a slash
 BRACKET = re.compile(r"\\(left|right)\s*(?:\\[a-z]+|.)")
+PAIRED = re.compile(r"\\(left|right)(?![a-z])\s*")
 MARKS = re.compile(rf"{BRACKET.pattern}|\\[a-zA-Z]+|[{{}}]|(?<= )[+-](?= )")
 
 
@@ -43,13 +46,13 @@ def draw_equations(equations: WrittenEquations, *, title: str | None = None, wid
         for name, tree in rows:
             lines += _broken(name, tree, room)
     legend = _filled([line.replace("^2", "²") for line in equations.legend], round(13 * width))
-    step = POINTS * LEADING / 72.0
-    height = 0.8 + step * len(lines) + 0.22 * len(legend) + 0.25
+    steps = [max(POINTS * LEADING, 1.3 * _measured(line)[1]) / 72.0 for line in lines]
+    height = 0.8 + sum(steps) + 0.22 * len(legend) + 0.25
     figure = blank(width, height)
     heading = f"equations of motion of {equations.robot.name.replace('_', ' ')}" if title is None else title
     figure.text(0.5, 1.0 - 0.2 / height, heading, ha="center", va="top", fontsize=14, color=INK)
     for i, line in enumerate(lines):
-        y = 1.0 - (0.8 + step * (i + 0.5)) / height
+        y = 1.0 - (0.8 + sum(steps[:i]) + 0.5 * steps[i]) / height
         points = POINTS * min(1.0, room / max(_width(line), 1.0))
         figure.text(0.45 / width, y, f"${line}$", fontsize=points, va="center", color=INK, math_fontfamily="cm")
     for i, line in enumerate(legend):
@@ -74,10 +77,10 @@ def _fitting(front: str, pieces: Sequence[Piece], room: float) -> int:
     """How many pieces go into a line: all, or as many as end before the shallowest bracket that is far enough."""
     widths = [_width(front)]
     for piece in pieces:  # a first guess; brackets make lines a little longer or shorter than their pieces
-        widths.append(widths[-1] + _width(_line("", [piece])))
-        if widths[-1] > 1.2 * room:
+        widths.append(widths[-1] + _width(PAIRED.sub("", piece.text)))
+        if widths[-1] > room:
             break
-    most = len(widths) - 1
+    most = max(len(widths) - (2 if widths[-1] > room else 1), 1)
     while most > 1 and _width(_line(front, pieces[:most])) > room:
         most -= 1
     if most == len(pieces):
@@ -98,25 +101,63 @@ def _line(front: str, pieces: Sequence[Piece]) -> str:
 def _pieces(tree: Tree) -> list[Piece]:
     """A formula, cut before every plus and minus that stands in no fraction, root or exponent."""
     # mathtext sets no space before a function, so it is put in
-    formula = re.sub(r"(?<=[\w}] )\\(?=sin|cos|tan|ln|arc)", r"\\,\\", latex(tree))
-    cuts, braces, depth = [(0, 0)], 0, 0
-    for mark in MARKS.finditer(formula):
-        braces += {"{": 1, "}": -1}.get(mark[0], 0)
-        depth += {"left": 1, "right": -1}.get(mark[1] or "", 0)
-        if mark[0] in "+-" and not braces:
-            cuts.append((mark.start(), depth))
+    formula = re.sub(r"(?<=[\w}] )\\(?=sin|cos|tan|ln|arc)", r"\\,\\", _slashed(latex(tree)))
+    cuts = [(0, 0), *_cuts(formula)]
     ends = [*(start for start, _ in cuts[1:]), len(formula)]
     return [Piece(formula[start:end], depth) for (start, depth), end in zip(cuts, ends, strict=True)]
 
 
-@lru_cache(maxsize=4096)
+def _cuts(formula: str) -> list[tuple[int, int]]:
+    """Where a formula may be broken, and how many brackets are open there."""
+    found, braces, depth = [], 0, 0
+    for mark in MARKS.finditer(formula):
+        braces += {"{": 1, "}": -1}.get(mark[0], 0)
+        depth += {"left": 1, "right": -1}.get(mark[1] or "", 0)
+        if mark[0] in "+-" and not braces:
+            found.append((mark.start(), depth))
+    return found
+
+
+def _slashed(formula: str) -> str:
+    """A formula with its long fractions written as (above) / (below)."""
+    start = formula.find(r"\frac{")
+    if start < 0:
+        return formula
+    middle = _closing(formula, start + 5)
+    end = _closing(formula, middle + 1)
+    above, below, rest = formula[start + 6 : middle], formula[middle + 2 : end], _slashed(formula[end + 1 :])
+    if max(len(above), len(below)) < LONG_FRACTION:
+        return formula[: end + 1] + rest
+    above, below = _slashed(above), _slashed(below)
+    if any(depth == 0 for _, depth in _cuts(above)):
+        above = rf"\left({above}\right)"
+    return rf"{formula[:start]}{above} / \left({below}\right){rest}"
+
+
+def _closing(formula: str, start: int) -> int:
+    """The place of the brace that closes the one at `start`."""
+    depth = 0
+    for place in range(start, len(formula)):
+        depth += {"{": 1, "}": -1}.get(formula[place], 0)
+        if depth == 0:
+            return place
+    raise ValueError(f"no brace closes the one at {start} of '{formula}'")
+
+
 def _width(line: str) -> float:
     """The width of a line of formula [points]."""
+    return _measured(line)[0]
+
+
+@lru_cache(maxsize=4096)
+def _measured(line: str) -> tuple[float, float]:
+    """Width and height of a line of formula [points]."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     properties = FontProperties(size=POINTS, math_fontfamily="cm")
-    return float(text_to_path.get_text_width_height_descent(f"${line}$", properties, ismath=True)[0])
+    width, height, _ = text_to_path.get_text_width_height_descent(f"${line}$", properties, ismath=True)
+    return float(width), float(height)
 
 
 def _filled(items: Sequence[str], columns: int) -> list[str]:

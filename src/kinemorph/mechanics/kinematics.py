@@ -17,18 +17,11 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.groups import (
-    Pose,
-    compose,
-    exp_screw,
-    inverse,
-    move_twist,
-    move_twist_back,
-)
-from kinemorph.algebra.vectors import Vec, add, cross, sub
+from kinemorph.algebra.groups import Pose, compose, exp_screw, inverse, move_twist
+from kinemorph.algebra.vectors import Vec, add, cross, matvec, neg
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.motions import ELEMENTARY, Axis, Move, S, Vec3
-from kinemorph.mechanics.tree import WORLD, Tree
+from kinemorph.mechanics.tree import WORLD, Attachment, Tree
 
 Reference = Literal["local", "world", "local_world_aligned"]
 REFERENCES: tuple[str, ...] = get_args(Reference)
@@ -124,25 +117,50 @@ def jacobian(tree: Tree, q: Sequence[S], frame: str, reference: Reference = "loc
             f"Dynamics.jacobian(frame, reference) gives a function of q: write jacobian('{frame}')(q)."
         )
     at = tree.attachments[frame]
-    poses = link_poses(tree, q)
-    T_WF = at.pose if at.link == WORLD else compose(poses[at.link], at.pose)
+    seen = _SEEN_FROM[reference](tree, q, at)
     columns: list[Vec] = [(0.0,) * 6] * tree.nv
     index = at.link
     while index != WORLD:
         link = tree.links[index]
         for k, axis in enumerate(link.axes):
-            columns[link.v + k] = _seen_from(move_twist(poses[index], dense(axis)), T_WF, reference)
+            columns[link.v + k] = move_twist(seen[index], dense(axis))
         index = link.parent
     return [[column[row] for column in columns] for row in range(6)]
 
 
-def _seen_from(V_W: Vec, T_WF: Pose, reference: str) -> Vec:
-    """A twist about the world's origin, in the reference asked for."""
-    if reference == "world":
-        return V_W
-    if reference == "local":
-        return move_twist_back(T_WF, V_W)
-    return (*sub(V_W[:3], cross(T_WF.p, V_W[3:])), *V_W[3:])
+def _from_world(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
+    """Poses T_WB of all links."""
+    return dict(enumerate(link_poses(tree, q)))
+
+
+def _from_frame(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
+    """Poses T_FB of the links that carry a frame, seen from it: nothing is measured from the world's origin."""
+    poses: dict[int, Pose] = {}
+    T_FB, index = inverse(at.pose), at.link
+    while index != WORLD:
+        poses[index] = T_FB
+        T_FB = compose(T_FB, inverse(pose_of_move(tree.links[index].move(q))))
+        index = tree.links[index].parent
+    return poses
+
+
+def _from_frame_aligned(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
+    """Poses of the links that carry a frame, seen from its origin in world axes."""
+    world = link_poses(tree, q)
+    poses: dict[int, Pose] = {}
+    index, arm = (
+        at.link,
+        at.pose.p,
+    )  # the frame's origin, seen from the link's, in the link's axes and then in the world's
+    while index != WORLD:
+        arm = matvec(world[index].R, arm) if not poses else add(arm, matvec(world[index].R, below.origin()))
+        poses[index] = Pose(world[index].R, neg(arm))
+        below = tree.links[index].move(q)
+        index = tree.links[index].parent
+    return poses
+
+
+_SEEN_FROM = {"world": _from_world, "local": _from_frame, "local_world_aligned": _from_frame_aligned}
 
 
 def jacobian_rate(

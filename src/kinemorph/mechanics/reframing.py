@@ -25,7 +25,7 @@ from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, ZERO_SYM, S, Sym3, Tu
 from kinemorph.mechanics.tree import TINY, WORLD, Attachment, Link, Moments, Tree, snapped
 
 PARALLEL = 1e-9  # sine of the angle below which two axes count as parallel
-FAR = 4.0  # a frame is moved along its axis by at most this many times the step to its neighbor: farther costs digits
+FAR = 4.0  # a frame moves along its axis by at most this many times the lengths around it: farther costs digits
 
 
 # ── reframe ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -97,7 +97,7 @@ def _wanted_gauges(tree: Tree) -> list[Gauge]:
         children = tree.children[index]
         if children:
             largest = max(children, key=lambda c: (ELEMENTARY[tree.links[c].kind].axial, sizes[c]))
-            gauges[index] = _gauge_for_child(tree.links[largest], gauges[largest])
+            gauges[index] = _held_back(link, _gauge_for_child(tree.links[largest], gauges[largest]))
         else:
             gauges[index] = _gauge_for_mass(link)
     return gauges
@@ -120,6 +120,15 @@ def _gauge_for_child(child: Link, gauge: Gauge) -> Gauge:
     if nx < -TINY or (abs(nx) <= TINY and ny < 0.0):  # of n and -n, the one with the smaller turn
         nx, ny = -nx, -ny
     return Gauge(_direction(nx, ny), pz + uz * t)
+
+
+def _held_back(link: Link, gauge: Gauge) -> Gauge:
+    """The gauge without its shift, where that would take the origin far away from the link's own mass."""
+    if gauge.shift is None or not isinstance(link.mass, float) or link.mass == 0.0:
+        return gauge
+    xx, _, _, yy, _, zz = link.sigma
+    spread = math.sqrt(abs(xx + yy + zz) / link.mass) if isinstance(xx + yy + zz, float) else math.inf
+    return gauge if abs(gauge.shift) <= FAR * (spread + math.hypot(*link.placement.p)) else Gauge(gauge.angle, 0.0)
 
 
 def _gauge_for_mass(link: Link) -> Gauge:

@@ -193,8 +193,8 @@ class Reader:
             return IDENTITY.R
         if error <= CLEAN or any(isinstance(entry, (Parameter, Formula)) for row in matrix for entry in row):
             return matrix
-        for _ in range(2):  # Newton's iteration for the polar factor; it squares the error, and keeps zeros
-            R = R @ (3.0 * np.eye(3) - R.T @ R) / 2.0
+        # one step of Newton's iteration for the polar factor: it squares the error, below 1e-17 here, and keeps zeros
+        R = R @ (3.0 * np.eye(3) - R.T @ R) / 2.0
         return tuple(tuple(row) for row in R.tolist())
 
     def per_coordinate(self, what: str, raw: Any, count: int, default: float, *, limit: bool) -> tuple[Value, ...]:
