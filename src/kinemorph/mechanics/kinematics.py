@@ -18,7 +18,7 @@ from typing import Literal, get_args
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, exp_screw, inverse, move_twist
-from kinemorph.algebra.vectors import Vec, add, cross, matvec, neg
+from kinemorph.algebra.vectors import Vec, add, cross, matvec, neg, zeros
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.motions import ELEMENTARY, Axis, Move, S, Vec3
 from kinemorph.mechanics.tree import WORLD, Attachment, Tree
@@ -148,14 +148,11 @@ def _from_frame_aligned(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int,
     """Poses of the links that carry a frame, seen from its origin in world axes."""
     world = link_poses(tree, q)
     poses: dict[int, Pose] = {}
-    index, arm = (
-        at.link,
-        at.pose.p,
-    )  # the frame's origin, seen from the link's, in the link's axes and then in the world's
+    index, step, arm = at.link, at.pose.p, zeros(3)  # arm: from the link's origin to the frame's, in world axes
     while index != WORLD:
-        arm = matvec(world[index].R, arm) if not poses else add(arm, matvec(world[index].R, below.origin()))
+        arm = add(arm, matvec(world[index].R, step))
         poses[index] = Pose(world[index].R, neg(arm))
-        below = tree.links[index].move(q)
+        step = tree.links[index].move(q).origin()
         index = tree.links[index].parent
     return poses
 
