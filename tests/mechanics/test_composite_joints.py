@@ -45,7 +45,7 @@ def free(q: np.ndarray, v: np.ndarray) -> Map:
 
 def screw(q: np.ndarray, v: np.ndarray) -> Map:
     """A helical joint as a cylindrical one that travels with the angle: not a square map, but the same rule."""
-    return np.array([q[0], 0.23 * q[0]]), np.array([[1.0], [0.23]]), np.zeros(2)
+    return np.array([q[0], -0.23 * q[0]]), np.array([[1.0], [-0.23]]), np.zeros(2)
 
 
 AXES = {"given": lambda data: data.get("axis", Z), "second": lambda data: data["axis2"]}

@@ -13,9 +13,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.algebra.scalar import div
 from kinemorph.model.configuration import integrate, random_configuration
-from kinemorph.model.parameter import evaluate
+from kinemorph.model.couplings import coupled_limits, followers
 from kinemorph.model.robot import Array, Robot
 
 ONE_TO_ONE = {
@@ -75,15 +74,9 @@ class Ranges:
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
         """Lower and upper limits of q, (nq,) each; a leader is bound by the limits of its followers too."""
-        lower, upper = self.robot.q_lower, self.robot.q_upper
         if not self.limits:
-            return np.full_like(lower, -np.inf), np.full_like(upper, np.inf)
-        for joint, (leader, multiplier, offset) in self._followers.items():
-            mine, theirs = self.robot.q_slice(joint).start, self.robot.q_slice(leader).start
-            ends = sorted(div(bound - offset, multiplier) for bound in (lower[mine], upper[mine])) if multiplier else []
-            if ends:
-                lower[theirs], upper[theirs] = max(lower[theirs], ends[0]), min(upper[theirs], ends[1])
-        return lower, upper
+            return np.full(self.robot.nq, -np.inf), np.full(self.robot.nq, np.inf)
+        return coupled_limits(self.robot)
 
     @cached_property
     def leading(self) -> Array:
@@ -98,16 +91,7 @@ class Ranges:
     @cached_property
     def _followers(self) -> dict[str, tuple[str, float, float]]:
         """Coupled joint -> (leader that follows no other, multiplier, offset)."""
-        direct = {
-            c.joint: (c.leader, float(evaluate(c.multiplier)), float(evaluate(c.offset))) for c in self.robot.couplings
-        }
-        resolved = {}
-        for joint, (leader, multiplier, offset) in direct.items():
-            while leader in direct:
-                leader, further, shift = direct[leader]
-                multiplier, offset = multiplier * further, multiplier * shift + offset
-            resolved[joint] = (leader, multiplier, offset)
-        return resolved
+        return dict(followers(self.robot.couplings))
 
     @cached_property
     def _pairs(self) -> tuple[list[int], list[int]]:

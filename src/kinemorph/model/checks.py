@@ -96,6 +96,8 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[
     for joint in joints:
         if joint.parent not in ends:
             found.append(f"joint '{joint.name}': parent: {_unknown('body', joint.parent, names)}")
+        if joint.child == WORLD:
+            found.append(f"joint '{joint.name}': its child is '{WORLD}', which cannot move. Swap parent and child.")
         if joint.child not in ends:
             found.append(f"joint '{joint.name}': child: {_unknown('body', joint.child, names)}")
     carried = {joint.child for joint in joints}
@@ -109,6 +111,7 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[
     tree = spanning_tree(list(ends), edges, directed=True)
     roots = [name for name in names if name not in carried]
     below = {v for root in roots for v in spanning_tree(list(ends), edges, root, directed=True).order}
+    below |= {joint.child for joint in joints if joint.child == joint.parent}  # that mistake has its own sentence
     adrift = [name for name in dict.fromkeys(names) if name in tree.unreached and name in carried and name not in below]
     if adrift and not any(joint.parent not in ends for joint in joints):
         listed = ", ".join(f"'{name}'" for name in adrift)

@@ -135,6 +135,9 @@ class Reader:
         raw = _listed(raw)
         if isinstance(raw, (tuple, list)) and len(raw) == 3 and not any(isinstance(row, NESTED) for row in raw):
             return diagonal(*self.vector(what, raw))
+        if not isinstance(raw, (tuple, list)) or len(raw) != 3:
+            self.note(f"{what} is {short(raw)}, expected three moments or a 3 x 3 matrix about the center of mass.")
+            return NO_INERTIA
         matrix = self.matrix(what, raw)
         return NO_INERTIA if matrix is None else matrix
 
@@ -172,9 +175,12 @@ class Reader:
             if rows[3] != (0, 0, 0, 1):
                 self.note(f"{what} row 3 is {short(rows[3])}, expected (0, 0, 0, 1). Give a homogeneous transform.")
             raw = (tuple(row[:3] for row in top), tuple(row[3] for row in top))
-        parts = self.items(what, raw, 2)
-        if parts is None:
+        if not isinstance(raw, (list, tuple)) or len(raw) != 2:
+            self.note(
+                f"{what} is {short(raw)}, expected a 4 x 4 matrix or the pair (R, p). For a shift use translation=."
+            )
             return IDENTITY
+        parts = raw
         return Pose(self.rotation(f"{what} rotation", parts[0]), self.vector(f"{what} translation", parts[1]))
 
     def rotation(self, what: str, raw: Any) -> Mat:
