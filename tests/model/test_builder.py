@@ -80,7 +80,7 @@ MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
         heavy(inertia=((1, 0.2, 0), (0, 1, 0), (0, 0, 1))),
         ["body 'odd'", "not symmetric", "Ixy", "0.2"],
     ),
-    "inertia shape": (heavy(inertia=(1.0, 1.0)), ["body 'odd': inertia has 2 entries", "expected 3"]),
+    "inertia shape": (heavy(inertia=(1.0, 1.0)), ["body 'odd': inertia is (1.0, 1.0)", "three moments or a 3 x 3"]),
     "inertia row": (heavy(inertia=((1, 0), (0, 1, 0), (0, 0, 1))), ["body 'odd': inertia row 0 has 2 entries"]),
     "com shape": (heavy(com=(0.0, 1.0)), ["body 'odd': com has 2 entries", "expected 3"]),
     "inertia without mass": (heavy(mass=0.0), ["body 'odd'", "mass is 0", "inertia is not"]),

@@ -96,16 +96,19 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[
     for joint in joints:
         if joint.parent not in ends:
             found.append(f"joint '{joint.name}': parent: {_unknown('body', joint.parent, names)}")
-        if joint.child == WORLD:
-            found.append(f"joint '{joint.name}': its child is '{WORLD}', which cannot move. Swap parent and child.")
         if joint.child not in ends:
             found.append(f"joint '{joint.name}': child: {_unknown('body', joint.child, names)}")
     carried = {joint.child for joint in joints}
     for name in dict.fromkeys(names):
         if name not in carried and name != WORLD:
+            backwards = [joint.name for joint in joints if joint.parent == name and joint.child == WORLD]
+            remedy = (
+                f"Swap parent and child of joint '{backwards[0]}': the world cannot hang on a body."
+                if backwards
+                else f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
+            )
             found.append(
-                f"body '{name}' has no parent joint and is not declared a root, expected one of the two. "
-                f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
+                f"body '{name}' has no parent joint and is not declared a root, expected one of the two. {remedy}"
             )
     edges = [Edge(j.name, j.parent, j.child) for j in joints if j.parent in ends and j.child in ends]
     tree = spanning_tree(list(ends), edges, directed=True)

@@ -105,10 +105,6 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
     )
     if row is None:
         return joint
-    if row.name == "helical" and joint.pitch == 0.0:
-        reader.note(
-            f"{what}: a helical joint has pitch 0, expected meters per radian. Give pitch=, or make it revolute."
-        )
 
     def per(count: int, default: float, *keys: str) -> Draft:
         limit = default != 0.0
