@@ -20,14 +20,14 @@ import typer
 from typer.core import TyperGroup
 
 from kinemorph import __version__
-from kinemorph.display.menu import FRAME_FUNCTIONS, FUNCTIONS
+from kinemorph.deriving import FRAME_FUNCTIONS
+from kinemorph.display.menu import FUNCTIONS
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import choose, signatures
 
 if TYPE_CHECKING:
     from kinemorph.display.equations import ParameterChoice
-    from kinemorph.model.robot import Robot
 
 WELL, CHECK_FAILED, BAD_INPUT, OUR_MISTAKE, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
 UNEXPECTED = (
@@ -142,18 +142,6 @@ def _options(
         _out(ctx.get_help().rstrip() + "\n")
 
 
-def _robot(text: str) -> Robot:
-    """The robot that was asked for, with advice on mistakes that one makes on a command line."""
-    name, colon, _ = text.partition(":")
-    if not name.strip():
-        raise KinemorphError(f"the robot's name is '{text}', expected one of: {', '.join(LIBRARY)}.")
-    if name not in LIBRARY and name.lower() in LIBRARY:
-        raise KinemorphError(f"there is no robot '{name}'. Did you mean '{name.lower()}'? Names are in lower case.")
-    if colon and not signatures().get(name, "-"):
-        raise KinemorphError(f"robot '{name}' takes no data after a colon: it has no parameters. Write '{name}'.")
-    return choose(text)
-
-
 # ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -197,7 +185,7 @@ def info(
     from kinemorph.display import summaries, tables
 
     if robot is not None:
-        _put(summaries.robot_summary(_robot(robot)), as_json, tables.robot_tables)
+        _put(summaries.robot_summary(choose(robot)), as_json, tables.robot_tables)
     else:
         rows = [
             {**summaries.robot_line(choose(name)), "name": name, "data": data} for name, data in signatures().items()
@@ -224,8 +212,8 @@ def derive(
     """The equations of motion: operation counts, readable formulas, LaTeX, LLVM code, or the expression graph."""
     from kinemorph.display import emitting, tables
 
-    model = _robot(robot)
-    _check_options(model, function or [], frame, parameters)
+    model = choose(robot)
+    _check_options(function or [], frame)
     chosen = _parameter_choice(parameters, default="all" if emit in (Emit.text, Emit.latex) else None)
     with _working(f"deriving {model.name}"):
         data = emitting.emitted(
@@ -245,15 +233,11 @@ def derive(
         _out(emitting.as_text(data))
 
 
-def _check_options(model: Robot, functions: list[str], frame: str | None, parameters: str | None) -> None:
-    """Refuses options that would do nothing, or that this robot has no use for."""
+def _check_options(functions: list[str], frame: str | None) -> None:
+    """Refuses options that would do nothing."""
     if frame is not None and not functions:
         listed = ", ".join(FRAME_FUNCTIONS)
         raise KinemorphError(f"--frame '{frame}' needs --function with one of: {listed}. Say which is wanted.")
-    if parameters not in (None, "all", "none") and not model.parameters:
-        raise KinemorphError(
-            f"--parameters is '{parameters}', expected none for robot '{model.name}': it has no parameters."
-        )
 
 
 def _parameter_choice(given: str | None, *, default: ParameterChoice) -> ParameterChoice:
@@ -277,7 +261,7 @@ def verify(
     from kinemorph.deriving import derive as derived
     from kinemorph.display import tables
 
-    model = _robot(robot)
+    model = choose(robot)
     with _working(f"verifying {model.name}"):
         verdict = verification.verify(derived(model, formulation), states=states, seed=seed)  # type: ignore[arg-type]
     _put(verdict.as_dict(), as_json, tables.check_tables)
@@ -303,7 +287,7 @@ def demo(
     """Derives, verifies and draws a built-in robot; pictures and a summary go to a folder."""
     from kinemorph.display import showcase, tables
 
-    model = _robot(robot)
+    model = choose(robot)
     with _working(f"deriving {model.name}") as say:
         data = showcase.showcase(model, output, say)
     _put(data, as_json, tables.demo_tables)

@@ -47,6 +47,23 @@ Shape = tuple[int, ...]
 FormulationName = Literal["newton_euler", "lagrange"]
 BackendName = Literal["llvm", "interpreter"]
 
+# the functions of a Dynamics: those of the state alone, and those that are asked for by frame
+STATE_FUNCTIONS = (
+    "mass_matrix",
+    "inverse_dynamics",
+    "forward_dynamics",
+    "bias_forces",
+    "coriolis_matrix",
+    "gravity_forces",
+    "energy",
+    "forward_kinematics",
+    "center_of_mass",
+    "centroidal_matrix",
+    "momentum",
+    "configuration_rate",
+)
+FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
+
 
 # ── tracing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -172,8 +189,10 @@ def _chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tupl
     if isinstance(wanted, str):
         wanted = (wanted,)
     missing = [name for name in wanted if name not in known]
+    if missing and not known:
+        raise ModelError(f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave them out.")
     if missing:
-        listed = ", ".join(f"'{name}'" for name in known) or "none"
+        listed = ", ".join(f"'{name}'" for name in known)
         raise ModelError(
             [
                 f"parameter '{name}': robot '{robot.name}' has none of that name; expected one of: {listed}."

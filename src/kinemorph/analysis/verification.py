@@ -21,7 +21,7 @@ from kinemorph.analysis.sampling import Array, Figure, Sample, drawn, largest
 from kinemorph.analysis.verdict import Check, Verification, judged
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.deriving import FORMULATIONS, Dynamics, derive
+from kinemorph.deriving import FORMULATIONS, STATE_FUNCTIONS, Dynamics, derive
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -127,20 +127,6 @@ def _units(n: int, nv: int) -> Array:
 
 # ── the interpreter ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-FUNCTIONS = (
-    "mass_matrix",
-    "inverse_dynamics",
-    "bias_forces",
-    "forward_dynamics",
-    "coriolis_matrix",
-    "gravity_forces",
-    "energy",
-    "forward_kinematics",
-    "center_of_mass",
-    "centroidal_matrix",
-    "momentum",
-    "configuration_rate",
-)
 FORCES = {"mass_matrix", "inverse_dynamics", "bias_forces", "gravity_forces", "coriolis_matrix", "energy"}
 
 
@@ -176,7 +162,7 @@ def _compiled_is_interpreted(s: Sample) -> Figure:
 
 def _every_function(d: Dynamics) -> list[CompiledFunction]:
     """The functions of a model, and those of one frame."""
-    functions = [getattr(d, name) for name in FUNCTIONS if name != "forward_dynamics" or _open(d)]
+    functions = [getattr(d, name) for name in STATE_FUNCTIONS if name != "forward_dynamics" or _open(d)]
     end = d.robot.frames[0].name if d.robot.frames else d.robot.body_names[-1]
     return [*functions, d.pose(end), d.jacobian(end), d.jacobian_rate(end)]
 

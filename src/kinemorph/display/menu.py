@@ -1,30 +1,13 @@
-"""The functions that a derived robot offers, by name. A light module: `kinemorph derive --help` reads it, too."""
+"""The functions that a derived robot offers, by name, as `kinemorph derive` lists them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from kinemorph.model.robot import Robot
+from kinemorph.deriving import FRAME_FUNCTIONS, STATE_FUNCTIONS
+from kinemorph.model.robot import Robot
 
-# the functions of a Dynamics by what they ask for
-PLAIN_FUNCTIONS = (
-    "mass_matrix",
-    "inverse_dynamics",
-    "forward_dynamics",
-    "bias_forces",
-    "coriolis_matrix",
-    "gravity_forces",
-    "energy",
-    "forward_kinematics",
-    "center_of_mass",
-    "centroidal_matrix",
-    "momentum",
-    "configuration_rate",
-)
-FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
-FUNCTIONS = (*PLAIN_FUNCTIONS, *FRAME_FUNCTIONS)
+FUNCTIONS = (*STATE_FUNCTIONS, *FRAME_FUNCTIONS)
 MAIN_FUNCTIONS = ("mass_matrix", "bias_forces", "inverse_dynamics", "forward_dynamics")
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port
-from kinemorph.deriving import Dynamics
-from kinemorph.display.menu import FRAME_FUNCTIONS, FUNCTIONS
+from kinemorph.deriving import FRAME_FUNCTIONS, Dynamics
+from kinemorph.display.menu import FUNCTIONS
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.kinematics import REFERENCES
 from kinemorph.model.conventions import CONVENTIONS

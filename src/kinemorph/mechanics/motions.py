@@ -45,14 +45,20 @@ def _general_block(c: S, s: S, a: S, b: S, k: S, d: S) -> tuple[S, S, S, S]:
     return a - se, ce - k, ce - b, d + se
 
 
-class TurnZ:
-    """A rotation about z; `out` takes child coordinates to the parent's, `into` goes back."""
+class PlaneTurn:
+    """A rotation about a coordinate axis, by its cosine and sine."""
 
     __slots__ = ("c", "s")
 
     def __init__(self, c: S, s: S) -> None:
         self.c = c
         self.s = s
+
+
+class TurnZ(PlaneTurn):
+    """A rotation about z; `out` takes child coordinates to the parent's, `into` goes back."""
+
+    __slots__ = ()
 
     def out(self, v: Vec3) -> Vec3:
         c, s = self.c, self.s
@@ -77,14 +83,10 @@ class TurnZ:
         return (xx, xy, c * xz - s * yz, yx, yy, s * xz + c * yz, c * zx - s * zy, s * zx + c * zy, zz)
 
 
-class TurnX:
+class TurnX(PlaneTurn):
     """A rotation about x."""
 
-    __slots__ = ("c", "s")
-
-    def __init__(self, c: S, s: S) -> None:
-        self.c = c
-        self.s = s
+    __slots__ = ()
 
     def out(self, v: Vec3) -> Vec3:
         c, s = self.c, self.s

@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_se3, inverse, move_twist_back
-from kinemorph.algebra.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_to_rotation
+from kinemorph.algebra.quaternions import (
+    direction_to_rotation,
+    quat_conjugate,
+    quat_exp,
+    quat_log,
+    quat_multiply,
+    quat_normalize,
+)
 from kinemorph.algebra.rotations import left_jacobian_so3_inverse, rotation
 from kinemorph.algebra.scalar import S, absolute, div, floor, less_equal, plus, sincos, times, where
 from kinemorph.algebra.series import rotation_coefficients
@@ -63,19 +70,24 @@ def _planar_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
     return (div(a * forward + b * sideways, size), div(a * sideways - b * forward, size), angle)
 
 
+def _turned(q: Sequence[S], w: Sequence[S]) -> Vec:
+    """A quaternion after unit time at body rate w, of length 1 whatever its length was."""
+    return quat_normalize(quat_multiply(q, quat_exp(w)))
+
+
 def _free_integrate(q: Sequence[S], v: Sequence[S]) -> Vec:
     shift = exp_se3(v).p
-    return (*add(q[:3], matvec(quat_to_rotation(q[3:]), shift)), *quat_multiply(q[3:], quat_exp(v[3:])))
+    return (*add(q[:3], matvec(direction_to_rotation(q[3:]), shift)), *_turned(q[3:], v[3:]))
 
 
 def _free_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
     w = _quaternion_difference(q0[3:], q1[3:])
-    shift = matvec_transposed(quat_to_rotation(q0[3:]), sub(q1[:3], q0[:3]))
+    shift = matvec_transposed(direction_to_rotation(q0[3:]), sub(q1[:3], q0[:3]))
     return (*matvec(left_jacobian_so3_inverse(w), shift), *w)
 
 
 def _quaternion_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
-    return quat_log(quat_multiply(quat_conjugate(q0), q1))
+    return quat_log(quat_normalize(quat_multiply(quat_conjugate(q0), q1)))
 
 
 _NOWHERE = zeros(3)
@@ -99,9 +111,9 @@ MANIFOLDS: dict[str, Manifold] = {
         lambda q0, q1: sub(q1, q0),
     ),
     "spherical": Manifold(
-        lambda axis, pitch, q: Pose(quat_to_rotation(q), _NOWHERE),
+        lambda axis, pitch, q: Pose(direction_to_rotation(q), _NOWHERE),
         lambda axis, pitch, v: (*_NOWHERE, *v),
-        lambda q, v: quat_multiply(q, quat_exp(v)),
+        _turned,
         _quaternion_difference,
     ),
     "planar": Manifold(
@@ -111,7 +123,7 @@ MANIFOLDS: dict[str, Manifold] = {
         _planar_difference,
     ),
     "free": Manifold(
-        lambda axis, pitch, q: Pose(quat_to_rotation(q[3:]), tuple(q[:3])),
+        lambda axis, pitch, q: Pose(direction_to_rotation(q[3:]), tuple(q[:3])),
         lambda axis, pitch, v: tuple(v),
         _free_integrate,
         _free_difference,
@@ -182,7 +194,11 @@ def random_configuration(robot: Robot, rng: np.random.Generator) -> Array:
 
 
 def integrate(robot: Robot, q: Any, v: Any) -> Any:
-    """q, shape (nq,), after unit time at constant body velocity v, shape (nv,). For a step of length h pass h * v."""
+    """q, shape (nq,), after unit time at constant body velocity v, shape (nv,). For a step of length h pass h * v.
+
+    Quaternions count by their direction and come back with length 1. ShapeError where q or v is not finite, or a
+    quaternion is zero.
+    """
     return _by_primitive(robot, "integrate", (q, robot.nq, "q"), (v, robot.nv, "v"))
 
 
@@ -206,7 +222,13 @@ def _by_primitive(robot: Robot, what: str, first: tuple[Any, int, str], second: 
             rule = getattr(MANIFOLDS[step.kind], what)
             result += rule(a[at_q], b[at_v] if what == "integrate" else b[at_q])
     if isinstance(first[0], np.ndarray) or isinstance(second[0], np.ndarray):
-        return np.stack(np.broadcast_arrays(*result), axis=-1) if result else np.zeros(np.shape(first[0]))
+        stacked = np.stack(np.broadcast_arrays(*result), axis=-1) if result else np.zeros(np.shape(first[0]))
+        if not np.all(np.isfinite(stacked)):
+            raise ShapeError(
+                f"{what} of robot '{robot.name}': {first[2]} or {second[2]} is not a finite state. Look for a missing "
+                "value, or a quaternion of length 0; a free joint is [x y z qw qx qy qz]."
+            )
+        return stacked
     return tuple(result)
 
 

@@ -24,7 +24,7 @@ def choose(text: str) -> Robot:
     if "/" in text or "\\" in text or text.lower().endswith(FILE_ENDINGS):
         raise ModelError(f"'{text}': model files are not read yet; built-in robots: {', '.join(LIBRARY)}.")
     if name not in LIBRARY:
-        close = difflib.get_close_matches(name, LIBRARY, n=1, cutoff=0.5)
+        close = difflib.get_close_matches(name.lower(), LIBRARY, n=1, cutoff=0.5)
         hint = f" Did you mean '{close[0]}'?" if close else ""
         raise ModelError(f"there is no robot '{name}'.{hint} Built-in robots: {', '.join(LIBRARY)}.")
     factory = LIBRARY[name]
@@ -49,6 +49,8 @@ def _written(value: Any) -> str:
 def _arguments(name: str, signature: inspect.Signature, data: str) -> dict[str, Any]:
     """The data after the colon by name, each read as its default is: a number, a whole number, yes or no, a list."""
     known = signature.parameters
+    if not known:
+        raise ModelError(f"robot '{name}' takes no data after a colon. Write '{name}'.")
     in_order = [p.name for p in known.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     problems: list[str] = []
     arguments: dict[str, Any] = {}
@@ -57,8 +59,7 @@ def _arguments(name: str, signature: inspect.Signature, data: str) -> dict[str, 
         if not equals:
             key, value = (in_order[place] if place < len(in_order) else ""), key
         if key not in known:
-            listed = ", ".join(known) or "none"
-            problems.append(f"robot '{name}': there is no data '{key or item}'; expected one of: {listed}.")
+            problems.append(f"robot '{name}': there is no data '{key or item}'; expected one of: {', '.join(known)}.")
             continue
         try:
             arguments[key] = _read(value, known[key].default)
