@@ -34,7 +34,7 @@ HOMES: dict[str, str] = {
     "random_configuration": "kinemorph.model.configuration",
     # from a robot to numbers
     "derive": "kinemorph.deriving",
-    "trace": "kinemorph.deriving",
+    "trace": "kinemorph.codegen.tracing",
     # what they mean
     "verify": "kinemorph.analysis.verification",
     "inverse_kinematics": "kinemorph.analysis.reaching",
@@ -50,8 +50,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import errors as errors
     from kinemorph.analysis.reaching import inverse_kinematics as inverse_kinematics
     from kinemorph.analysis.verification import verify as verify
+    from kinemorph.codegen.tracing import trace as trace
     from kinemorph.deriving import derive as derive
-    from kinemorph.deriving import trace as trace
     from kinemorph.display.drawing import draw as draw
     from kinemorph.display.equations import equations_of_motion as equations_of_motion
     from kinemorph.model import library as library

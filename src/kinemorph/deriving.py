@@ -1,7 +1,7 @@
 """From a robot to compiled functions: the only file that joins mechanics to codegen.
 
-`trace(function, inputs)` runs a function once on graph nodes and keeps what it computed as a Program. `derive(robot)`
-offers the equations of motion of one robot, each function traced and compiled when it is first used:
+`derive(robot)` offers the equations of motion of one robot. Each function is mechanics run on graph nodes (`trace`),
+and compiled when it is first used:
 
     M(q) a + h(q, v) = tau
 
@@ -12,7 +12,7 @@ the same robot, in the user's own q and v.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -23,8 +23,8 @@ import numpy.typing as npt
 from kinemorph.algebra.groups import matrix_of, move_wrench
 from kinemorph.codegen.compile import BACKENDS, build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.program import Program
+from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics import (
     articulated_bodies,
@@ -43,7 +43,6 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
-Shape = tuple[int, ...]
 FormulationName = Literal["newton_euler", "lagrange"]
 BackendName = Literal["llvm", "interpreter"]
 
@@ -63,55 +62,6 @@ STATE_FUNCTIONS = (
     "configuration_rate",
 )
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
-
-
-# ── tracing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def trace(
-    function: Callable[..., Any],
-    inputs: Mapping[str, Shape],
-    *,
-    name: str = "",
-    outputs: Mapping[str, Shape] | None = None,
-) -> Program:
-    """The Program of a function that computes over any scalar.
-
-    `inputs` maps argument names to shapes: () a scalar, (n,) a list of n, (n, m) a list of rows. The function returns a
-    scalar, nested sequences of scalars (one output, "out"), or a dict of those by output name. `outputs` gives the
-    shapes that cannot be seen from the result, as that of an empty matrix.
-    """
-    graph = Graph()
-    arguments = [_input(graph, port, shape) for port, shape in inputs.items()]
-    result = function(*arguments)
-    values = result if isinstance(result, Mapping) else {"out": result}
-    ports: list[Port] = []
-    refs: list[int] = []
-    for port, value in values.items():
-        ports.append(Port(port, (outputs or {}).get(port) or _shape_of(value)))
-        refs.extend(graph.reference(entry) for entry in _entries(value))
-    names = tuple(Port(port, tuple(shape)) for port, shape in inputs.items())
-    return Program(name or getattr(function, "__name__", "traced"), names, tuple(ports), graph, tuple(refs))
-
-
-def _input(graph: Graph, name: str, shape: Shape) -> Any:
-    if not shape:
-        return graph.input(name)
-    return [_input(graph, f"{name}[{k}]", shape[1:]) for k in range(shape[0])]
-
-
-def _shape_of(value: Any) -> Shape:
-    if isinstance(value, (list, tuple)):
-        return (len(value), *_shape_of(value[0])) if value else (0,)
-    return ()
-
-
-def _entries(value: Any) -> Iterable[Any]:
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _entries(item)
-    else:
-        yield value
 
 
 # ── formulations ──────────────────────────────────────────────────────────────────────────────────────────────────────

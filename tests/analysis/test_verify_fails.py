@@ -14,7 +14,8 @@ from kinemorph.analysis.verification import verify
 from kinemorph.codegen.compile import build as compiled
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Program
-from kinemorph.deriving import Dynamics, derive, trace
+from kinemorph.codegen.tracing import trace
+from kinemorph.deriving import Dynamics, derive
 from kinemorph.mechanics import composite_bodies, coriolis, kinematics, momentum, newton_euler
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.library import build

@@ -10,7 +10,7 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import hat_se3, matrix_of
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.graph import Expr, Graph
-from kinemorph.deriving import trace
+from kinemorph.codegen.tracing import trace
 from kinemorph.errors import ShapeError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder

@@ -15,7 +15,7 @@ import numpy as np
 from kinemorph.analysis.declared import Declared, as_declared
 from kinemorph.analysis.sampling import Array, Figure, Sample, largest
 from kinemorph.codegen.compile import build
-from kinemorph.deriving import trace
+from kinemorph.codegen.tracing import trace
 from kinemorph.mechanics import composite_bodies, newton_euler
 from kinemorph.mechanics.resolving import resolve
 

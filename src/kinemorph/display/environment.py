@@ -13,7 +13,7 @@ import numpy as np
 
 import kinemorph
 from kinemorph.codegen.compile import BACKENDS, build
-from kinemorph.deriving import trace
+from kinemorph.codegen.tracing import trace
 from kinemorph.errors import KinemorphError
 
 Data = dict[str, Any]
