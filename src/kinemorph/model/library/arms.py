@@ -144,12 +144,12 @@ def _quarter_turns(turns: int) -> tuple[tuple[float, ...], ...]:
 def _puma_shapes(i: int) -> tuple[Shape, ...]:
     """Simple solids in the body frame at joint i, which turns about z."""
     if i == 1:
-        return (Cylinder(0.10, 0.30, Pose(STANDING["z"], (0.0, 0.0, -0.05)), STEEL),)
+        return (Cylinder(0.09, 0.30, Pose(STANDING["z"], (0.0, 0.0, -0.05)), STEEL),)
     if i == 2:
-        return (Box((0.58, 0.18, 0.12), Pose(STANDING["z"], (0.2159, 0.0, 0.15)), ORANGE),)
+        return (Box((0.54, 0.11, 0.08), Pose(STANDING["z"], (0.2159, 0.0, 0.15)), ORANGE),)
     if i == 3:
-        return (Capsule(0.05, 0.43, Pose(STANDING["y"], (0.0203, 0.2159, 0.15)), STEEL),)
+        return (Capsule(0.035, 0.43, Pose(STANDING["y"], (0.0203, 0.2159, 0.15)), STEEL),)
     return (
-        Sphere(0.05 if i < 6 else 0.03, Pose(STANDING["z"], (0.0, 0.0, 0.0)), STEEL),
+        Sphere(0.042 if i < 6 else 0.03, Pose(STANDING["z"], (0.0, 0.0, 0.0)), STEEL),
         Line((0.0, 0.0, 0.0), (0.0, 0.0, 0.06)),
     )
