@@ -51,7 +51,7 @@ def layout_is_known() -> bool:
     """Whether arrays, floats and tuples lie in memory as the emitted code expects."""
     if sys.implementation.name != "cpython" or sys.maxsize != 2**63 - 1 or sys.byteorder != "little":
         return False
-    array = np.zeros((3, 5))
+    array, swapped = np.zeros((3, 5)), np.dtype(">f8")  # held here, so that what is read is still theirs
     array.flags.writeable = False
     start = id(array)
 
@@ -71,7 +71,7 @@ def layout_is_known() -> bool:
         (word(start + DTYPE), id(array.dtype)),
         (half(id(array.dtype) + KIND), DOUBLE),
         (letter(id(array.dtype) + ORDER) == SWAPPED, False),
-        (letter(id(np.dtype(">f8")) + ORDER) == SWAPPED, True),
+        (letter(id(swapped) + ORDER) == SWAPPED, True),
         (half(start + FLAGS) & (USABLE | WRITEABLE), USABLE),
     ]
     if any(found != expected for found, expected in fields):
