@@ -155,6 +155,8 @@ class Joint:
     and the Coulomb `friction`, per unit velocity for `damping`, [kg m^2] or [kg] for `armature` (reflected rotor
     inertia). `pitch` [m/rad] is for helical joints, `axis2` for universal ones; a planar joint moves across the z
     axis of its frame.
+
+    Armature enters the mass matrix. Damping and friction are data for force laws: they do not enter M a + h = tau.
     """
 
     name: str
