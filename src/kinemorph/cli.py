@@ -7,7 +7,6 @@ the reader of a pipe has gone, 70 a mistake of ours. Errors are sentences; KINEM
 from __future__ import annotations
 
 import contextlib
-import difflib
 import json
 import os
 import sys
@@ -22,7 +21,7 @@ from typer.core import TyperGroup
 from kinemorph import __version__
 from kinemorph.deriving import FRAME_FUNCTIONS
 from kinemorph.display.menu import FUNCTIONS
-from kinemorph.errors import KinemorphError, ModelError
+from kinemorph.errors import KinemorphError, ModelError, did_you_mean
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import choose, signatures
 
@@ -72,8 +71,7 @@ class Verbs(TyperGroup):
         found = super().get_command(ctx, cmd_name)
         if found is None:
             verbs = self.list_commands(ctx)
-            close = difflib.get_close_matches(cmd_name.lower(), verbs, n=1, cutoff=0.5)
-            hint = f" Did you mean '{close[0]}'?" if close else ""
+            hint = did_you_mean(cmd_name, verbs)
             raise KinemorphError(f"there is no verb '{cmd_name}'.{hint} Verbs: {', '.join(verbs)}.")
         return found
 

@@ -181,38 +181,38 @@ class Dynamics:
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @property
+    @cached_property
     def mass_matrix(self) -> CompiledFunction:
         """M(q), shape (nv, nv)."""
         return self._function("mass_matrix", ("q",), self._recursion.mass_matrix, shape=self._square)
 
-    @property
+    @cached_property
     def inverse_dynamics(self) -> CompiledFunction:
         """tau = ID(q, v, a), shape (nv,): the generalized forces that give the acceleration a."""
         return self._function("inverse_dynamics", ("q", "v", "a", "wrenches"), self._recursion.inverse_dynamics)
 
-    @property
+    @cached_property
     def bias_forces(self) -> CompiledFunction:
         """h(q, v), shape (nv,): Coriolis, centrifugal and gravity forces."""
         return self._function("bias_forces", ("q", "v", "wrenches"), self._recursion.bias_forces)
 
-    @property
+    @cached_property
     def forward_dynamics(self) -> CompiledFunction:
         """a = FD(q, v, tau), shape (nv,)."""
         self._refuse_constraints("forward_dynamics")
         return self._function("forward_dynamics", ("q", "v", "tau", "wrenches"), self._recursion.forward_dynamics)
 
-    @property
+    @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
         """C(q, v), shape (nv, nv), with Mdot - 2 C skew-symmetric."""
         return self._function("coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, written=True, shape=self._square)
 
-    @property
+    @cached_property
     def gravity_forces(self) -> CompiledFunction:
         """g(q), shape (nv,): the generalized forces that hold the robot still."""
         return self._function("gravity_forces", ("q",), newton_euler.gravity_forces)
 
-    @property
+    @cached_property
     def energy(self) -> CompiledFunction:
         """(kinetic, potential) energy [J] at (q, v), two outputs of shape ()."""
 
@@ -223,7 +223,7 @@ class Dynamics:
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @property
+    @cached_property
     def forward_kinematics(self) -> CompiledFunction:
         """Poses of all bodies in the world, shape (bodies, 4, 4), in the order of `robot.body_names`."""
 
@@ -239,7 +239,7 @@ class Dynamics:
         def one_pose(tree: Tree, q: Any) -> Any:
             return matrix_of(kinematics.forward_kinematics(tree, q, [frame])[0])
 
-        return self._function(f"pose[{frame}]", ("q",), one_pose, written=True)
+        return self._of_frame(f"pose[{frame}]", ("q",), one_pose)
 
     def jacobian(self, frame: str, reference: Reference = "local") -> CompiledFunction:
         """J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v. See mechanics.kinematics."""
@@ -248,7 +248,7 @@ class Dynamics:
         def of_frame(tree: Tree, q: Any) -> Any:
             return kinematics.jacobian(tree, q, frame, reference)
 
-        return self._function(f"jacobian[{frame}, {reference}]", ("q",), of_frame, written=True)
+        return self._of_frame(f"jacobian[{frame}, {reference}]", ("q",), of_frame)
 
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
         """dJ/dt at (q, v), shape (6, nv)."""
@@ -257,24 +257,24 @@ class Dynamics:
         def of_frame(tree: Tree, q: Any, v: Any) -> Any:
             return kinematics.jacobian_rate(tree, q, v, frame, reference)
 
-        return self._function(f"jacobian_rate[{frame}, {reference}]", ("q", "v"), of_frame, written=True)
+        return self._of_frame(f"jacobian_rate[{frame}, {reference}]", ("q", "v"), of_frame)
 
-    @property
+    @cached_property
     def center_of_mass(self) -> CompiledFunction:
         """Center of mass of all bodies in the world [m], shape (3,)."""
         return self._function("center_of_mass", ("q",), momentum.center_of_mass, written=True)
 
-    @property
+    @cached_property
     def centroidal_matrix(self) -> CompiledFunction:
         """A_G(q), shape (6, nv): the momentum about the center of mass is A_G v, [linear; angular], world axes."""
         return self._function("centroidal_matrix", ("q",), momentum.centroidal_matrix, written=True)
 
-    @property
+    @cached_property
     def momentum(self) -> CompiledFunction:
         """[linear; angular about the center of mass] momentum at (q, v), world axes, shape (6,)."""
         return self._function("momentum", ("q", "v"), momentum.total_momentum, written=True)
 
-    @property
+    @cached_property
     def configuration_rate(self) -> CompiledFunction:
         """qdot at (q, v), shape (nq,)."""
         return self._function("configuration_rate", ("q", "v"), kinematics.configuration_rate, written=True)
@@ -286,9 +286,9 @@ class Dynamics:
         return FORMULATIONS[self.formulation]
 
     def _refuse_constraints(self, what: str) -> None:
-        closed = [f"loop '{joint.name}'" for joint in self.robot.loops]
-        closed += [f"coupling of '{coupling.joint}'" for coupling in self.robot.couplings]
-        if closed:
+        if not self.robot.is_open:
+            closed = [f"loop '{joint.name}'" for joint in self.robot.loops]
+            closed += [f"coupling of '{coupling.joint}'" for coupling in self.robot.couplings]
             raise UnsupportedError(
                 f"{what}: robot '{self.robot.name}' is held together by {', '.join(closed)}, and this function knows "
                 "the open tree only. mass_matrix, bias_forces and inverse_dynamics describe the tree with those cut."
@@ -307,10 +307,14 @@ class Dynamics:
         written: bool = False,
         shape: Shape | None = None,
     ) -> CompiledFunction:
-        """The compiled function of that name, made on first use. `written`: on the links as the user wrote them."""
+        """A function, traced and compiled. `written`: on the links as the user wrote them."""
+        return build(self._program(name, inputs, function, written, shape), self.backend)
+
+    def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
+        """A function of one frame, made when it is first asked for."""
         made = self._made.get(name)
         if made is None:
-            made = self._made[name] = build(self._program(name, inputs, function, written, shape), self.backend)
+            made = self._made[name] = self._function(name, inputs, function, written=True)
         return made
 
     def _program(

@@ -12,7 +12,8 @@ A message is one sentence for a person: the thing's name, the value found, what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 class KinemorphError(Exception):
@@ -44,3 +45,10 @@ class MissingExtraError(KinemorphError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"'{package}' is not installed. Run: pip install 'kinemorph[{extra}]'")
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """` Did you mean 'x'?` for a name that is not there, with the nearest one that is; nothing where none is near."""
+    spelled = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
+    return f" Did you mean '{spelled[near[0]]}'?" if near else ""

@@ -17,6 +17,7 @@ import pytest
 from exact_rates import numbers
 from kinemorph.algebra.groups import IDENTITY
 from kinemorph.mechanics import articulated_bodies, composite_bodies, newton_euler
+from kinemorph.mechanics.inertia_blocks import rigid_blocks
 from kinemorph.mechanics.kinematics import jacobian
 from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.resolving import resolve
@@ -83,7 +84,7 @@ def test_added_mass_without_weight_is_a_body_that_gravity_and_spin_leave_alone()
     tree = resolve(robot)
     q, _, _, tau = (part[0].tolist() for part in random_states(robot, 8, 1))
     still = [0.0] * robot.nv
-    added = {index: articulated_bodies.rigid_blocks(link) for index, link in enumerate(tree.links)}
+    added = {index: rigid_blocks(link.moments) for index, link in enumerate(tree.links)}
     heavy = replace(tree, links=tuple(doubled(link) for link in tree.links))
     one = articulated_bodies.forward_dynamics(tree, q, still, tau, added_inertia=added)
     other = articulated_bodies.forward_dynamics(heavy, q, still, tau)

@@ -20,9 +20,7 @@ from kinemorph.analysis.origins import (
 )
 from kinemorph.analysis.sampling import Array, Figure, Sample, largest
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.kinematics import Reference
-
-REFERENCES: tuple[Reference, ...] = ("local", "world", "local_world_aligned")
+from kinemorph.mechanics.kinematics import REFERENCES, Reference
 
 
 def applied(matrices: Array, vectors: Array) -> Array:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import f
+from kinemorph.codegen.backends.interpreter import carry_out
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
@@ -98,20 +99,12 @@ def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: 
         flat = np.broadcast_to(value, (n, *port.shape)).reshape(n, port.size)
         slope = None if rate is None else rate.reshape(n, port.size)
         columns += [flat[:, k] if slope is None else Dual(flat[:, k], slope[:, k], level=1) for k in range(port.size)]
-    values: dict[int, Any] = {}
-    for i in program.order:
-        op, *args = program.graph.nodes[i]
-        if op in ("const", "input"):
-            values[i] = float(args[0]) if op == "const" else columns[args[0]]
-        else:
-            values[i] = getattr(f, op)(*(values[k] if k >= 0 else -values[-k] for k in args))
-    refs, outs = iter(program.refs), []
+    entries, outs = iter(carry_out(program, columns, lambda op: getattr(f, op))), []
     for port in program.outputs:
         out = np.zeros((n, port.size))
         for k in range(port.size):
-            ref = next(refs)
-            value = values[abs(ref)]
-            out[:, k] = np.sign(ref) * value.tangent if isinstance(value, Dual) else 0.0
+            value = next(entries)
+            out[:, k] = value.tangent if isinstance(value, Dual) else 0.0
         outs.append(out.reshape(n, *port.shape))
     return outs
 

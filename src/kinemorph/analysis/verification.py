@@ -107,17 +107,12 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], Figure]:
             return figures[0]._replace(note=note)
         M = s.call(other.mass_matrix)
         figures.append(s.worst(s.call(d.mass_matrix) - M, M))
-        if _open(d):
+        if d.robot.is_open:
             ours, theirs = (s.call(way.forward_dynamics, still=True) for way in (d, other))
             figures.append(s.worst((ours - theirs) / condition_numbers(s)[:, None], ours, theirs))
         return largest(figures)
 
     return figure
-
-
-def _open(d: Dynamics) -> bool:
-    """Whether the robot is an open tree, so that it has forward dynamics."""
-    return not d.robot.loops and not d.robot.couplings
 
 
 def _units(n: int, nv: int) -> Array:
@@ -162,7 +157,7 @@ def _compiled_is_interpreted(s: Sample) -> Figure:
 
 def _every_function(d: Dynamics) -> list[CompiledFunction]:
     """The functions of a model, and those of one frame."""
-    functions = [getattr(d, name) for name in STATE_FUNCTIONS if name != "forward_dynamics" or _open(d)]
+    functions = [getattr(d, name) for name in STATE_FUNCTIONS if name != "forward_dynamics" or d.robot.is_open]
     end = d.robot.frames[0].name if d.robot.frames else d.robot.body_names[-1]
     return [*functions, d.pose(end), d.jacobian(end), d.jacobian_rate(end)]
 

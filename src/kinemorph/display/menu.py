@@ -13,5 +13,4 @@ MAIN_FUNCTIONS = ("mass_matrix", "bias_forces", "inverse_dynamics", "forward_dyn
 
 def open_functions(robot: Robot, names: Sequence[str] = MAIN_FUNCTIONS) -> list[str]:
     """Those functions that a robot has: one held together by loops or couplings has no forward dynamics."""
-    closed = bool(robot.loops or robot.couplings)
-    return [name for name in names if not (closed and name == "forward_dynamics")]
+    return [name for name in names if robot.is_open or name != "forward_dynamics"]

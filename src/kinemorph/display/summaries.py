@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port
 from kinemorph.deriving import FRAME_FUNCTIONS, Dynamics
 from kinemorph.display.menu import FUNCTIONS
-from kinemorph.errors import KinemorphError
+from kinemorph.errors import KinemorphError, did_you_mean
 from kinemorph.mechanics.kinematics import REFERENCES
 from kinemorph.model.conventions import CONVENTIONS
 from kinemorph.model.parameter import evaluate
@@ -26,8 +25,7 @@ Data = dict[str, Any]
 def function_of(dynamics: Dynamics, name: str, frame: str | None = None, reference: str = "local") -> CompiledFunction:
     """A function of a robot by name. Functions of a frame need the name of a frame or body."""
     if name not in FUNCTIONS:
-        close = difflib.get_close_matches(name, FUNCTIONS, n=1, cutoff=0.5)
-        hint = f" Did you mean '{close[0]}'?" if close else ""
+        hint = did_you_mean(name, FUNCTIONS)
         raise KinemorphError(f"there is no function '{name}'.{hint} Functions: {', '.join(FUNCTIONS)}.")
     if name not in FRAME_FUNCTIONS:
         found: CompiledFunction = getattr(dynamics, name)

@@ -5,6 +5,7 @@ tree                what the recursions run on: one link per elementary joint, f
 resolving           Robot -> Tree
 reframing           Tree -> Tree passes that leave the physics alone and make it cheaper
 kinematics          poses, velocities, Jacobians and their rates
+inertia_blocks      spatial inertias of rigid and articulated bodies
 newton_euler        inverse dynamics (RNEA), bias and gravity forces
 composite_bodies    the mass matrix (CRBA)
 articulated_bodies  forward dynamics (ABA)

@@ -7,9 +7,6 @@ are found first, exactly as in inverse dynamics; what remains is linear:
               per axis S:  U = I_A S,  D = S^T U + pivot,  u = tau - S^T p
               I_A -= U U^T / D,  p += U u / D           (a joint with several axes gives them up one by one)
     outward   x = (u - U^T b) / D,  b += S x            (b: acceleration beyond the one at zero joint acceleration)
-
-A spatial inertia is held as blocks (A, B, J) in the order [linear; angular]: force = A a + B al, moment = B^T a + J al,
-A and J symmetric 6-tuples, B a 9-tuple by rows.
 """
 
 from __future__ import annotations
@@ -18,12 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.motions import ZERO3, Axis, Mat3, Move, S, Sym3, Vec3
+from kinemorph.mechanics.inertia_blocks import Blocks, Six, column, joined_blocks, moved_blocks, rigid_blocks
+from kinemorph.mechanics.motions import ZERO3, Axis, Move, S, Vec3
 from kinemorph.mechanics.newton_euler import Wrench, added, inertial_wrench, moved_wrench, negative, outward, project
-from kinemorph.mechanics.tree import WORLD, Link, Tree
-
-Blocks = tuple[Sym3, Mat3, Sym3]
-Six = tuple[S, ...]
+from kinemorph.mechanics.tree import WORLD, Tree
 
 
 class Pivot(NamedTuple):
@@ -54,9 +49,9 @@ def forward_dynamics(
     loads = [inertial_wrench(link, flow) for link, flow in zip(tree.links, flows, strict=True)]
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
-    inertias = [rigid_blocks(link) for link in tree.links]
+    inertias = [rigid_blocks(link.moments) for link in tree.links]
     for index, blocks in (added_inertia or {}).items():
-        inertias[index] = _joined(inertias[index], blocks)
+        inertias[index] = joined_blocks(inertias[index], blocks)
     extra = added_pivots or {}
 
     pivots: list[Pivot | None] = [None] * tree.nv
@@ -88,7 +83,7 @@ def forward_dynamics(
             else:
                 load = added(load, ((push[0], push[1], push[2]), (push[3], push[4], push[5])))
         if not last:
-            inertias[link.parent] = _joined(inertias[link.parent], moved_blocks(moves[index], blocks))
+            inertias[link.parent] = joined_blocks(inertias[link.parent], moved_blocks(moves[index], blocks))
             loads[link.parent] = added(loads[link.parent], moved_wrench(moves[index], load))
 
     a: list[S] = [0.0] * tree.nv
@@ -105,109 +100,7 @@ def forward_dynamics(
     return a
 
 
-def rigid_blocks(link: Link) -> Blocks:
-    """Spatial inertia of a link about its origin."""
-    m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = link.mass, link.h, link.sigma
-    return (
-        (m, 0.0, 0.0, m, 0.0, m),
-        (0.0, hz, -hy, -hz, 0.0, hx, hy, -hx, 0.0),
-        (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy),
-    )
-
-
-def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
-    """A spatial inertia about a link's origin, taken to the parent's frame and origin."""
-    A, B, J = shifted_blocks(blocks, (0.0, 0.0, move.slide))
-    return shifted_blocks((move.out_symmetric(A), move.out_general(B), move.out_symmetric(J)), move.p)
-
-
-def shifted_blocks(blocks: Blocks, p: Vec3) -> Blocks:
-    """A spatial inertia about O, taken to O' where O = O' + p:  B' = B - A [p x],  J' = J + [p x] B' + ([p x] B)^T."""
-    A, B, J = blocks
-    for k in (0, 1, 2):
-        if not (p[k].__class__ is float and p[k] == 0.0):
-            B, J = _SHIFTS[k](A, B, J, p[k])
-    return A, B, J
-
-
-def _shift_x(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
-    _, axy, axz, ayy, ayz, azz = A
-    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
-    jxx, jxy, jxz, jyy, jyz, jzz = J
-    ryz = r * ayz
-    cxy, cyy, czy = bxy - r * axz, byy - ryz, bzy - r * azz
-    cxz, cyz, czz = bxz + r * axy, byz + r * ayy, bzz + ryz
-    J = (
-        jxx,
-        jxy - r * bzx,
-        jxz + r * byx,
-        jyy - r * (bzy + czy),
-        jyz + r * (byy - czz),
-        jzz + r * (byz + cyz),
-    )
-    return (bxx, cxy, cxz, byx, cyy, cyz, bzx, czy, czz), J
-
-
-def _shift_y(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
-    axx, axy, axz, _, ayz, azz = A
-    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
-    jxx, jxy, jxz, jyy, jyz, jzz = J
-    rxz = r * axz
-    cxx, cyx, czx = bxx + rxz, byx + r * ayz, bzx + r * azz
-    cxz, cyz, czz = bxz - r * axx, byz - r * axy, bzz - rxz
-    J = (
-        jxx + r * (bzx + czx),
-        jxy + r * bzy,
-        jxz + r * (czz - bxx),
-        jyy,
-        jyz - r * bxy,
-        jzz - r * (bxz + cxz),
-    )
-    return (cxx, bxy, cxz, cyx, byy, cyz, czx, bzy, czz), J
-
-
-def _shift_z(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
-    axx, axy, axz, ayy, ayz, _ = A
-    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
-    jxx, jxy, jxz, jyy, jyz, jzz = J
-    rxy = r * axy
-    cxx, cyx, czx = bxx - rxy, byx - r * ayy, bzx - r * ayz
-    cxy, cyy, czy = bxy + r * axx, byy + rxy, bzy + r * axz
-    J = (
-        jxx - r * (byx + cyx),
-        jxy + r * (bxx - cyy),
-        jxz - r * byz,
-        jyy + r * (bxy + cxy),
-        jyz + r * bxz,
-        jzz,
-    )
-    return (cxx, cxy, bxz, cyx, cyy, byz, czx, czy, bzz), J
-
-
-_SHIFTS = (_shift_x, _shift_y, _shift_z)
-
-
 # ── one axis ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def column(blocks: Blocks, axis: Axis) -> Six:
-    """U = I S for a sparse screw axis."""
-    (axx, axy, axz, ayy, ayz, azz), B, (jxx, jxy, jxz, jyy, jyz, jzz) = blocks
-    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
-    columns: tuple[Six, ...] = (
-        (axx, axy, axz, bxx, bxy, bxz),
-        (axy, ayy, ayz, byx, byy, byz),
-        (axz, ayz, azz, bzx, bzy, bzz),
-        (bxx, byx, bzx, jxx, jxy, jxz),
-        (bxy, byy, bzy, jxy, jyy, jyz),
-        (bxz, byz, bzz, jxz, jyz, jzz),
-    )
-    if len(axis) == 1 and axis[0][1] == 1.0:
-        return columns[axis[0][0]]
-    total: list[S] = [0.0] * 6
-    for component, coefficient in axis:
-        total = [x + coefficient * y for x, y in zip(total, columns[component], strict=True)]
-    return tuple(total)
 
 
 def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None) -> Blocks:
@@ -275,9 +168,3 @@ def _dot(a: Six, b: Six) -> S:
     for x, y in zip(a, b, strict=True):
         total = total + x * y
     return total
-
-
-def _joined(one: Blocks, other: Blocks) -> Blocks:
-    """The sum of two spatial inertias."""
-    A, B, J = (tuple(x + y for x, y in zip(a, b, strict=True)) for a, b in zip(one, other, strict=True))
-    return A, B, J

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinemorph.mechanics.inertia_blocks import column, rigid_blocks
 from kinemorph.mechanics.motions import Axis, Move, S, Vec3
 from kinemorph.mechanics.newton_euler import Wrench, moved_wrench, project
 from kinemorph.mechanics.tree import WORLD, Moments, Tree
@@ -69,22 +70,8 @@ def shifted_moments(moments: Moments, p: Vec3) -> Moments:
 
 def momentum(moments: Moments, axis: Axis) -> Wrench:
     """Momentum of a rigid body at unit rate of a screw axis, about the same origin."""
-    m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = moments
-    columns: tuple[Wrench, ...] = (
-        ((m, 0.0, 0.0), (0.0, hz, -hy)),
-        ((0.0, m, 0.0), (-hz, 0.0, hx)),
-        ((0.0, 0.0, m), (hy, -hx, 0.0)),
-        ((0.0, -hz, hy), (yy + zz, -xy, -xz)),
-        ((hz, 0.0, -hx), (-xy, xx + zz, -yz)),
-        ((-hy, hx, 0.0), (-xz, -yz, xx + yy)),
-    )
-    if len(axis) == 1 and axis[0][1] == 1.0:
-        return columns[axis[0][0]]
-    load = [0.0] * 6
-    for component, coefficient in axis:
-        force, moment = columns[component]
-        load = [x + coefficient * y for x, y in zip(load, (*force, *moment), strict=True)]
-    return (load[0], load[1], load[2]), (load[3], load[4], load[5])
+    whole = column(rigid_blocks(moments), axis)
+    return whole[:3], whole[3:]
 
 
 def joined_moments(one: Moments, other: Moments) -> Moments:

@@ -21,7 +21,6 @@ from kinemorph.algebra.vectors import (
     Vec,
     add,
     block,
-    diagonal,
     dot,
     hat,
     mat_add,
@@ -34,10 +33,11 @@ from kinemorph.algebra.vectors import (
     scale,
     zeros,
 )
+from kinemorph.mechanics.inertia_blocks import dense_blocks, rigid_blocks
 from kinemorph.mechanics.kinematics import dense, pose_of_move
 from kinemorph.mechanics.momentum import world_moments
 from kinemorph.mechanics.motions import S
-from kinemorph.mechanics.tree import WORLD, Moments, Tree
+from kinemorph.mechanics.tree import WORLD, Tree
 
 
 def coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]:
@@ -55,7 +55,7 @@ def coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]
             V = add(V, scale(v[link.v + k], screw))
         for k, screw in enumerate(own):
             screws[link.v + k], rates[link.v + k] = screw, bracket(V, screw)
-        inertia = spatial_inertia(world_moments(link.moments, poses[index]))
+        inertia = dense_blocks(rigid_blocks(world_moments(link.moments, poses[index])))
         twists.append(V)
         inertias.append(inertia)
         couplings.append(_coupling(inertia, V))
@@ -89,13 +89,6 @@ def _poses_from_roots(tree: Tree, q: Sequence[S]) -> list[Pose]:
         local = pose_of_move(move)
         poses.append(turn(local.R) if link.parent == WORLD else compose(poses[link.parent], local))
     return poses
-
-
-def spatial_inertia(moments: Moments) -> Mat:
-    """Moments as the 6x6 inertia in the order [linear; angular]."""
-    m, h, (xx, xy, xz, yy, yz, zz) = moments
-    rotational = ((yy + zz, -xy, -xz), (-xy, xx + zz, -yz), (-xz, -yz, xx + yy))
-    return block([[diagonal((m, m, m)), mat_neg(hat(h))], [hat(h), rotational]])
 
 
 def _coupling(inertia: Mat, V: Vec) -> Mat:

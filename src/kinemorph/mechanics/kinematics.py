@@ -24,7 +24,7 @@ from kinemorph.mechanics.motions import ELEMENTARY, Axis, Move, S, Vec3
 from kinemorph.mechanics.tree import WORLD, Attachment, Tree
 
 Reference = Literal["local", "world", "local_world_aligned"]
-REFERENCES: tuple[str, ...] = get_args(Reference)
+REFERENCES: tuple[Reference, ...] = get_args(Reference)
 
 
 # ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,6 @@ expected and the remedy.
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from kinemorph.algebra.inertia import inertia_problems
 from kinemorph.algebra.vectors import cross, norm
+from kinemorph.errors import did_you_mean
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
@@ -168,6 +168,5 @@ def parameter_problems(parameters: Iterable[Parameter]) -> list[str]:
 
 def _unknown(what: str, name: object, known: Sequence[str]) -> str:
     """A sentence for a name that is not there, with the nearest one that is."""
-    near = difflib.get_close_matches(str(name), known, n=1)
-    remedy = f"Did you mean '{near[0]}'?" if near else f"Declare the {what} or correct the name."
-    return f"there is no {what} {short(name)}, expected a declared name. {remedy}"
+    remedy = did_you_mean(name, known) or f" Declare the {what} or correct the name."
+    return f"there is no {what} {short(name)}, expected a declared name.{remedy}"

@@ -116,6 +116,11 @@ class Robot:
         return tuple(unit for joint in self.joints for unit in joint.table.v_units)
 
     @property
+    def is_open(self) -> bool:
+        """Whether the tree is all there is: no loop closes and no joint follows another."""
+        return not self.loops and not self.couplings
+
+    @property
     def q_lower(self) -> Array:
         """Lower limits of q, shape (nq,); -inf where there is none."""
         return np.array([value for joint in self.joints for value in joint.lower], dtype=float)

@@ -6,7 +6,7 @@ nothing is fused. IEEE rules hold throughout: a division by zero gives inf, sqrt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,21 +33,24 @@ def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Arr
     for port, array in zip(program.inputs, ins, strict=True):
         columns += list(array.reshape(-1, port.size).T) if port.size else []
 
-    values: dict[int, Any] = {}
-    nodes = program.graph.nodes
     with np.errstate(all="ignore"):
-        for i in program.order:
-            op, *args = nodes[i]
-            if op == "const":
-                values[i] = np.float64(args[0])
-            elif op == "input":
-                values[i] = columns[args[0]]
-            else:
-                values[i] = OPS[op].meaning(*(values[a] if a >= 0 else -values[-a] for a in args))
-
-    refs = iter(program.refs)
+        entries = iter(carry_out(program, columns, lambda op: OPS[op].meaning))
     for port, out in zip(program.outputs, outs, strict=True):
         table = out.reshape(n, port.size)
         for k in range(port.size):
-            ref = next(refs)
-            table[:, k] = values[ref] if ref >= 0 else -values[-ref]
+            table[:, k] = next(entries)
+
+
+def carry_out(program: Program, inputs: Sequence[Any], meaning: Callable[[str], Callable[..., Any]]) -> list[Any]:
+    """The entries of all outputs, one after the other, over any scalar for which `meaning` says what an op does."""
+    values: dict[int, Any] = {}
+    nodes = program.graph.nodes
+    for i in program.order:
+        op, *args = nodes[i]
+        if op == "const":
+            values[i] = args[0]
+        elif op == "input":
+            values[i] = inputs[args[0]]
+        else:
+            values[i] = meaning(op)(*(values[a] if a >= 0 else -values[-a] for a in args))
+    return [values[ref] if ref >= 0 else -values[-ref] for ref in program.refs]

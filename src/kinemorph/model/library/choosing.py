@@ -6,11 +6,10 @@ numbers is written with semicolons: `double_pendulum:lengths=1;0.5`.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from typing import Any
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.robot import Robot
 
@@ -24,8 +23,7 @@ def choose(text: str) -> Robot:
     if "/" in text or "\\" in text or text.lower().endswith(FILE_ENDINGS):
         raise ModelError(f"'{text}': model files are not read yet; built-in robots: {', '.join(LIBRARY)}.")
     if name not in LIBRARY:
-        close = difflib.get_close_matches(name.lower(), LIBRARY, n=1, cutoff=0.5)
-        hint = f" Did you mean '{close[0]}'?" if close else ""
+        hint = did_you_mean(name, LIBRARY)
         raise ModelError(f"there is no robot '{name}'.{hint} Built-in robots: {', '.join(LIBRARY)}.")
     factory = LIBRARY[name]
     return factory(**_arguments(name, inspect.signature(factory), data)) if colon else factory()

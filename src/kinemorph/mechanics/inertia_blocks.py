@@ -1,0 +1,130 @@
+"""Spatial inertias as blocks: what rigid and articulated bodies put up against acceleration.
+
+An inertia is held as blocks (A, B, J) in the order [linear; angular]: force = A a + B al, moment = B^T a + J al. A and
+J are symmetric 6-tuples, B a 9-tuple by rows. Structural zeros stay zeros, and a shift is made axis by axis.
+"""
+
+from __future__ import annotations
+
+from kinemorph.algebra.vectors import Mat
+from kinemorph.mechanics.motions import Axis, Mat3, Move, S, Sym3, Vec3
+from kinemorph.mechanics.tree import Moments
+
+Blocks = tuple[Sym3, Mat3, Sym3]
+Six = tuple[S, ...]
+
+
+def column(blocks: Blocks, axis: Axis) -> Six:
+    """U = I S for a sparse screw axis."""
+    (axx, axy, axz, ayy, ayz, azz), B, (jxx, jxy, jxz, jyy, jyz, jzz) = blocks
+    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
+    columns: tuple[Six, ...] = (
+        (axx, axy, axz, bxx, bxy, bxz),
+        (axy, ayy, ayz, byx, byy, byz),
+        (axz, ayz, azz, bzx, bzy, bzz),
+        (bxx, byx, bzx, jxx, jxy, jxz),
+        (bxy, byy, bzy, jxy, jyy, jyz),
+        (bxz, byz, bzz, jxz, jyz, jzz),
+    )
+    if len(axis) == 1 and axis[0][1] == 1.0:
+        return columns[axis[0][0]]
+    total: list[S] = [0.0] * 6
+    for component, coefficient in axis:
+        total = [x + coefficient * y for x, y in zip(total, columns[component], strict=True)]
+    return tuple(total)
+
+
+def dense_blocks(blocks: Blocks) -> Mat:
+    """The 6 x 6 matrix."""
+    return tuple(column(blocks, ((k, 1.0),)) for k in range(6))
+
+
+def joined_blocks(one: Blocks, other: Blocks) -> Blocks:
+    """The sum of two spatial inertias."""
+    A, B, J = (tuple(x + y for x, y in zip(a, b, strict=True)) for a, b in zip(one, other, strict=True))
+    return A, B, J
+
+
+# ── change of frame ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def rigid_blocks(moments: Moments) -> Blocks:
+    """Spatial inertia of a rigid body from its moments of mass, about the same origin."""
+    m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = moments
+    return (
+        (m, 0.0, 0.0, m, 0.0, m),
+        (0.0, hz, -hy, -hz, 0.0, hx, hy, -hx, 0.0),
+        (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy),
+    )
+
+
+def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
+    """A spatial inertia about a link's origin, taken to the parent's frame and origin."""
+    A, B, J = shifted_blocks(blocks, (0.0, 0.0, move.slide))
+    return shifted_blocks((move.out_symmetric(A), move.out_general(B), move.out_symmetric(J)), move.p)
+
+
+def shifted_blocks(blocks: Blocks, p: Vec3) -> Blocks:
+    """A spatial inertia about O, taken to O' where O = O' + p:  B' = B - A [p x],  J' = J + [p x] B' + ([p x] B)^T."""
+    A, B, J = blocks
+    for k in (0, 1, 2):
+        if not (p[k].__class__ is float and p[k] == 0.0):
+            B, J = _SHIFTS[k](A, B, J, p[k])
+    return A, B, J
+
+
+def _shift_x(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
+    _, axy, axz, ayy, ayz, azz = A
+    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
+    jxx, jxy, jxz, jyy, jyz, jzz = J
+    ryz = r * ayz
+    cxy, cyy, czy = bxy - r * axz, byy - ryz, bzy - r * azz
+    cxz, cyz, czz = bxz + r * axy, byz + r * ayy, bzz + ryz
+    J = (
+        jxx,
+        jxy - r * bzx,
+        jxz + r * byx,
+        jyy - r * (bzy + czy),
+        jyz + r * (byy - czz),
+        jzz + r * (byz + cyz),
+    )
+    return (bxx, cxy, cxz, byx, cyy, cyz, bzx, czy, czz), J
+
+
+def _shift_y(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
+    axx, axy, axz, _, ayz, azz = A
+    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
+    jxx, jxy, jxz, jyy, jyz, jzz = J
+    rxz = r * axz
+    cxx, cyx, czx = bxx + rxz, byx + r * ayz, bzx + r * azz
+    cxz, cyz, czz = bxz - r * axx, byz - r * axy, bzz - rxz
+    J = (
+        jxx + r * (bzx + czx),
+        jxy + r * bzy,
+        jxz + r * (czz - bxx),
+        jyy,
+        jyz - r * bxy,
+        jzz - r * (bxz + cxz),
+    )
+    return (cxx, bxy, cxz, cyx, byy, cyz, czx, bzy, czz), J
+
+
+def _shift_z(A: Sym3, B: Mat3, J: Sym3, r: S) -> tuple[Mat3, Sym3]:
+    axx, axy, axz, ayy, ayz, _ = A
+    bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
+    jxx, jxy, jxz, jyy, jyz, jzz = J
+    rxy = r * axy
+    cxx, cyx, czx = bxx - rxy, byx - r * ayy, bzx - r * ayz
+    cxy, cyy, czy = bxy + r * axx, byy + rxy, bzy + r * axz
+    J = (
+        jxx - r * (byx + cyx),
+        jxy + r * (bxx - cyy),
+        jxz - r * byz,
+        jyy + r * (bxy + cxy),
+        jyz + r * bxz,
+        jzz,
+    )
+    return (cxx, cxy, bxz, cyx, cyy, byz, czx, czy, bzz), J
+
+
+_SHIFTS = (_shift_x, _shift_y, _shift_z)
