@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.backends import Array, Kernel
+from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.printing import entry_names
 from kinemorph.codegen.program import Port, Program
 from kinemorph.errors import KinemorphError, ShapeError
@@ -32,11 +33,11 @@ class CompiledFunction:
     an input. It answers whether every number written is finite.
     """
 
-    def __init__(self, program: Program, kernel: Kernel, *, backend: str, compile_seconds: float) -> None:
-        self.program = program
+    def __init__(self, program: Program | LoopProgram, kernel: Kernel, *, backend: str, compile_seconds: float) -> None:
+        self.program: Any = program  # a Program, or a LoopProgram where it runs in loops
         self.name = program.name
         self.backend = backend
-        self.ops = len(program.steps)
+        self.ops = program.ops
         self.source = kernel.source
         self.compile_seconds = compile_seconds
         self.raw: Callable[..., bool] = kernel.raw or self._raw

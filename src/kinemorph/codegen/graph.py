@@ -5,15 +5,21 @@ is already sorted for evaluation. An argument is a *signed* id: `-7` means "minu
 references, so no negation costs an operation and `a - b` and `b - a` share one node. Leaves are `("const", value > 0)`
 and `("input", k)`. Building the same node twice gives the same id.
 
+Most ops are names, rows of the op table. A `Block` (see `blocks`) as op makes a node whose value is a tuple of numbers;
+`(Item(k), id)` is entry k of it. In every node but a leaf, all that follows the op are references.
+
 `Expr` is a signed reference with operators. It mixes freely with floats: a result that is a known number comes back as
 a float, which is how a structural zero stays a zero all the way through a formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
+from kinemorph.blocks import Block, Item
 from kinemorph.ops import OPS
 
 Node = tuple[Any, ...]
@@ -60,6 +66,16 @@ class Graph:
             self.nodes.append(node)
             self.index[node] = found
         return found
+
+    def block(self, block: Block, refs: Sequence[int]) -> list[Any]:
+        """The numbers that a block gives for signed references; floats where all of them are constants."""
+        if len(refs) != block.n_in:
+            raise ValueError(f"{block.label} takes {block.n_in} numbers; {len(refs)} were given.")
+        values = [self.value_of(ref) for ref in refs]
+        if None not in values:
+            return [float(y[0]) if np.ndim(y) else float(y) for y in block.meaning(*values)]
+        whole = self.intern((block, *refs))
+        return [Expr(self, self.intern((Item(k), whole))) for k in range(block.n_out)]
 
     def value_of(self, ref: int) -> float | None:
         """The number behind a reference, or None where it is not a constant."""
@@ -256,6 +272,10 @@ class Expr:
     def equals(self, other: Any) -> Any:
         """1.0 where both are the same number. `==` itself compares references, as Python's containers need."""
         return self._call("eq", other)
+
+    def block(self, block: Block, args: Sequence[Any]) -> list[Any]:
+        """The numbers that a block gives for expressions and plain numbers, at least one of them of this graph."""
+        return self.graph.block(block, [self.graph.reference(arg) for arg in args])
 
     def where(self, chosen: Any, otherwise: Any) -> Any:
         """`chosen` where this expression is not zero, else `otherwise`."""

@@ -13,11 +13,12 @@ place, inputs by the name of their port.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from kinemorph.codegen.graph import LEAVES, Graph
+from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
 from kinemorph.codegen.program import Port, Program
 
 Spell = Callable[[int], str]
@@ -48,6 +49,66 @@ def format_graph(graph: Graph, *, limit: int | None = 400) -> str:
     return "\n".join([heading, *_node_lines(graph, inner, _speller(graph, graph.input_names), limit)])
 
 
+def format_loops(program: LoopProgram) -> str:
+    """A loop program as text: its arrays, its statements, and the programs they call."""
+    numbers = {id(called): k for k, called in enumerate(program.programs)}
+    lines = [f"loop program {program.name}: {program.ops} ops in {len(numbers)} programs"]
+    for word, ports in (("in", program.inputs), ("out", program.outputs), ("buffer", program.buffers)):
+        if ports:
+            lines.append(f"  {word:<6} " + ", ".join(f"{port.name} {port.shape}" for port in ports))
+    for port, values in program.constants:
+        lines.append(
+            f"  const  {port.name} {port.shape} = {', '.join(map(repr, values[:8]))}{' ...' * (port.size > 8)}"
+        )
+    lines += _statement_lines(program.body, numbers, "  ")
+    for called, k in zip(program.programs, numbers.values(), strict=True):
+        text = format_loops(called) if isinstance(called, LoopProgram) else format_program(called)
+        lines += [f"  [{k}] {text}".replace("\n", "\n  ")]
+    return "\n".join(lines)
+
+
+def _statement_lines(body: Sequence[Statement], numbers: Mapping[int, int], indent: str) -> Iterator[str]:
+    for statement in body:
+        match statement:
+            case Call():
+                outs, ins = (", ".join(map(format_view, views)) for views in (statement.outs, statement.ins))
+                yield f"{indent}{outs} = [{numbers[id(statement.program)]}]({ins})"
+            case For():
+                stop = statement.stop
+                bound = format_view(stop) if isinstance(stop, View) else format_affine(stop)
+                yield f"{indent}for {statement.counter} from {format_affine(statement.start)} below {bound}:"
+                yield from _statement_lines(statement.body, numbers, indent + "  ")
+            case While():
+                yield f"{indent}while {format_view(statement.condition)} > 0:"
+                yield from _statement_lines(statement.body, numbers, indent + "  ")
+            case If():
+                yield f"{indent}if {format_view(statement.condition)} > 0:"
+                yield from _statement_lines(statement.then, numbers, indent + "  ")
+                if statement.otherwise:
+                    yield f"{indent}else:"
+                    yield from _statement_lines(statement.otherwise, numbers, indent + "  ")
+
+
+def format_view(view: View) -> str:
+    """A view as text: `A[3 i0 + i1]`, `A[2 : +4]` for four numbers, `A[5 k[0]]` where each state picks its own."""
+    start = format_affine(view.offset)
+    if view.at is not None:
+        picked = f"{view.stride} {format_view(view.at)}" if view.stride != 1 else format_view(view.at)
+        start = picked if start == "0" else f"{start} + {picked}"
+    return f"{view.array}[{start}]" if view.size == 1 else f"{view.array}[{start} : +{view.size}]"
+
+
+def format_affine(value: Affine) -> str:
+    """A whole number affine in counters as text: `2 i0 - i1 + 3`."""
+    text = ""
+    for factor, name in [(c, name) for name, c in value.terms] + ([(value.constant, "")] if value.constant else []):
+        size = name if abs(factor) == 1 and name else f"{abs(factor)} {name}".strip()
+        text += (" - " if factor < 0 else " + ") + size
+    if not text:
+        return "0"
+    return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
+
 def entry_names(port: Port) -> list[str]:
     """The names of a port's entries row by row: `q[0]`, `M[1, 2]`; a single number has the port's own name."""
     if port.shape == ():
@@ -59,7 +120,7 @@ def _node_lines(graph: Graph, ids: list[int], spell: Spell, limit: int | None) -
     shown = ids if limit is None else ids[:limit]
     for i in shown:
         op, *args = graph.nodes[i]
-        yield f"  n{i} = {op}({', '.join(map(spell, args))})"
+        yield f"  n{i} = {op if isinstance(op, str) else op.label}({', '.join(map(spell, args))})"
     if len(shown) < len(ids):
         yield f"  ... {len(ids) - len(shown)} more"
 

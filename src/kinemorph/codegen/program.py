@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from kinemorph.blocks import Block, Item
 from kinemorph.codegen.graph import LEAVES, Graph, Node
 from kinemorph.ops import OPS
 
@@ -50,9 +51,22 @@ class Program:
         return [(i, nodes[i]) for i in self.order if nodes[i][0] not in LEAVES]
 
     @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The block ops among its operations, each once, in the order they are met."""
+        return tuple(dict.fromkeys(node[0] for _, node in self.steps if isinstance(node[0], Block)))
+
+    @property
+    def ops(self) -> int:
+        """The number of its operations; a block counts as one, its entries as none."""
+        return sum(self.op_counts.values())
+
+    @cached_property
     def op_counts(self) -> dict[str, int]:
-        """How often each op occurs, most frequent first."""
-        return dict(Counter(node[0] for _, node in self.steps).most_common())
+        """How often each op occurs, most frequent first; blocks by their label."""
+        ops = (node[0] for _, node in self.steps)
+        return dict(
+            Counter(op if isinstance(op, str) else op.label for op in ops if type(op) is not Item).most_common()
+        )
 
     @property
     def flops(self) -> int:
@@ -61,5 +75,5 @@ class Program:
 
     @property
     def cost(self) -> int:
-        """All operations weighted by the cost column of the op table."""
-        return sum(OPS[name].cost * count for name, count in self.op_counts.items())
+        """All operations weighted by the cost column of the op table and the cost of blocks."""
+        return sum(OPS[op].cost if isinstance(op, str) else getattr(op, "cost", 0) for _, (op, *_) in self.steps)

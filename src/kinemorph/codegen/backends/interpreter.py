@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.blocks import Block, Item
 from kinemorph.codegen.backends import Array, Kernel
 from kinemorph.codegen.printing import format_program
 from kinemorph.codegen.program import Program
@@ -34,14 +35,19 @@ def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Arr
         columns += list(array.reshape(-1, port.size).T) if port.size else []
 
     with np.errstate(all="ignore"):
-        entries = iter(carry_out(program, columns, lambda op: OPS[op].meaning))
+        entries = iter(carry_out(program, columns, meaning_of))
     for port, out in zip(program.outputs, outs, strict=True):
         table = out.reshape(n, port.size)
         for k in range(port.size):
             table[:, k] = next(entries)
 
 
-def carry_out(program: Program, inputs: Sequence[Any], meaning: Callable[[str], Callable[..., Any]]) -> list[Any]:
+def meaning_of(op: str | Block) -> Callable[..., Any]:
+    """What an op or a block does to batches."""
+    return op.meaning if isinstance(op, Block) else OPS[op].meaning
+
+
+def carry_out(program: Program, inputs: Sequence[Any], meaning: Callable[[Any], Callable[..., Any]]) -> list[Any]:
     """The entries of all outputs, one after the other, over any scalar for which `meaning` says what an op does."""
     values: dict[int, Any] = {}
     nodes = program.graph.nodes
@@ -52,5 +58,6 @@ def carry_out(program: Program, inputs: Sequence[Any], meaning: Callable[[str], 
         elif op == "input":
             values[i] = inputs[args[0]]
         else:
-            values[i] = meaning(op)(*(values[a] if a >= 0 else -values[-a] for a in args))
+            given = (values[a] if a >= 0 else -values[-a] for a in args)
+            values[i] = next(given)[op.index] if type(op) is Item else meaning(op)(*given)
     return [values[ref] if ref >= 0 else -values[-ref] for ref in program.refs]
