@@ -217,7 +217,7 @@ def derive(
         data = emitting.emitted(
             model, emit.value, formulation, function or (), frame=frame, reference=reference, parameters=chosen
         )
-    for note in emitting.notes(model, data, complete=bool(function)):
+    for note in emitting.notes(model, data):
         _say(f"note: {note}")
     if output is not None:
         emitting.write_text(output, emitting.as_text(data))

@@ -3,7 +3,8 @@
 `derive(robot)` offers the equations of motion of one robot. Each function is mechanics run on graph nodes (`trace`),
 and compiled when it is first used:
 
-    M(q) a + h(q, v) = tau
+    M(q) a + h(q, v) = tau                                              where the robot is an open tree
+    M(q) a + h(q, v) = tau + J(q)^T lambda,   J(q) a = gamma(q, v)      where loops close or joints follow others
 
 Numbers are folded in by default, the fastest form; parameters that are named become a last input `p`. Recursions run on
 reframed, regrouped links (mechanics.reframing); kinematics and energies on the links as the user wrote them. Both are
@@ -32,6 +33,7 @@ from kinemorph.mechanics import (
     coriolis,
     kinematics,
     lagrange,
+    loops,
     momentum,
     newton_euler,
 )
@@ -46,7 +48,7 @@ from kinemorph.model.system import System, as_robot
 FormulationName = Literal["newton_euler", "lagrange"]
 BackendName = Literal["llvm", "interpreter"]
 
-# the functions of a Dynamics: those of the state alone, and those that are asked for by frame
+# the functions of a Dynamics: those of the state alone, those asked for by frame, those of loops and coupled joints
 STATE_FUNCTIONS = (
     "mass_matrix",
     "inverse_dynamics",
@@ -62,6 +64,7 @@ STATE_FUNCTIONS = (
     "configuration_rate",
 )
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
+CONSTRAINT_FUNCTIONS = ("constraint_error", "constraint_jacobian", "constraint_bias", "constraint_forces")
 
 
 # ── formulations ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -198,9 +201,11 @@ class Dynamics:
 
     @cached_property
     def forward_dynamics(self) -> CompiledFunction:
-        """a = FD(q, v, tau), shape (nv,)."""
-        self._refuse_constraints("forward_dynamics")
-        return self._function("forward_dynamics", ("q", "v", "tau", "wrenches"), self._recursion.forward_dynamics)
+        """a = FD(q, v, tau), shape (nv,). Constraints of loops and coupled joints are kept at this acceleration."""
+        inputs = ("q", "v", "tau", "wrenches")
+        if self.robot.is_open:
+            return self._function("forward_dynamics", inputs, self._recursion.forward_dynamics)
+        return self._function("forward_dynamics", inputs, lambda *state: self._constrained(*state).a)
 
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
@@ -220,6 +225,50 @@ class Dynamics:
             return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
 
         return self._function("energy", ("q", "v"), both, written=True)
+
+    # ── loops and coupled joints ──────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def constraint_error(self) -> CompiledFunction:
+        """phi(q), shape (nc,) [m or rad]: how far loops are open and coupled joints off. See mechanics.loops."""
+        return self._of_constraints("constraint_error", ("q",), loops.constraint_error)
+
+    @cached_property
+    def constraint_jacobian(self) -> CompiledFunction:
+        """J(q), shape (nc, nv): d phi/dt = J v."""
+        return self._of_constraints("constraint_jacobian", ("q",), loops.constraint_jacobian)
+
+    @cached_property
+    def constraint_bias(self) -> CompiledFunction:
+        """gamma(q, v) = -(dJ/dt) v, shape (nc,): the constraints hold on where J a = gamma."""
+        return self._of_constraints("constraint_bias", ("q", "v"), loops.constraint_bias)
+
+    @cached_property
+    def constraint_forces(self) -> CompiledFunction:
+        """(multipliers (nc,) [N or N m], rank ()) at (q, v, tau): J^T multipliers acts on the tree.
+
+        Where constraints repeat each other (rank < nc) the multipliers are those of least norm.
+        """
+
+        def forces(*state: Any) -> dict[str, Any]:
+            solved = self._constrained(*state)
+            return {"multipliers": solved.multipliers, "rank": solved.rank}
+
+        return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), forces)
+
+    def _of_constraints(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
+        if self.robot.is_open:
+            raise UnsupportedError(
+                f"{name}: robot '{self.robot.name}' is an open tree; it has no loops and no coupled joints."
+            )
+        return self._function(name, inputs, function)
+
+    def _constrained(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> loops.Constrained:
+        """The accelerations and multipliers of a robot with constraints, by this formulation's M and h."""
+        bias = self._recursion.bias_forces(tree, q, v, *loads)
+        rest = [force - held for force, held in zip(tau, bias, strict=True)]
+        J, gamma = loops.constraint_jacobian(tree, q), loops.constraint_bias(tree, q, v)
+        return loops.constrained_dynamics(self._recursion.mass_matrix(tree, q), rest, J, gamma)
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -284,15 +333,6 @@ class Dynamics:
     @cached_property
     def _recursion(self) -> Formulation:
         return FORMULATIONS[self.formulation]
-
-    def _refuse_constraints(self, what: str) -> None:
-        if not self.robot.is_open:
-            closed = [f"loop '{joint.name}'" for joint in self.robot.loops]
-            closed += [f"coupling of '{coupling.joint}'" for coupling in self.robot.couplings]
-            raise UnsupportedError(
-                f"{what}: robot '{self.robot.name}' is held together by {', '.join(closed)}, and this function knows "
-                "the open tree only. mass_matrix, bias_forces and inverse_dynamics describe the tree with those cut."
-            )
 
     @property
     def _square(self) -> Shape:

@@ -1,14 +1,50 @@
-"""Symmetric positive definite systems, solved entry by entry over any scalar.
+"""Linear systems over any scalar.
 
-For matrices of known small size whose entries may be graph nodes: everything is written out, nothing is pivoted.
-Structural zeros cost nothing.
+`solve_definite` writes everything out entry by entry, so structural zeros cost nothing: for small or sparse matrices.
+`solve` and `least_squares` are one block op each (see `blocks`): the graph keeps them whole, and backends loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinemorph.algebra.scalar import S, div, minus, times
+import numpy as np
+
+from kinemorph.algebra.scalar import Lifted, S, div, minus, times
+from kinemorph.blocks import RANK_TOLERANCE, Block, LeastSquares, Solve
+
+Matrix = Sequence[Sequence[S]]
+
+
+def solve(A: Matrix, B: Matrix) -> list[list[S]]:
+    """X, shape (n, k), with A X = B for a symmetric positive definite A, shape (n, n), of which the lower half is read."""
+    n, k = len(B), len(B[0])
+    lower = [A[i][j] for i in range(n) for j in range(i + 1)]
+    return _rows(applied(Solve(n, k), [*lower, *(entry for row in B for entry in row)]), k)
+
+
+def least_squares(A: Matrix, B: Matrix, tolerance: float = RANK_TOLERANCE) -> tuple[list[list[S]], S]:
+    """(X, rank): X = pinv(A) B, shape (n, k), for any A, shape (m, n). See `blocks.LeastSquares` for the tolerance."""
+    m, n, k = len(A), len(A[0]), len(B[0])
+    *entries, rank = applied(
+        LeastSquares(m, n, k, tolerance), [entry for rows in (A, B) for row in rows for entry in row]
+    )
+    return _rows(entries, k), rank
+
+
+def applied(block: Block, args: Sequence[S]) -> list[S]:
+    """The numbers that a block gives, for scalars of any kind."""
+    objects = [arg for arg in args if hasattr(arg, "block")]
+    if objects:
+        first = next((arg for arg in objects if isinstance(arg, Lifted)), objects[0])
+        return list(first.block(block, args))
+    values = block.meaning(*args)
+    batch = any(isinstance(arg, np.ndarray) for arg in args)
+    return list(values) if batch else [float(np.ravel(value)[0]) for value in values]
+
+
+def _rows(entries: Sequence[S], width: int) -> list[list[S]]:
+    return [list(entries[i : i + width]) for i in range(0, len(entries), width)]
 
 
 def solve_definite(A: Sequence[Sequence[S]], b: Sequence[S]) -> list[S]:

@@ -75,9 +75,34 @@ def inverse_is_affine(s: Sample) -> Figure:
 def forward_undoes_inverse(s: Sample) -> Figure:
     """FD(q, v, ID(q, v, a)) = a, over the condition number of M; `a` is measured against the fall under no forces."""
     d = s.dynamics
+    if not d.robot.is_open:
+        raise UnsupportedError("loops or coupled joints take part of the forces; see 'constrained dynamics'.")
     forward = d.forward_dynamics
     again, fall = s.call(forward, tau=s.call(d.inverse_dynamics)), s.call(forward, tau=0.0 * s.a)
     return s.worst((again - s.a) / condition_numbers(s)[:, None], s.a, fall)
+
+
+def constraints_hold(s: Sample) -> Figure:
+    """M a + h = tau + J^T lambda, and J a = gamma as well as it can be, for a = FD(q, v, tau); over cond(M).
+
+    Away from a closed configuration, repeated constraints may contradict each other; then J a - gamma is what least
+    squares leave: J^T D (J a - gamma) = 0 with D = 1 / diag(J M^-1 J^T).
+    """
+    d = s.dynamics
+    if d.robot.is_open:
+        raise UnsupportedError("the robot has no loops and no coupled joints.")
+    a, (shares, _) = s.call(d.forward_dynamics), s.call(d.constraint_forces)
+    M, h = s.call(d.mass_matrix), s.call(d.bias_forces)
+    J, gamma = s.call(d.constraint_jacobian), s.call(d.constraint_bias)
+    inertial, held = applied(M, a), applied(J.swapaxes(1, 2), shares)
+    condition = condition_numbers(s)[:, None]
+    figures = [s.worst((inertial + h - s.a - held) / condition, inertial, h, held)]
+    diagonal = np.einsum("nci,nci->nc", J, np.linalg.solve(M, J.swapaxes(1, 2)).swapaxes(1, 2))
+    weight = np.where(diagonal > 0.0, 1.0 / np.where(diagonal > 0.0, diagonal, 1.0), 0.0)
+    reached = applied(J, a)
+    left = applied(J.swapaxes(1, 2), weight * (reached - gamma))
+    sizes = [applied(np.abs(J).swapaxes(1, 2), weight * np.abs(x)) for x in (reached, gamma)]
+    return largest([*figures, s.worst(left / condition, *sizes)])
 
 
 def wrenches_enter_by_jacobians(s: Sample) -> Figure:
@@ -202,6 +227,7 @@ LAWS = (
     ),
     Law("inverse dynamics", "ID(q, v, a) = M a + h.", ROUNDING, inverse_is_affine),
     Law("forward dynamics", "FD(q, v, ID(q, v, a)) = a, the error over cond(M).", 1e-12, forward_undoes_inverse),
+    Law("constrained dynamics", "M a + h = tau + J^T lambda and J a = gamma, over cond(M).", 1e-11, constraints_hold),
     Law("outside wrenches", "A wrench w at a frame lowers ID by J^T w.", ROUNDING, wrenches_enter_by_jacobians),
     Law("links as written", "Recursions on the user's own links give the same.", ROUNDING, same_on_links_as_written),
     Law("bias forces", "h(q, v) = C v + g.", ROUNDING, bias_splits),

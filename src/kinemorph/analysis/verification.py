@@ -21,7 +21,7 @@ from kinemorph.analysis.sampling import Array, Figure, Sample, drawn, largest
 from kinemorph.analysis.verdict import Check, Verification, judged
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.deriving import FORMULATIONS, STATE_FUNCTIONS, Dynamics, derive
+from kinemorph.deriving import CONSTRAINT_FUNCTIONS, FORMULATIONS, STATE_FUNCTIONS, Dynamics, derive
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -107,9 +107,8 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], Figure]:
             return figures[0]._replace(note=note)
         M = s.call(other.mass_matrix)
         figures.append(s.worst(s.call(d.mass_matrix) - M, M))
-        if d.robot.is_open:
-            ours, theirs = (s.call(way.forward_dynamics, still=True) for way in (d, other))
-            figures.append(s.worst((ours - theirs) / condition_numbers(s)[:, None], ours, theirs))
+        ours, theirs = (s.call(way.forward_dynamics, still=True) for way in (d, other))
+        figures.append(s.worst((ours - theirs) / condition_numbers(s)[:, None], ours, theirs))
         return largest(figures)
 
     return figure
@@ -157,7 +156,8 @@ def _compiled_is_interpreted(s: Sample) -> Figure:
 
 def _every_function(d: Dynamics) -> list[CompiledFunction]:
     """The functions of a model, and those of one frame."""
-    functions = [getattr(d, name) for name in STATE_FUNCTIONS if name != "forward_dynamics" or d.robot.is_open]
+    names = STATE_FUNCTIONS if d.robot.is_open else (*STATE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+    functions = [getattr(d, name) for name in names]
     end = d.robot.frames[0].name if d.robot.frames else d.robot.body_names[-1]
     return [*functions, d.pose(end), d.jacobian(end), d.jacobian_rate(end)]
 

@@ -9,7 +9,7 @@ from typing import Any
 from kinemorph.codegen.printing import format_program
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.display.equations import ParameterChoice, symbolic_dynamics, write_equations
-from kinemorph.display.menu import MAIN_FUNCTIONS, open_functions
+from kinemorph.display.menu import MAIN_FUNCTIONS
 from kinemorph.display.summaries import Data, function_of, timed
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
@@ -65,7 +65,7 @@ def emitted(
         dynamics = symbolic_dynamics(robot, name, parameters)
     else:
         dynamics = derive(robot, name, parameters=parameters, backend="interpreter" if printed else "llvm")
-    names = list(functions) or (open_functions(robot, MAIN_FUNCTIONS) if write is None else ["inverse_dynamics"])
+    names = list(functions) or (MAIN_FUNCTIONS if write is None else ["inverse_dynamics"])
     rows = []
     for wanted in names:
         function, row = timed(lambda wanted=wanted: function_of(dynamics, wanted, frame, reference))  # type: ignore[misc]
@@ -79,20 +79,15 @@ def emitted(
     }
 
 
-def notes(robot: Robot, data: Data, *, complete: bool) -> list[str]:
-    """What one should know about functions of a robot with loops or couplings; `complete` where they were named."""
+def notes(robot: Robot, data: Data) -> list[str]:
+    """What one should know about functions of a robot with loops or couplings."""
     shown = {row["function"] for row in data["functions"]}
     held = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
     count = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for number, kind in held if number)
     if not count or not shown & set(MAIN_FUNCTIONS):
         return []
-    left_out = (
-        ""
-        if complete or data["emit"] != "summary"
-        else ("; forward_dynamics is left out, since it would need the forces that hold the robot together")
-    )
     tree = "the tree cut open" if robot.loops else "the tree without them"
-    return [f"robot '{robot.name}' has {count}: M, h and ID describe {tree}{left_out}."]
+    return [f"robot '{robot.name}' has {count}: M, h and ID describe {tree}, FD keeps the constraints."]
 
 
 def as_text(data: Data) -> str:

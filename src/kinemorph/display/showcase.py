@@ -20,7 +20,7 @@ from kinemorph.display.drawing import draw, poses_at
 from kinemorph.display.emitting import write_text
 from kinemorph.display.equations import WrittenEquations, equations_of_motion
 from kinemorph.display.figures import draw_mass_matrix, draw_op_counts, draw_topology
-from kinemorph.display.menu import open_functions
+from kinemorph.display.menu import MAIN_FUNCTIONS
 from kinemorph.display.summaries import Data, function_of, mass_matrix_figures, timed
 from kinemorph.display.typesetting import draw_equations
 from kinemorph.errors import KinemorphError
@@ -71,7 +71,7 @@ def showcase(robot: Robot, folder: Path, say: Say = lambda message: None) -> Dat
     say(f"deriving {robot.name}")
     dynamics = derive(robot)
     q = stance(robot)
-    made = [timed(lambda name=name: function_of(dynamics, name)) for name in open_functions(robot)]  # type: ignore[misc]
+    made = [timed(lambda name=name: function_of(dynamics, name)) for name in MAIN_FUNCTIONS]  # type: ignore[misc]
     M = dynamics.mass_matrix(q)
     say(f"verifying {robot.name}")
     verification = verify(dynamics)

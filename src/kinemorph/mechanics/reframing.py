@@ -77,11 +77,13 @@ def reframe(tree: Tree) -> Tree:
                 sigma=turn.out_symmetric(sigma),
             )
         )
-    attachments = {
-        name: at if at.link == WORLD else Attachment(at.link, compose(inverse(gauges[at.link].pose()), at.pose))
-        for name, at in tree.attachments.items()
-    }
-    return replace(tree, links=tuple(links), attachments=attachments)
+
+    def seen_anew(at: Attachment) -> Attachment:
+        return at if at.link == WORLD else Attachment(at.link, compose(inverse(gauges[at.link].pose()), at.pose))
+
+    attachments = {name: seen_anew(at) for name, at in tree.attachments.items()}
+    closures = tuple(replace(c, parent=seen_anew(c.parent), child=seen_anew(c.child)) for c in tree.closures)
+    return replace(tree, links=tuple(links), attachments=attachments, closures=closures)
 
 
 def _wanted_gauges(tree: Tree) -> list[Gauge]:

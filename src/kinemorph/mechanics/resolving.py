@@ -13,10 +13,10 @@ from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse, turn
 from kinemorph.algebra.inertia import Inertia, second_moment, transformed
-from kinemorph.algebra.vectors import Mat, Vec, cross, scale, transpose
+from kinemorph.algebra.vectors import Mat, Vec, cross, matvec, scale, transpose
 from kinemorph.mechanics.composite_bodies import joined_moments
 from kinemorph.mechanics.motions import ZERO3, ZERO_SYM
-from kinemorph.mechanics.tree import WORLD, Attachment, Link, Moments, Tree
+from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Follow, Link, Moments, Tree
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -27,7 +27,7 @@ Lookup = Mapping[str, Any]
 def resolve(robot: Robot, lookup: Lookup | None = None) -> Tree:
     """The tree of a robot. `lookup` gives scalars by parameter name; the others take their nominal value.
 
-    Joints that close a loop are left out: the tree is what remains when they are cut.
+    The links are what remains when every loop is cut; the cut joints are its closures.
     """
     links: list[Link] = []
     attachments: dict[str, Attachment] = {"world": Attachment(WORLD, IDENTITY)}
@@ -48,7 +48,36 @@ def resolve(robot: Robot, lookup: Lookup | None = None) -> Tree:
     for index, (mass, h, sigma) in enumerate(held[:-1]):
         links[index] = replace(links[index], mass=mass, h=h, sigma=sigma)
     gravity = evaluate_all(robot.gravity, lookup)
-    return Tree(robot.name, tuple(links), robot.nq, robot.nv, gravity, attachments, held[-1])
+    closures = tuple(_closure(joint, attachments, lookup) for joint in robot.loops)
+    follows = tuple(
+        Follow(
+            f"coupling of {coupling.joint}",
+            robot.q_slice(coupling.joint).start,
+            robot.q_slice(coupling.leader).start,
+            evaluate(coupling.multiplier, lookup),
+            evaluate(coupling.offset, lookup),
+        )
+        for coupling in robot.couplings
+    )
+    return Tree(robot.name, tuple(links), robot.nq, robot.nv, gravity, attachments, held[-1], closures, follows)
+
+
+def _closure(joint: Joint, attachments: Mapping[str, Attachment], lookup: Lookup | None) -> Closure:
+    """The conditions of a joint that closes a loop, between frames whose z axis is its axis."""
+    R = z_frame(joint.axis)
+
+    def side(body: str, placement: Pose) -> Attachment:
+        base = attachments[body]
+        return Attachment(base.link, compose(base.pose, _pose(placement, lookup), turn(R)))
+
+    return Closure(
+        joint.name,
+        joint.table.closure,
+        side(joint.parent, joint.placement),
+        side(joint.child, joint.child_placement),
+        matvec(transpose(R), joint.axis2),
+        evaluate(joint.pitch, lookup),
+    )
 
 
 def _joined_by(joint: Joint, robot: Robot, at: Attachment, links: list[Link], lookup: Lookup | None) -> Attachment:

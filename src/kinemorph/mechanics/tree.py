@@ -81,6 +81,32 @@ class Attachment:
 
 
 @dataclass(frozen=True)
+class Closure:
+    """A joint that closes a loop: the conditions it puts on the pose of its child's side seen from its parent's side.
+
+    Both sides are frames whose z axis is the joint's axis; they coincide where the joint is at rest.
+    """
+
+    name: str
+    conditions: tuple[str, ...]  # of joint.CLOSURE_ROWS
+    parent: Attachment
+    child: Attachment
+    second: Vec3  # the second axis of a universal joint, in the child's side
+    pitch: S  # [m/rad] of a helical joint
+
+
+@dataclass(frozen=True)
+class Follow:
+    """A joint that follows another: q[joint] = multiplier * q[leader] + offset, by places in q."""
+
+    name: str
+    joint: int
+    leader: int
+    multiplier: S
+    offset: S
+
+
+@dataclass(frozen=True)
 class Tree:
     """Links parent first; `gravity` in the world frame [m/s^2]; attachments by body and frame name."""
 
@@ -91,6 +117,8 @@ class Tree:
     gravity: Vec3
     attachments: Mapping[str, Attachment] = field(repr=False)
     ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # of the bodies fixed to the world
+    closures: tuple[Closure, ...] = ()
+    follows: tuple[Follow, ...] = ()
 
     def moves(self, q: Sequence[S]) -> list[Move]:
         """Pose of every link in its parent."""

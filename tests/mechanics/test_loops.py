@@ -1,0 +1,176 @@
+"""Loops and coupled joints: conditions of every joint kind, exact derivatives, and dynamics that keep them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.deriving import derive
+from kinemorph.errors import UnsupportedError
+from kinemorph.mechanics.loops import CONDITIONS
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.configuration import integrate, random_configuration
+from kinemorph.model.joint import CLOSURE_ROWS, JOINT_KINDS
+from kinemorph.model.library import build
+from kinemorph.model.robot import Robot
+from random_robots import random_axis, random_body, random_pose
+
+KINDS = tuple(kind for kind in JOINT_KINDS if kind != "free")
+CLOSED = np.array([0.6, 0.02989836, 1.6066907])  # of the four-bar, to eight digits
+
+
+def joined(kind: str, seed: int, *, closed_by: str | None = None, base: str = "free") -> Robot:
+    """A body on the world by a joint of `kind`; or by `base`, and closed again by a joint of kind `closed_by`."""
+    rng = np.random.default_rng(seed)
+    placement, on_child = random_pose(rng), random_pose(rng)
+    axis, across = random_axis(rng), random_axis(rng)
+    axis2 = np.cross(axis, across) / np.linalg.norm(np.cross(axis, across))
+    data = {"placement": placement, "child_placement": on_child}
+    if kind not in ("planar", "spherical", "fixed", "free"):
+        data["axis"] = axis
+    if kind == "universal":
+        data["axis2"] = tuple(map(float, axis2))
+    if kind == "helical":
+        data["pitch"] = 0.07
+    builder = RobotBuilder(f"{kind}{seed}")
+    builder.add(random_body(rng, "link"))
+    if closed_by is None:
+        builder.joint("j", kind, "world", "link", **data)
+    else:
+        builder.joint("base", base, "world", "link", **(data if base == kind else {}))
+        builder.joint("j", closed_by, "world", "link", **data)
+    return builder.build()
+
+
+def pose_and_twist(robot: Robot, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    d = derive(robot, backend="interpreter")
+    return d.pose("link")(q), d.jacobian("link")(q) @ v
+
+
+def free_state(T: np.ndarray) -> np.ndarray:
+    from kinemorph.algebra.groups import rotation_to_quat
+
+    R = tuple(tuple(map(float, row)) for row in T[:3, :3])
+    return np.array([*T[:3, 3], *rotation_to_quat(Pose(R, (0.0, 0.0, 0.0)).R)])
+
+
+def test_every_condition_of_the_joint_table_has_its_rows() -> None:
+    assert set(CONDITIONS) == set(CLOSURE_ROWS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_loop_repeating_a_joint_constrains_nothing(kind: str) -> None:
+    if kind == "fixed":
+        pytest.skip("a body fixed to the world does not move")
+    robot = joined(kind, 3, closed_by=kind, base=kind)
+    d = derive(robot, backend="interpreter")
+    rng = np.random.default_rng(1)
+    q = np.array([0.3 * x for x in random_configuration(robot, rng)]) if kind != "spherical" else None
+    if q is None:  # a small turn: opposite sides of a closure are not told apart
+        q = np.array([0.9, 0.2, -0.3, 0.1])
+    v, tau = rng.normal(size=(2, robot.nv))
+    assert np.abs(d.constraint_error(q)).max() < 1e-14
+    assert np.abs(d.constraint_jacobian(q)).max() < 1e-14
+    assert np.abs(d.constraint_bias(q, v)).max() < 1e-13
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_free_body_held_by_a_loop_moves_as_on_a_joint(kind: str) -> None:
+    """Two descriptions of one robot: a joint in the tree, and a free body that the same joint closes to the world."""
+    tree, loop = joined(kind, 5), joined(kind, 5, closed_by=kind)
+    ours, theirs = (derive(robot, backend="interpreter") for robot in (loop, tree))
+    rng = np.random.default_rng(2)
+    q = 0.4 * rng.normal(size=tree.nq) if kind != "spherical" else np.array([0.9, 0.2, -0.3, 0.1])
+    v = rng.normal(size=tree.nv)
+    q[:] = integrate(tree, q, 0.0 * v) if tree.nq else q
+    tau = np.zeros(tree.nv)
+    T, twist = pose_and_twist(tree, q, v)
+    qf = free_state(T)
+    assert np.abs(ours.constraint_error(qf)).max() < 1e-13
+    J = ours.constraint_jacobian(qf)
+    assert J.shape == (6 - tree.nv, 6) and np.linalg.matrix_rank(J) == 6 - tree.nv
+    assert np.abs(J @ twist).max() < 1e-13
+    a = ours.forward_dynamics(qf, twist, np.zeros(6))
+    forces, rank = ours.constraint_forces(qf, twist, np.zeros(6))
+    assert rank == 6 - tree.nv
+    jacobian = theirs.jacobian("link")
+    expected = np.zeros(6)
+    if tree.nv:
+        expected = jacobian(q) @ theirs.forward_dynamics(q, v, tau) + theirs.jacobian_rate("link")(q, v) @ v
+    # the rate of a body twist is the twist of the joint's own acceleration
+    assert np.abs(a - expected).max() < 1e-11 * max(1.0, np.abs(expected).max())
+    residual = ours.mass_matrix(qf) @ a + ours.bias_forces(qf, twist) - J.T @ forces
+    assert np.abs(residual).max() < 1e-11 * max(1.0, np.abs(forces).max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_jacobian_and_bias_are_derivatives_of_the_error(kind: str) -> None:
+    robot = joined(kind, 7, closed_by=kind)
+    d = derive(robot, backend="interpreter")
+    rng = np.random.default_rng(3)
+    q, v = random_configuration(robot, rng), rng.normal(size=6)
+    h = 1e-5
+    ahead, behind = integrate(robot, q, h * v), integrate(robot, q, -h * v)
+    slope = (d.constraint_error(ahead) - d.constraint_error(behind)) / (2.0 * h)
+    assert np.abs(slope - d.constraint_jacobian(q) @ v).max() < 1e-8
+    turn = (d.constraint_jacobian(ahead) - d.constraint_jacobian(behind)) @ v / (2.0 * h)
+    assert np.abs(turn + d.constraint_bias(q, v)).max() < 1e-8
+
+
+@pytest.mark.parametrize("closure", ["revolute", "spherical"])
+def test_the_four_bar_keeps_its_loop_and_its_energy_rate(closure: str) -> None:
+    robot = build("four_bar") if closure == "revolute" else type(build("four_bar")) and _four_bar(closure)
+    d = derive(robot, backend="interpreter")
+    J = d.constraint_jacobian(CLOSED)
+    v = np.linalg.svd(J)[2][-1]
+    tau = np.array([1.0, 2.0, 3.0])
+    a = d.forward_dynamics(CLOSED, v, tau)
+    forces, rank = d.constraint_forces(CLOSED, v, tau)
+    assert rank == 2 and len(forces) == len(J)
+    assert np.abs(J @ a - d.constraint_bias(CLOSED, v)).max() < 1e-13
+    power = v @ (tau + J.T @ forces)
+    assert power == pytest.approx(v @ tau, abs=1e-12)  # constraint forces do no work
+    by_energy = derive(robot, "lagrange", backend="interpreter").forward_dynamics(CLOSED, v, tau)
+    assert np.abs(a - by_energy).max() < 1e-12 * np.abs(a).max()
+
+
+def _four_bar(closure: str) -> Robot:
+    from kinemorph.model.library.linkages import four_bar
+
+    return four_bar(closure=closure)
+
+
+def test_the_four_bar_against_one_coordinate() -> None:
+    """M and h projected on the one motion that the loop leaves give the same acceleration."""
+    d = derive(build("four_bar"), backend="interpreter")
+    J = d.constraint_jacobian(CLOSED)
+    t = np.linalg.svd(J)[2][-1]
+    v = 1.7 * t
+    tau = np.array([0.4, 0.0, -0.2])
+    particular = np.linalg.pinv(J) @ d.constraint_bias(CLOSED, v)
+    M, h = d.mass_matrix(CLOSED), d.bias_forces(CLOSED, v)
+    s = t @ (tau - h - M @ particular) / (t @ M @ t)
+    assert np.abs(d.forward_dynamics(CLOSED, v, tau) - (particular + s * t)).max() < 1e-12
+
+
+def test_a_coupled_joint_follows() -> None:
+    builder = RobotBuilder("gripper")
+    rng = np.random.default_rng(0)
+    for name in ("left", "right"):
+        builder.add(random_body(rng, name))
+        builder.joint(f"{name}_slide", "prismatic", "world", name, axis=(1.0, 0.0, 0.0))
+    builder.couple("right_slide", "left_slide", multiplier=-2.0, offset=0.1)
+    d = derive(builder.build(), backend="interpreter")
+    q = np.array([0.2, -0.3])
+    assert d.constraint_error(q) == pytest.approx([0.0], abs=1e-16)
+    assert np.array_equal(d.constraint_jacobian(q), [[2.0, 1.0]])
+    a = d.forward_dynamics(q, np.array([1.0, -2.0]), np.array([3.0, 0.5]))
+    assert a[1] == pytest.approx(-2.0 * a[0], rel=1e-14)
+    masses = np.diag(d.mass_matrix(q))
+    assert a[0] == pytest.approx((3.0 - 2.0 * 0.5) / (masses[0] + 4.0 * masses[1]), rel=1e-13)
+
+
+def test_open_trees_have_no_constraints() -> None:
+    with pytest.raises(UnsupportedError, match="open tree"):
+        _ = derive(build("pendulum")).constraint_jacobian
