@@ -17,7 +17,7 @@ Matrix = Sequence[Sequence[S]]
 
 
 def solve(A: Matrix, B: Matrix) -> list[list[S]]:
-    """X, shape (n, k), with A X = B for a symmetric positive definite A, shape (n, n), of which the lower half is read."""
+    """X, shape (n, k), with A X = B for a symmetric positive definite A, shape (n, n); its lower half is read."""
     n, k = len(B), len(B[0])
     lower = [A[i][j] for i in range(n) for j in range(i + 1)]
     return _rows(applied(Solve(n, k), [*lower, *(entry for row in B for entry in row)]), k)

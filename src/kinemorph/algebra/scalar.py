@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from kinemorph.blocks import Block
 from kinemorph.ops import OPS
 
 S: TypeAlias = Any  # float | NDArray[float64] | Expr | Dual: whatever has the operators and the methods below
@@ -38,6 +39,10 @@ class Lifted:
     def apply(self, name: str, *args: S) -> S:
         """The op `name` of the vocabulary on `args`, of which at least one is lifted."""
         raise TypeError(f"{type(self).__name__} does not say what op '{name}' does to it; define its method `apply`")
+
+    def block(self, block: Block, args: Sequence[S]) -> list[S]:
+        """The numbers that a block op gives for `args`, of which at least one is lifted."""
+        raise TypeError(f"{type(self).__name__} does not say what a block does to it; define its method `block`")
 
 
 def _quiet(name: str) -> Callable[..., Any]:

@@ -2,9 +2,9 @@
 
     phi(q) = 0,      J(q) v = d phi/dt,      J a = gamma(q, v) = -(dJ/dt) v
 
-phi says how far every closure is open: one number per condition of the joint that closes the loop (`joint.CLOSURE_ROWS`),
-then one per coupled joint. J and gamma are its first and second derivatives along the motion, by dual numbers, so they
-are exact wherever the robot stands, closed or not. With the multipliers lambda of the constraints
+phi says how far every closure is open: one number per condition of the joint that closes the loop
+(`joint.CLOSURE_ROWS`), then one per coupled joint. J and gamma are its first and second derivatives along the motion,
+by dual numbers, so they are exact wherever the robot stands, closed or not. With the multipliers lambda
 
     M a + h = tau + J^T lambda,      J a = gamma
 
