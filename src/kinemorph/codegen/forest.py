@@ -17,6 +17,7 @@ from functools import cached_property
 from kinemorph.codegen.loops import Affine, LoopBuilder, View
 
 Range = tuple[int, int]
+Bounds = tuple[Affine | int, Affine | int]
 Pair = Callable[[Affine, Affine], None]
 
 
@@ -103,7 +104,7 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
     """M, shape (n, n), by its lower triangle, in place: D on the diagonal, L below it. The upper triangle stays as is."""
     inverse, share = loop.buffer("factor_inverse"), loop.buffer("factor_share")
 
-    def eliminate(j: Affine, i: Affine, *ranges: tuple[Affine | int, Affine | int]) -> None:
+    def eliminate(j: Affine, i: Affine, *ranges: Bounds) -> None:
         """Takes the share of j from row i, over the given columns."""
         loop.let(share, lambda a, d: a * d, M[j, i], inverse)
         for low, high in ranges:
@@ -119,7 +120,7 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
             for k, (low, high) in enumerate(run.above):
                 with loop.repeat(low, high) as i:
                     eliminate(j, i, (low, i + 1), *run.above[k + 1 :])
-            for low, high in ((run.start, j), *run.above):
+            for low, high in _above_in(run, j):
                 with loop.repeat(low, high) as i:
                     loop.let(M[j, i], lambda a, d: a * d, M[j, i], inverse)
 
@@ -135,7 +136,7 @@ def solve_rows(loop: LoopBuilder, forest: Forest, L: View, X: View, blocks: Sequ
         spans = [(start + low, start + high) for start in blocks for low, high in forest.related(run)]
         with loop.repeat(run.stop - run.start) as done:
             j = run.stop - 1 - done
-            for low, high in ((run.start, j), *run.above):
+            for low, high in _above_in(run, j):
                 with loop.repeat(low, high) as i:
                     for first, last in _joined(spans):
                         with loop.repeat(first, last) as c:
@@ -146,9 +147,14 @@ def solve_rows(loop: LoopBuilder, forest: Forest, L: View, X: View, blocks: Sequ
             loop.let(inverse, lambda d: 1.0 / d, L[j, j])
             with loop.repeat(m) as c:
                 loop.let(X[j, c], lambda x, d: x * d, X[j, c], inverse)
-            for low, high in ((run.start, j), *run.above):
+            for low, high in _above_in(run, j):
                 with loop.repeat(low, high) as i, loop.repeat(m) as c:
                     loop.let(X[j, c], lambda x, l, y: x - l * y, X[j, c], L[j, i], X[i, c])
+
+
+def _above_in(run: Run, j: Affine) -> list[Bounds]:
+    """Ranges of everything that index j of a run hangs on."""
+    return [(run.start, j), *run.above]
 
 
 def _above(parent: int, place: dict[int, Run]) -> tuple[Range, ...]:
