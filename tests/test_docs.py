@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "docs" / "robots.md", ROOT / "docs" / "dynamics.md"]
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("robots", "dynamics", "derivatives")]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

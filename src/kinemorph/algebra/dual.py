@@ -2,7 +2,8 @@
 
 `Dual(x, dx)` stands for x + dx e with e^2 = 0. Value and tangent are scalars of any kind: floats give a derivative at
 a point, batches many at once, graph nodes the derivative as an expression, dual numbers the second derivative. The
-rules are the derivative rows of the op vocabulary; only the plain arithmetic is written out here, for speed.
+rules are the derivative rows of the op vocabulary and the rules of its blocks; only the plain arithmetic is written
+out here, for speed.
 
 Each dual number has a *level*, which tells nested derivatives apart: an operation works at the highest level among its
 arguments and takes everything of a lower level as constant. A dual number made of others lies one level above them,
@@ -16,7 +17,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from kinemorph.algebra import scalar
+from kinemorph.algebra.linear import applied
 from kinemorph.algebra.scalar import Lifted, S, f, is_zero, minus, plus, times
+from kinemorph.block_rules import RULES
+from kinemorph.blocks import Block
 from kinemorph.ops import OPS
 
 _fresh_level = itertools.count(1000, 1000).__next__  # room in between for duals that are nested by hand
@@ -48,6 +52,14 @@ class Dual(Lifted):
             for partial, x in zip(row.derivative(f, *values, result), args, strict=True):
                 tangent = plus(tangent, times(partial, _tangent(x, level)))
         return Dual(result, tangent, level)
+
+    def block(self, block: Block, args: Sequence[S]) -> list[S]:
+        """A block on `args` by its rule: the values, each with its tangent."""
+        level = max(map(_level, args))
+        given, rates = [_value(x, level) for x in args], [_tangent(x, level) for x in args]
+        values = applied(block, given)
+        (tangents,) = RULES[type(block)].forward(block, applied, given, values, [rates])
+        return [Dual(value, tangent, level) for value, tangent in zip(values, tangents, strict=True)]
 
     # ── arithmetic ────────────────────────────────────────────────────────────────────────────────────────────────────
 

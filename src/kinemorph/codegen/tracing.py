@@ -36,7 +36,7 @@ def trace(
     refs: list[int] = []
     for port, value in values.items():
         ports.append(Port(port, (outputs or {}).get(port) or _shape_of(value)))
-        refs.extend(graph.reference(entry) for entry in _entries(value))
+        refs.extend(graph.reference(entry) for entry in entries_of(value))
     names = tuple(Port(port, tuple(shape)) for port, shape in inputs.items())
     return Program(name or getattr(function, "__name__", "traced"), names, tuple(ports), graph, tuple(refs))
 
@@ -53,9 +53,10 @@ def _shape_of(value: Any) -> Shape:
     return ()
 
 
-def _entries(value: Any) -> Iterable[Any]:
+def entries_of(value: Any) -> Iterable[Any]:
+    """The scalars of nested lists or tuples, row by row."""
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from _entries(item)
+            yield from entries_of(item)
     else:
         yield value
