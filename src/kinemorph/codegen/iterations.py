@@ -1,0 +1,306 @@
+"""Loops that any program can run in: many steps of fixed size, steps that choose their own size, Newton's iteration.
+
+Each takes a Program and gives a LoopProgram, so that a whole run is one call of machine code. They have never heard of
+a robot; a method is data (a `Tableau`), the loop around it is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kinemorph.blocks import LeastSquares
+from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.routines import routine
+from kinemorph.errors import CompileError
+
+Row = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """An explicit Runge-Kutta method: stage s is at time c[s], state y + dt sum a[s][j] k[j]; the step is by b.
+
+    `error`, where the method has one, are the weights of the difference to its companion of lower order.
+    """
+
+    a: tuple[Row, ...]
+    b: Row
+    c: Row
+    order: int
+    error: Row = ()
+
+    @property
+    def first_same_as_last(self) -> bool:
+        """Whether the last stage of a step is the first one of the next."""
+        return self.a[-1] == self.b[: len(self.a[-1])] and self.c[-1] == 1.0 and self.b[-1] == 0.0
+
+
+EULER = Tableau(a=((),), b=(1.0,), c=(0.0,), order=1)
+HEUN = Tableau(a=((), (1.0,)), b=(0.5, 0.5), c=(0.0, 1.0), order=2)
+RK4 = Tableau(
+    a=((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), b=(1 / 6, 1 / 3, 1 / 3, 1 / 6), c=(0.0, 0.5, 0.5, 1.0), order=4
+)
+DORMAND_PRINCE = Tableau(  # Dormand & Prince (1980), RK5(4)7M
+    a=(
+        (),
+        (1 / 5,),
+        (3 / 40, 9 / 40),
+        (44 / 45, -56 / 15, 32 / 9),
+        (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+        (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+        (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+    ),
+    b=(35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0.0),
+    c=(0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0),
+    order=5,
+    error=(71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40),
+)
+
+
+def fixed_steps(rate: Program, tableau: Tableau = RK4) -> LoopProgram:
+    """`steps` steps of size `dt` of  dy/dt = rate(t, y, ...).
+
+    `rate` has an input `y` and one output of the same size; an input `t` is the time, all others are held. The loop
+    program takes the inputs of `rate`, then `dt` () and `steps` (), and gives `y` and `t` at the end.
+    """
+    loop, n = _around(rate, {"dt": (), "steps": ()}, {"y_end": n_of(rate), "t_end": ()})
+    y, t, dt = loop["y_end"], loop["t_end"], loop["dt"]
+    begun = loop["t"] if "t" in _names(rate.inputs) else loop.constant("t", [0.0], ())
+    loop.copy(y, loop["y"])
+    loop.copy(t, begun)
+    taken = loop.buffer("taken")
+    slopes = _slopes(loop, tableau, n)
+    with loop.repeat(loop["steps"]):
+        _stages(loop, rate, tableau, y, t, dt, slopes)
+        _combine(loop, y, y, dt, slopes, tableau.b)
+        loop.let(taken, lambda k: k + 1.0, taken)
+        loop.let(t, lambda t0, k, dt: t0 + k * dt, begun, taken, dt)
+    return loop.program()
+
+
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the step size control
+
+
+def adaptive_steps(rate: Program, tableau: Tableau = DORMAND_PRINCE) -> LoopProgram:
+    """Steps of  dy/dt = rate(t, y, ...)  from `t` to `until` whose size keeps the error within tolerances.
+
+    The loop program takes the inputs of `rate` (with `t` as in `fixed_steps`; it is added where `rate` has none), then
+    `until` (), `dt` () the first step, `rtol` (), `atol` () and `limit` (), the most steps to try. It gives `y_end`,
+    `t_end` (short of `until` where the limit was reached or the steps became too small to count), `dt_end` the next
+    step, `accepted` and `rejected`. The error of a step is the root mean square of  error / (atol + rtol |y|).
+    """
+    if not tableau.error:
+        raise CompileError("adaptive_steps: the tableau has no error weights. Use DORMAND_PRINCE, or fixed_steps.")
+    more = {name: () for name in ("until", "dt", "rtol", "atol", "limit")}
+    if "t" not in _names(rate.inputs):
+        more = {"t": (), **more}
+    ends = {"y_end": n_of(rate), "t_end": (), "dt_end": (), "accepted": (), "rejected": ()}
+    loop, n = _around(rate, more, ends)
+    y, t, dt = loop["y_end"], loop["t_end"], loop["dt_end"]
+    until, accepted, rejected = loop["until"], loop["accepted"], loop["rejected"]
+    for out, source in ((y, loop["y"]), (t, loop["t"]), (dt, loop["dt"])):
+        loop.copy(out, source)
+    for count in (accepted, rejected):
+        loop.let(count, lambda: 0.0)
+    going, step, error, good = (loop.buffer(name) for name in ("going", "step", "error", "good"))
+    new, off = loop.buffer("new", (n,)), loop.buffer("off", (n,))
+    slopes = _slopes(loop, tableau, n)
+
+    def look() -> None:
+        loop.let(
+            going,
+            lambda t, until, dt, a, r, limit: (t < until) * (a + r < limit) * (t + 0.01 * dt > t),
+            *(t, until, dt, accepted, rejected, loop["limit"]),
+        )
+
+    look()
+    fresh = loop.buffer("fresh")  # whether the first stage has to be computed
+    loop.let(fresh, lambda: 1.0)
+    with loop.while_(going):
+        loop.let(step, lambda dt, t, until: dt.minimum(until - t), dt, t, until)
+        with loop.if_(fresh):
+            _rate_at(loop, rate, y, t, slopes[0])
+        _stages(loop, rate, tableau, y, t, step, slopes, first=1)
+        _combine(loop, new, y, step, slopes, tableau.b)
+        _combine(loop, off, None, step, slopes, tableau.error)
+        loop.let(error, lambda: 0.0)
+        with loop.repeat(n) as i:
+            loop.let(
+                error,
+                lambda e, d, old, new, rtol, atol: e + (d / (atol + rtol * abs(old).maximum(abs(new)))) ** 2 / n,
+                *(error, off[i], y[i], new[i], loop["rtol"], loop["atol"]),
+            )
+        loop.let(error, lambda e: e.sqrt(), error)
+        loop.let(good, lambda e: e <= 1.0, error)
+        exponent = -1.0 / tableau.order
+        loop.let(
+            dt,
+            lambda h, e: (
+                h * (e <= 1e100).where((SAFETY * e.maximum(1e-10) ** exponent).minimum(GROW).maximum(SHRINK), SHRINK)
+            ),
+            *(step, error),
+        )
+        with loop.if_(good):
+            loop.copy(y, new)
+            loop.let(t, lambda t, h, until: (t + h < until).where(t + h, until), t, step, until)
+            loop.let(accepted, lambda k: k + 1.0, accepted)
+            if tableau.first_same_as_last:
+                loop.copy(slopes[0], slopes[-1])
+                loop.let(fresh, lambda: 0.0)
+            else:
+                loop.let(fresh, lambda: 1.0)
+        with loop.otherwise():
+            loop.let(rejected, lambda k: k + 1.0, rejected)
+            loop.let(fresh, lambda: 0.0)
+        look()
+    return loop.program()
+
+
+HALVINGS = 20  # of a Newton step that does not lead down
+
+
+def newton(residual: Program, by: str = "x") -> LoopProgram:
+    """x with residual(x, ...) = 0 near a first guess: Newton's iteration with exact derivatives.
+
+    `residual` has one output (m,); `by` names its input (n,) that is sought. Steps are least-squares steps of least
+    norm, so m and n may differ and rows may repeat; a step that does not lower the largest residual is halved. The
+    loop program takes the inputs of `residual`, then `tolerance` () and `limit` (), and gives `solution`, `error` (the
+    largest residual) and `iterations`; where `error` is above the tolerance, it has not converged.
+    """
+    places = {port.name: port for port in residual.inputs}
+    if by not in places or len(residual.outputs) != 1:
+        listed = ", ".join(places)
+        raise CompileError(
+            f"newton: program '{residual.name}' has the inputs {listed} and {len(residual.outputs)} outputs; "
+            f"expected an input '{by}' and one output."
+        )
+    m, n = residual.outputs[0].size, places[by].size
+    ends = {"solution": (n,), "error": (), "iterations": ()}
+    loop = LoopBuilder(f"newton of {residual.name}", _shapes(residual) | {"tolerance": (), "limit": ()}, ends)
+    x, error, count = loop["solution"], loop["error"], loop["iterations"]
+    system, found = loop.buffer("system", (m * n + m,)), loop.buffer("found", (n + 1,))
+    rest, trial, size = loop.buffer("rest", (m,)), loop.buffer("trial", (n,)), loop.buffer("size")
+    going, share, worse = loop.buffer("going"), loop.buffer("share"), loop.buffer("worse")
+    slope = jacobian(residual, residual.outputs[0].name, by)
+
+    def inputs(at: View) -> list[View]:
+        return [at if port.name == by else loop[port.name] for port in residual.inputs]
+
+    def measure(at: View, size: View) -> None:
+        loop.call(residual, [rest], inputs(at))
+        loop.let(size, lambda: 0.0)
+        with loop.repeat(m) as i:
+            loop.let(size, lambda e, r: (abs(r) <= e).where(e, abs(r)), size, rest[i])  # a NaN stays
+
+    def look() -> None:
+        loop.let(
+            going,
+            lambda e, tol, k, limit: (tol < e) * (k < limit),
+            *(error, loop["tolerance"], count, loop["limit"]),
+        )
+
+    with loop.repeat(n) as i:
+        loop.copy(x[i], View(by, (n,), loop[by].offset)[i])
+    loop.let(count, lambda: 0.0)
+    measure(x, error)
+    look()
+    with loop.while_(going):
+        loop.call(slope, [system.part(0, m * n)], inputs(x))
+        with loop.repeat(m) as i:
+            loop.let(system[i + m * n], lambda r: -r, rest[i])
+        loop.call(routine(LeastSquares(m, n, 1)), [found], [system])
+        loop.let(share, lambda: 2.0)
+        loop.let(worse, lambda: 1.0)
+        with loop.while_(worse):
+            loop.let(share, lambda s: 0.5 * s, share)
+            with loop.repeat(n) as i:
+                loop.let(trial[i], lambda x, s, d: x + s * d, x[i], share, found[i])
+            measure(trial, size)
+            loop.let(worse, lambda e, old, s: (1.0 - (e < old)) * (s > 0.5**HALVINGS), size, error, share)
+        loop.copy(x, trial)
+        loop.copy(error, size)
+        loop.let(count, lambda k: k + 1.0, count)
+        look()
+    return loop.program()
+
+
+# ── parts of a step ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def n_of(rate: Program) -> tuple[int]:
+    """The size of the state `y` of a rate program, as a shape; checks that its output has that size."""
+    sizes = {port.name: port.size for port in rate.inputs}
+    if sizes.get("y", -1) != sum(port.size for port in rate.outputs) or len(rate.outputs) != 1:
+        raise CompileError(
+            f"program '{rate.name}' has the inputs {sizes} and outputs of sizes "
+            f"{[port.size for port in rate.outputs]}; expected an input 'y' and one output of its size."
+        )
+    return (sizes["y"],)
+
+
+def _around(rate: Program, more: dict[str, Any], ends: dict[str, Any]) -> tuple[LoopBuilder, int]:
+    (n,) = n_of(rate)
+    return LoopBuilder(f"steps of {rate.name}", _shapes(rate) | more, ends), n
+
+
+def _shapes(program: Program) -> dict[str, Any]:
+    return {port.name: port.shape for port in program.inputs}
+
+
+def _names(ports: Sequence[Port]) -> list[str]:
+    return [port.name for port in ports]
+
+
+def _slopes(loop: LoopBuilder, tableau: Tableau, n: int) -> list[View]:
+    loop.buffer("stage", (n,))
+    loop.buffer("stage_time")
+    return [loop.buffer(f"k{s}", (n,)) for s in range(len(tableau.b))]
+
+
+def _rate_at(loop: LoopBuilder, rate: Program, y: View, t: View, out: View) -> None:
+    places = {"y": y, "t": t}
+    loop.call(rate, [out], [places.get(port.name, loop[port.name]) for port in rate.inputs])
+
+
+def _stages(
+    loop: LoopBuilder,
+    rate: Program,
+    tableau: Tableau,
+    y: View,
+    t: View,
+    dt: View,
+    slopes: Sequence[View],
+    first: int = 0,
+) -> None:
+    """The slopes of all stages from `first` on."""
+    stage, moment = loop["stage"], loop["stage_time"]
+    for s in range(first, len(slopes)):
+        place, time = y, t
+        if any(tableau.a[s]):
+            _combine(loop, stage, y, dt, slopes, tableau.a[s])
+            place = stage
+        if tableau.c[s]:
+            share = tableau.c[s]
+            loop.let(moment, lambda t, dt, share=share: t + share * dt, t, dt)
+            time = moment
+        _rate_at(loop, rate, place, time, slopes[s])
+
+
+def _combine(
+    loop: LoopBuilder, out: View, y: View | None, dt: View, slopes: Sequence[View], weights: Sequence[float]
+) -> None:
+    """out = y + dt sum weights[j] slopes[j]; without y where it is None."""
+    used = [(weight, slope) for weight, slope in zip(weights, slopes, strict=False) if weight]
+
+    def total(dt: Any, *values: Any) -> Any:
+        ks = values if y is None else values[1:]
+        change = dt * sum(weight * k for (weight, _), k in zip(used, ks, strict=True))
+        return change if y is None else values[0] + change
+
+    with loop.repeat(out.size) as i:
+        start = [] if y is None else [y[i]]
+        loop.let(out[i], total, dt, *start, *(slope[i] for _, slope in used))

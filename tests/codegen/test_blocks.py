@@ -1,0 +1,150 @@
+"""Block ops: their definitions against linear algebra, and every backend against the definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ways import all_ways, assert_agrees
+
+from kinemorph.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.codegen.routines import routine
+from kinemorph.codegen.tracing import trace
+
+STATES = 11
+
+
+def definite_entries(n: int, k: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng([seed, n, k])
+    rows = []
+    for _ in range(STATES):
+        Q = rng.normal(size=(n, n))
+        A = Q @ Q.T + 0.1 * np.eye(n)
+        rows.append(np.concatenate([A[np.tril_indices(n)], rng.normal(size=n * k)]))
+    return np.array(rows)
+
+
+def dense(block: Solve, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    A = np.zeros((block.n, block.n))
+    A[np.tril_indices(block.n)] = row[: block.n * (block.n + 1) // 2]
+    return A + np.tril(A, -1).T, row[block.n * (block.n + 1) // 2 :].reshape(block.n, block.k)
+
+
+def spline(pieces: int, degree: int, seed: int = 0) -> Table:
+    rng = np.random.default_rng([seed, pieces, degree])
+    breaks = np.sort(rng.uniform(-3.0, 3.0, size=pieces - 1))
+    origins = np.concatenate([breaks[:1] - 0.5, breaks]) if pieces > 1 else np.array([0.2])
+    rows = rng.normal(size=(pieces, degree + 1))
+    return Table(tuple(breaks), tuple(origins), tuple(map(tuple, rows)))
+
+
+SOLVES = [Solve(1), Solve(2, 3), Solve(5), Solve(9, 4)]
+FITS = [LeastSquares(1, 1), LeastSquares(4, 4), LeastSquares(6, 3, 2), LeastSquares(3, 6, 2), LeastSquares(5, 2)]
+TABLES = [spline(1, 2), spline(2, 0), spline(3, 1), spline(17, 3)]
+
+
+@pytest.mark.parametrize("block", SOLVES, ids=lambda block: block.label)
+def test_solve_solves(block: Solve) -> None:
+    entries = definite_entries(block.n, block.k)
+    found = np.stack(block.meaning(*entries.T), axis=-1)
+    for row, x in zip(entries, found, strict=True):
+        A, B = dense(block, row)
+        assert np.allclose(A @ x.reshape(B.shape), B, atol=1e-12 * np.linalg.cond(A))
+
+
+def fit_entries(block: LeastSquares, rank: int | None = None) -> np.ndarray:
+    rng = np.random.default_rng([block.m, block.n])
+    rows = []
+    for _ in range(STATES):
+        A = rng.normal(size=(block.m, block.n))
+        if rank is not None:
+            A = rng.normal(size=(block.m, rank)) @ rng.normal(size=(rank, block.n))
+        rows.append(np.concatenate([A.ravel(), rng.normal(size=block.m * block.k)]))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("block", FITS, ids=lambda block: block.label)
+@pytest.mark.parametrize("rank", [None, 0, 1, 2])
+def test_least_squares_is_the_pseudoinverse(block: LeastSquares, rank: int | None) -> None:
+    full = min(block.m, block.n)
+    if rank is not None and rank > full:
+        rank = full
+    entries = fit_entries(block, rank)
+    *found, ranks = block.meaning(*entries.T)
+    assert (np.asarray(ranks) == (full if rank is None else rank)).all()
+    for row, x in zip(entries, np.stack(found, axis=-1), strict=True):
+        A, B = row[: block.m * block.n].reshape(block.m, block.n), row[block.m * block.n :].reshape(block.m, block.k)
+        right = np.linalg.pinv(A, rcond=1e-9) @ B
+        assert np.abs(x.reshape(right.shape) - right).max() < 1e-9 * max(1.0, np.abs(right).max())
+
+
+def test_rank_follows_the_tolerance() -> None:
+    A = np.diag([1.0, 1e-4, 1e-8])
+    for tolerance, rank in ((1e-3, 1), (1e-6, 2), (1e-10, 3)):
+        assert LeastSquares(3, 3, 1, tolerance).meaning(*A.ravel(), 1.0, 1.0, 1.0)[-1] == rank
+
+
+def test_what_is_not_finite_stays_seen() -> None:
+    for block in (Solve(2), LeastSquares(2, 2), LeastSquares(3, 2)):
+        entries = np.ones(block.n_in) + np.arange(block.n_in)
+        entries[1] = np.nan
+        assert np.isnan(block.meaning(*entries)[0]).all()
+
+
+def test_table_is_its_pieces_and_its_derivative_theirs() -> None:
+    table = spline(17, 3)
+    x = np.linspace(-4.0, 4.0, 200)
+    y = table.meaning(x)[0]
+    for value, at in zip(y, x, strict=True):
+        i = sum(edge <= at for edge in table.breaks)
+        assert value == pytest.approx(np.polyval(table.coefficients[i][::-1], at - table.origins[i]), rel=1e-14)
+    h = 1e-6
+    slope = (table.meaning(x + h)[0] - table.meaning(x - h)[0]) / (2 * h)
+    smooth = np.array([np.abs(np.array(table.breaks) - at).min() > 2 * h for at in x])
+    assert np.allclose(slope[smooth], table.derivative.meaning(x)[0][smooth], atol=1e-6)
+
+
+def test_blocks_are_equal_where_they_compute_the_same() -> None:
+    assert Solve(3, 2) == Solve(3, 2) and Solve(3, 2) != Solve(3, 1) and hash(Solve(3)) == hash(Solve(3))
+    assert spline(3, 1) == spline(3, 1) and spline(3, 1) != spline(3, 1, seed=1)
+    assert LeastSquares(2, 2) != LeastSquares(2, 2, 1, 1e-6)
+
+
+@all_ways
+@pytest.mark.parametrize("block", [*SOLVES, *FITS, *TABLES], ids=lambda block: block.label)
+def test_every_backend_computes_blocks_alike(way: str, block: Block) -> None:
+    if isinstance(block, Solve):
+        entries = definite_entries(block.n, block.k)
+    elif isinstance(block, LeastSquares):
+        entries = np.concatenate([fit_entries(block), fit_entries(block, 1)])
+    else:
+        entries = np.concatenate([np.linspace(-4.0, 4.0, 40), block.breaks, [np.nan, np.inf, -np.inf]])[:, None]
+    whole = trace(lambda x: x[0].block(block, x), {"x": (block.n_in,)}, name=block.label)
+    (expected,) = assert_agrees(way, whole, [entries], 1e-10)
+    by_loops = assert_agrees(way, routine(block), [entries], 1e-10)[0]
+    assert np.allclose(by_loops, expected, rtol=1e-10, atol=1e-10, equal_nan=True)
+
+
+@all_ways
+def test_blocks_in_the_middle_of_a_program(way: str) -> None:
+    table = spline(5, 2)
+
+    def function(x: list) -> list:
+        a, b = x[0].block(Solve(2), [2.0 + x[0] * x[0], x[1].sin(), 3.0 + x[2] ** 2, -x[0], x[1]])
+        (y,) = (a * b).block(table, [a - b])
+        *z, rank = y.block(LeastSquares(2, 2), [y, a, b, x[2], 1.0, y])
+        return [a, b, y, *z, rank, -z[0]]
+
+    program = trace(function, {"x": (3,)}, name="mixed")
+    assert program.op_counts[Solve(2).label] == 1 and len(program.blocks) == 3
+    rng = np.random.default_rng(0)
+    assert_agrees(way, program, [rng.normal(size=(STATES, 3))], 1e-11)
+
+
+def test_a_block_of_numbers_is_numbers() -> None:
+    program = trace(lambda x: x.block(Solve(2), [2.0, 0.0, 4.0, 1.0, 2.0]), {"x": ()})
+    assert program.ops == 0
+
+
+def test_the_number_of_arguments_is_checked() -> None:
+    with pytest.raises(ValueError, match="takes 5 numbers; 2 were given"):
+        trace(lambda x: x.block(Solve(2), [x, x]), {"x": ()})
