@@ -101,7 +101,7 @@ class Forest:
 
 
 def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
-    """M, shape (n, n), by its lower triangle, in place: D on the diagonal, L below it. The upper triangle stays as is."""
+    """M, shape (n, n), by its lower triangle, in place: D on the diagonal, L below it. The upper triangle stays."""
     inverse, share = loop.buffer("factor_inverse"), loop.buffer("factor_share")
 
     def eliminate(j: Affine, i: Affine, *ranges: Bounds) -> None:
@@ -120,8 +120,8 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
             for k, (low, high) in enumerate(run.above):
                 with loop.repeat(low, high) as i:
                     eliminate(j, i, (low, i + 1), *run.above[k + 1 :])
-            for low, high in _above_in(run, j):
-                with loop.repeat(low, high) as i:
+            for first, last in _above_in(run, j):
+                with loop.repeat(first, last) as i:
                     loop.let(M[j, i], lambda a, d: a * d, M[j, i], inverse)
 
 
