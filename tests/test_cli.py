@@ -15,7 +15,8 @@ from typer.testing import CliRunner, Result
 
 from kinemorph import __version__
 from kinemorph.analysis.verdict import Verification, judged
-from kinemorph.cli import app
+from kinemorph.cli import Emit, app
+from kinemorph.display.emitting import FORMS
 from kinemorph.display.menu import FUNCTIONS
 from kinemorph.model.library import LIBRARY
 
@@ -77,12 +78,9 @@ def test_derive_counts_operations() -> None:
     assert "inverse_dynamics" in run("derive", "double_pendulum").stdout
 
 
-def test_derive_leaves_forward_dynamics_of_a_loop_out_of_the_summary_and_says_so() -> None:
-    names = [row["function"] for row in parsed("derive", "four_bar")["functions"]]
-    assert names == ["mass_matrix", "bias_forces", "inverse_dynamics"]
-    (line,) = run("derive", "four_bar").stderr.splitlines()
-    assert "1 loop" in line and "cut open" in line and "forward_dynamics" in line
-    assert "forward_dynamics" not in run("derive", "four_bar", "--function", "mass_matrix").stderr
+def test_derive_says_which_functions_keep_a_loop_closed() -> None:
+    (line,) = run("derive", "four_bar", "--emit", "graph").stderr.splitlines()
+    assert "1 loop" in line and "cut open" in line and "FD keeps the constraints" in line
     assert run("derive", "four_bar", "--function", "forward_kinematics").stderr == ""
     assert run("derive", "puma").stderr == ""
 
@@ -109,13 +107,56 @@ def test_help_of_derive_lists_the_functions_and_flags_have_no_type() -> None:
     [
         ("text", "tau1 = m1*l1**2*a1 + m1*l1*g*sin(q1)"),
         ("latex", r"\ddot{q}_{1}"),
+        ("sympy", "m1*l1**2*a1 + m1*l1*g*sin(q1)"),
+        ("python", "def inverse_dynamics(q, v, a):"),
+        ("matlab", "function out = pendulum_inverse_dynamics(q, v, a)"),
+        ("c", "void pendulum_inverse_dynamics("),
+        ("cuda", "__global__"),
         ("llvm", "define"),
         ("graph", "n4 = sin"),
     ],
 )
 def test_derive_emits(form: str, mark: str) -> None:
     assert mark in run("derive", "pendulum", "--emit", form).stdout
-    assert mark in parsed("derive", "pendulum", "--emit", form)["functions"][0]["text"]
+    assert any(mark in text for text in parsed("derive", "pendulum", "--emit", form)["files"].values())
+
+
+def test_every_form_is_offered() -> None:
+    assert [form.value for form in Emit] == list(FORMS)
+
+
+SOURCES = [form for form, row in FORMS.items() if row.write is not None]
+
+
+@pytest.mark.parametrize("form", SOURCES)
+def test_derive_emits_several_functions_of_any_kind(form: str) -> None:
+    names = ["mass_matrix", "energy", "jacobian"]
+    wanted = [part for name in names for part in ("--function", name)]
+    result = run("derive", "crane", "--emit", form, *wanted, "--frame", "load")
+    assert result.exit_code == 0, result.stderr
+    assert all(name in result.stdout for name in names[:2])
+
+
+@pytest.mark.parametrize("form", [form for form in SOURCES if form != "sympy"])
+def test_derive_emits_a_robot_with_a_loop(form: str) -> None:
+    result = run("derive", "four_bar", "--emit", form, "--function", "forward_dynamics")
+    assert result.exit_code == 0, result.stderr
+    assert "solve" in result.stdout or form in ("latex", "llvm")
+
+
+def test_files_on_stdout_are_parted_by_comments() -> None:
+    both = ["--function", "mass_matrix", "--function", "energy"]
+    text = run("derive", "puma", "--emit", "matlab", *both).stdout
+    assert re.findall(r"^% ==== (.*) ====$", text, re.MULTILINE) == ["puma_mass_matrix.m", "puma_energy.m"]
+    text = run("derive", "puma", "--emit", "c", *both).stdout
+    assert re.findall(r"^// ==== (.*) ====$", text, re.MULTILINE) == ["puma.c", "puma.h"]
+    assert "====" not in run("derive", "puma", "--emit", "python", *both).stdout
+
+
+@pytest.mark.parametrize("form", [form for form, row in FORMS.items() if row.precise])
+def test_derive_in_single_precision(form: str) -> None:
+    single, double = (run("derive", "pendulum", "--emit", form, "--precision", f"float{n}").stdout for n in (32, 64))
+    assert single != double and re.search("float32|float|single", single)
 
 
 def test_derive_keeps_the_parameters_that_are_asked_for() -> None:
@@ -135,6 +176,40 @@ def test_derive_writes_a_file_and_says_so_on_stderr(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     assert str(target) in result.stderr.replace("\n", "")
     assert r"\begin{aligned}" in target.read_text()
+
+
+OUTPUTS = [
+    ("python", "arm.py", ["arm.py"]),
+    ("python", ".", ["pendulum.py"]),
+    ("sympy", "here.py", ["here.py"]),
+    ("graph", "graph", ["graph"]),
+    ("summary", ".", ["pendulum.txt"]),
+    ("c", "arm", ["arm.c", "arm.h"]),
+    ("c", "arm.c", ["arm.c", "arm.h"]),
+    ("c", ".", ["pendulum.c", "pendulum.h"]),
+    ("matlab", "arm.m", ["arm_inverse_dynamics.m"]),
+    ("matlab", "./", ["pendulum_inverse_dynamics.m"]),
+]
+
+
+@pytest.mark.parametrize(("form", "output", "files"), OUTPUTS)
+def test_output_is_a_file_a_stem_or_a_folder(
+    form: str, output: str, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("derive", "pendulum", "--emit", form, "--output", output)
+    assert (result.exit_code, result.stdout) == (0, ""), result.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
+    assert result.stderr.splitlines() == [f"wrote {file}" for file in files]
+    assert all(path.stat().st_size > 20 for path in tmp_path.iterdir())
+    if form == "c":
+        assert f'#include "{files[1]}"' in (tmp_path / files[0]).read_text()
+
+
+def test_json_says_what_was_written_where(tmp_path: Path) -> None:
+    data = parsed("derive", "pendulum", "--emit", "python", "--output", str(tmp_path))
+    assert data["output"] == [str(tmp_path / "pendulum.py")]
+    assert (tmp_path / "pendulum.py").read_text() == data["files"]["pendulum.py"]
 
 
 def test_verify_passes_and_is_repeatable() -> None:
@@ -199,8 +274,14 @@ BAD = [
     (["derive", "puma", "--parameters", "m9"], "has no parameters"),
     (["derive", "crane", "--parameters", "m9"], "'m9'"),
     (["derive", "puma", "--frame", "flange"], "--function"),
-    (["derive", "four_bar", "--function", "forward_dynamics"], "closure"),
-    (["derive", "pendulum", "--output", "missing/folder/file.txt"], "missing/folder/file.txt"),
+    (["derive", "four_bar", "--emit", "sympy", "--function", "forward_dynamics"], "least squares"),
+    (["derive", "pendulum", "--output", "missing/folder/file.txt"], "no folder 'missing/folder'"),
+    (["derive", "pendulum", "--emit", "c", "--output", "missing/"], "no folder 'missing'"),
+    (["derive", "pendulum", "--emit", "c", "--output", "missing/arm"], "no folder 'missing'"),
+    (["derive", "pendulum", "--output", ""], "--output is empty"),
+    (["derive", "pendulum", "--emit", "python", "--precision", "half"], "half"),
+    (["derive", "pendulum", "--emit", "text", "--precision", "float32"], "python, matlab, c, cuda"),
+    (["derive", "pendulum", "--precision", "float32"], "means nothing for 'summary'"),
     (["derive", "pendulum", "--emit", "pdf"], "pdf"),
     (["verify", "pendulum", "--states", "0"], "states"),
     (["verify"], "ROBOT"),

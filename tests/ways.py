@@ -1,14 +1,17 @@
-"""The ways to run a program that must all agree with the interpreter: one state, SIMD lanes, C."""
+"""The ways to run a program that must all agree with the interpreter: one state, SIMD lanes, C, emitted scripts."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from codegen import matlab_in_python
+from kinemorph.codegen.backends.python_source import export_python
 from kinemorph.codegen.compile import build
 
 Run = Callable[[Any, Sequence[np.ndarray]], list[np.ndarray]]
@@ -44,10 +47,27 @@ def _one_by_one(program: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     return outs
 
 
+def _in_python(program: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The emitted module on a batch."""
+    ((_, text),) = export_python([replace(program, name="f")], "model").items()
+    module: dict[str, Any] = {}
+    exec(compile(text, "model.py", "exec"), module)
+    return _listed(module["f"](*inputs))
+
+
+def _in_matlab(program: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The emitted function, state by state, run as Python."""
+    function = matlab_in_python.loaded(program)
+    states = [function(*(x[k] for x in inputs)) for k in range(len(inputs[0]))]
+    return [np.stack(outs) for outs in zip(*states, strict=True)]
+
+
 WAYS: dict[str, Run] = {
     "llvm scalar": _one_by_one,
     "llvm lanes": lambda program, inputs: _run(program, inputs, "llvm"),
     "c": lambda program, inputs: _run(program, inputs, "c"),
+    "python": _in_python,
+    "matlab": _in_matlab,
 }
 NO_COMPILER = shutil.which("cc") is None and shutil.which("gcc") is None
 all_ways = pytest.mark.parametrize(

@@ -41,8 +41,20 @@ class Emit(StrEnum):
     summary = "summary"
     text = "text"
     latex = "latex"
+    sympy = "sympy"
+    python = "python"
+    matlab = "matlab"
+    c = "c"
+    cuda = "cuda"
     llvm = "llvm"
     graph = "graph"
+
+
+class Precision(StrEnum):
+    """Of the numbers in emitted source."""
+
+    float64 = "float64"
+    float32 = "float32"
 
 
 # what the parser raises for wrong usage; it has no public name in all versions of Typer
@@ -202,27 +214,38 @@ def derive(
     reference: Annotated[str, typer.Option(help="Of a Jacobian: local, world, local_world_aligned.")] = "local",
     emit: Annotated[Emit, typer.Option(help="What to give.")] = Emit.summary,
     parameters: Annotated[
-        str | None, typer.Option(help="Kept as symbols: all, none, or names with commas; text and latex keep all.")
+        str | None, typer.Option(help="Kept as symbols: all, none, or names with commas; formulas keep all.")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of stdout.")] = None,
+    precision: Annotated[Precision, typer.Option(help="Of numbers in c, cuda, python, matlab.")] = Precision.float64,
+    output: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write to this file, stem or folder instead of stdout.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """The equations of motion: operation counts, readable formulas, LaTeX, LLVM code, or the expression graph."""
+    """The equations of motion: operation counts, formulas, source code in several languages, the expression graph."""
     from kinemorph.display import emitting, tables
 
     model = choose(robot)
     _check_options(function or [], frame)
-    chosen = _parameter_choice(parameters, default="all" if emit in (Emit.text, Emit.latex) else None)
+    place = None if output is None else emitting.target(output)
     with _working(f"deriving {model.name}"):
         data = emitting.emitted(
-            model, emit.value, formulation, function or (), frame=frame, reference=reference, parameters=chosen
+            model,
+            emit.value,
+            formulation,
+            function or (),
+            frame=frame,
+            reference=reference,
+            parameters=_parameter_choice(parameters, default=emitting.default_parameters(emit.value)),
+            precision=precision.value,
+            name=None if place is None else place.name,
         )
     for note in emitting.notes(model, data):
         _say(f"note: {note}")
-    if output is not None:
-        emitting.write_text(output, emitting.as_text(data))
-        _say(f"wrote {output}")
-        data["output"] = str(output)
+    if place is not None:
+        data["output"] = [str(path) for path in emitting.write_files(place, data)]
+        for path in data["output"]:
+            _say(f"wrote {path}")
         if not as_json:
             return
     if emit is Emit.summary or as_json:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ways import all_ways, assert_agrees
 
 from kinemorph.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.codegen.routines import routine
 from kinemorph.codegen.tracing import trace
+from ways import all_ways, assert_agrees
 
 STATES = 11
 

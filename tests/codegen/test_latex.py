@@ -8,8 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from codegen.emitted import blocks_program, meant
 from codegen.textbook import (
     ARM,
     ARM_MASS,
@@ -31,6 +33,7 @@ from kinemorph.codegen.equations import equations, readable
 from kinemorph.codegen.names import latex_name
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tree import expression_ops
+from kinemorph.errors import UnsupportedError
 
 sympy = pytest.importorskip("sympy")
 
@@ -117,6 +120,7 @@ GOLDENS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "arm_forward": (forward_program, ARM, {}),
     "arm_straight_line": (arm_program, ARM, {"limit": 3}),
     "odd": (odd_program, {}, {}),
+    "blocks": (blocks_program, {}, {}),
 }
 
 
@@ -128,6 +132,37 @@ def test_latex_text_is_stable(name: str, request: pytest.FixtureRequest) -> None
     if request.config.getoption("--update-golden"):
         path.write_text(written)
     assert written == path.read_text()
+
+
+class Solution(dict):  # type: ignore[type-arg]
+    """What the text calls solve and least_squares: entries by place, and a rank."""
+
+    def __init__(self, X: Any, rank: int) -> None:
+        super().__init__(np.ndenumerate(X) if X.shape[1] > 1 else enumerate(X[:, 0]))
+        self.rank = rank
+
+
+def solution(A: Any, B: Any) -> Solution:
+    A, B = np.array(A), np.array(B, dtype=float)
+    return Solution(np.linalg.pinv(A, rcond=1e-10) @ B.reshape(len(B), -1), np.linalg.matrix_rank(A, tol=1e-9))
+
+
+@pytest.mark.parametrize("limit", [1, 2000])
+def test_blocks_are_written_as_calls_with_named_results(limit: int) -> None:
+    """The text is Python: run with NumPy's own solvers, it gives what the interpreter gives."""
+    program = blocks_program()
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(3, 3)), rng.normal(size=3)
+    values: dict[str, Any] = {f"A{i + 1}{j + 1}": A[i, j] for i in range(3) for j in range(3)}
+    values |= {f"b{i + 1}": b[i] for i in range(3)}
+    values |= {"solve": solution, "least_squares": solution, "table1": lambda x: program.blocks[2].meaning(x)[0]}
+    written = to_text(program, limit=limit)
+    exec(written, values)
+    names = [line.split(" = ")[0] for line in written.splitlines()][-len(program.refs) :]
+    expected = np.concatenate([np.ravel(out) for out in meant(program, A, b)])
+    np.testing.assert_allclose([float(values[name]) for name in names], expected, rtol=1e-9, atol=1e-9)
+    with pytest.raises(UnsupportedError, match="solve 3x3"):
+        readable(program)
 
 
 def test_single_entries_suit_mathtext() -> None:

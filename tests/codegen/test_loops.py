@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from ways import all_ways, assert_agrees
 
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.iterations import DORMAND_PRINCE, EULER, HEUN, RK4, adaptive_steps, fixed_steps, newton
@@ -16,6 +15,7 @@ from kinemorph.codegen.loops import Affine, LoopBuilder, LoopProgram, View
 from kinemorph.codegen.printing import format_loops
 from kinemorph.codegen.tracing import trace
 from kinemorph.errors import CompileError
+from ways import all_ways, assert_agrees
 
 STATES = 21  # two full vectors of 8 and a rest
 

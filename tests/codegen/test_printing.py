@@ -1,5 +1,6 @@
 """Programs as text."""
 
+from kinemorph.blocks import Solve
 from kinemorph.codegen.graph import Graph
 from kinemorph.codegen.printing import format_graph, format_program
 from kinemorph.codegen.program import Port, Program
@@ -35,6 +36,23 @@ def test_limit_says_what_it_leaves_out():
     assert "... 3 more" in text
     assert "n8 = where" not in text
     assert "n8 = where" in format_program(sample(), limit=None)
+
+
+def test_blocks_stand_by_their_label_and_their_entries_in_place():
+    graph = Graph()
+    a, b = graph.input("a"), graph.input("b")
+    x = graph.block(Solve(1), [a.ref, (a * b).ref])[0]
+    program = Program("one", (Port("a", ()), Port("b", ())), (Port("y", (2,)),), graph, ((2.0 * x).ref, -x.ref))
+    assert format_program(program).splitlines() == [
+        "program one: 3 ops (mul 2, solve 1x1, 1 right 1), 2 flops",
+        "  in   a (), b ()",
+        "  n3 = mul(a, b)",
+        "  n4 = [solve 1x1, 1 right](a, n3)",
+        "  n7 = mul(2.0, n4[0])",
+        "  out  y (2,) = n7, -n4[0]",
+    ]
+    assert program.cost == 2 + Solve(1).cost
+    assert "3 ops" in format_graph(graph)
 
 
 def test_graph_shows_every_op():

@@ -15,6 +15,7 @@ from kinemorph.codegen.tree import Symbol, product, total
 from kinemorph.display import typesetting
 from kinemorph.display.equations import equations_of_motion, symbolic_dynamics, write_equations
 from kinemorph.display.typesetting import draw_equations
+from kinemorph.errors import UnsupportedError
 from kinemorph.model.library import LIBRARY, build
 from kinemorph.model.library.choosing import choose, signatures
 
@@ -115,6 +116,14 @@ def test_what_cannot_be_broken_is_set_smaller() -> None:
     shown = [text for text in figure.texts if text.get_text().startswith("$")]
     assert min(float(text.get_fontsize()) for text in shown) < typesetting.POINTS
     assert all(text.get_window_extent().x1 < right for text in shown)
+
+
+def test_a_picture_of_matrices_is_refused_but_they_are_written() -> None:
+    dynamics = symbolic_dynamics(kinemorph.library.four_bar())
+    equations = write_equations(dynamics, [dynamics.forward_dynamics.program])
+    assert "s1 = solve([[" in equations.text and r"\end{bmatrix}^{-1}" in equations.latex
+    with pytest.raises(UnsupportedError, match=r"solve 3x3.*`latex` or `text`"):
+        draw_equations(equations)
 
 
 def test_long_fractions_become_slashes() -> None:

@@ -3,15 +3,18 @@
     program ──normal_form──► harmonic polynomials ──sum_to_product, collect──► trees ──► backends.text, backends.latex
 
 A program whose normal forms get longer than `limit` is written as a straight line of named subexpressions instead.
+Block ops (solve, least squares, tables) are calls on arrays, each with a name for its result.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from kinemorph.blocks import Block, Item, Table
+from kinemorph.codegen.block_trees import BlockResults, Definition
 from kinemorph.codegen.collect import collected
 from kinemorph.codegen.harmonics import Angle, Form, Harmonic, Monomial
 from kinemorph.codegen.names import Symbols, entry_name, fresh_stem, input_symbols
@@ -21,8 +24,6 @@ from kinemorph.codegen.straight_line import straight_line
 from kinemorph.codegen.sum_to_product import Term, as_terms, joined
 from kinemorph.codegen.tree import (
     Call,
-    Power,
-    Product,
     Sum,
     Symbol,
     Tree,
@@ -30,8 +31,10 @@ from kinemorph.codegen.tree import (
     expression_ops,
     parts,
     product,
+    rebuilt,
     total,
 )
+from kinemorph.errors import UnsupportedError
 
 Rows = Tree | tuple["Rows", ...]
 
@@ -48,6 +51,7 @@ class Equations:
     program: Program
     definitions: tuple[tuple[Symbol, Tree], ...]
     trees: tuple[Tree, ...]
+    tables: tuple[Table, ...] = ()  # what is called table1, table2, ...
 
     @property
     def ops(self) -> int:
@@ -60,9 +64,15 @@ def readable(
 ) -> dict[str, Rows]:
     """For every output port its trees, nested as its shape: a tree, a tuple of trees, a tuple of rows.
 
-    Raises UnsupportedError where a normal form exceeds `limit` terms; `equations` always gives an answer.
+    Raises UnsupportedError where a normal form exceeds `limit` terms or there are block ops, whose results need names;
+    `equations` always gives an answer.
     """
-    trees = iter(_normal_trees(program, input_symbols(program, symbols or {}, parameters), limit))
+    if program.blocks:
+        raise UnsupportedError(
+            f"program '{program.name}' holds {program.blocks[0].label}, whose result needs a name. Use `equations`."
+        )
+    inputs = input_symbols(program, symbols or {}, parameters)
+    trees = iter(_normal_trees(program, inputs, limit, BlockResults("")))
     return {port.name: _nested([next(trees) for _ in range(port.size)], port.shape) for port in program.outputs}
 
 
@@ -72,12 +82,14 @@ def equations(
     """The equations of a program, long shared parts named; a straight line where forms exceed `limit` terms."""
     inputs = input_symbols(program, symbols or {}, parameters)
     outputs = [entry_name(port, index, symbols or {})[0] for port in program.outputs for index in range(port.size)]
-    stem = fresh_stem([*(symbol.text for symbol in inputs), *outputs])
+    taken = [*(symbol.text for symbol in inputs), *outputs]
+    stem, results = fresh_stem(taken), BlockResults(fresh_stem(taken, "s"))
     try:
-        trees = _normal_trees(program, inputs, limit)
+        trees = _normal_trees(program, inputs, limit, results)
     except FormTooLong:
-        return Equations(program, *straight_line(program, inputs, stem))
-    return Equations(program, *name_shared(trees, stem))
+        results = BlockResults(results.stem)
+        return Equations(program, *straight_line(program, inputs, stem, results), tuple(results.tables))
+    return Equations(program, *name_shared(trees, stem, results.definitions), tuple(results.tables))
 
 
 def _nested(trees: list[Tree], shape: tuple[int, ...]) -> Rows:
@@ -91,18 +103,19 @@ def _nested(trees: list[Tree], shape: tuple[int, ...]) -> Rows:
 # ── normal forms as trees ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _normal_trees(program: Program, inputs: list[Symbol], limit: int) -> list[Tree]:
+def _normal_trees(program: Program, inputs: list[Symbol], limit: int, results: BlockResults) -> list[Tree]:
     atoms, forms = normal_forms(program, limit)
-    writer = _Writer(atoms, inputs)
+    writer = _Writer(atoms, inputs, results)
     return [writer.form(form) for form in forms]
 
 
 class _Writer:
     """Forms over atoms as trees over symbols."""
 
-    def __init__(self, atoms: Atoms, inputs: list[Symbol]) -> None:
+    def __init__(self, atoms: Atoms, inputs: list[Symbol], results: BlockResults) -> None:
         self.atoms = atoms
         self.inputs = inputs
+        self.results = results
         self.done: dict[int, Tree] = {}
 
     def form(self, form: Form) -> Tree:
@@ -137,38 +150,56 @@ class _Writer:
         return [(self.atom(atom), power) for atom, power in monomial]
 
     def atom(self, atom: int) -> Tree:
-        """An input's symbol, a call, or the bracket of a divisor."""
+        """An input's symbol, a call, an entry of a block's result, or the bracket of a divisor."""
         if atom not in self.done:
             kind, *rest = self.atoms.entries[atom]
             if kind == "input":
                 self.done[atom] = self.inputs[rest[0]]  # type: ignore[call-overload]
             else:
                 args = tuple(self.form(dict(arg)) for arg in rest)  # type: ignore[call-overload]
-                self.done[atom] = args[0] if kind in ("group", "wave") else Call(str(kind), args)
+                self.done[atom] = self.opaque(kind, args)
         return self.done[atom]
+
+    def opaque(self, kind: object, args: tuple[Tree, ...]) -> Tree:
+        """The tree of an atom that is not an input."""
+        if isinstance(kind, Block):
+            return self.results.name(kind, args)
+        if isinstance(kind, Item):
+            assert isinstance(args[0], Symbol)
+            return self.results.entry(args[0], kind.index)
+        return args[0] if kind in ("group", "wave") else Call(str(kind), args)
 
 
 # ── shared subexpressions ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def name_shared(trees: list[Tree], stem: str) -> tuple[tuple[tuple[Symbol, Tree], ...], tuple[Tree, ...]]:
-    """(definitions, trees): long sums and calls that occur again and again inside the trees get names x_1, x_2, ..."""
-    uses = Counter(part for tree in dict.fromkeys(trees) for part in _inside(tree))
+def name_shared(
+    trees: list[Tree], stem: str, results: Sequence[Definition] = ()
+) -> tuple[tuple[Definition, ...], tuple[Tree, ...]]:
+    """(definitions, trees): long sums and calls that occur again and again inside the trees get names x_1, x_2, ...
+
+    `results` are definitions that there are already, each before its use.
+    """
+    whole = [*(tree for _, tree in results), *trees]
+    uses = Counter(part for tree in dict.fromkeys(whole) for part in _inside(tree))
     names: dict[Tree, Symbol] = {}
-    definitions: list[tuple[Symbol, Tree]] = []
+    definitions: list[Definition] = []
 
     def named(tree: Tree, top: bool = False) -> Tree:
         if tree in names and not top:
             return names[tree]
         ops = expression_ops(tree)
-        fresh = _rebuilt(tree, [named(child) for child in children(tree)])
+        fresh = rebuilt(tree, [named(child) for child in children(tree)])
         if top or ops < SHARED_OPS or ops * (uses[tree] - 1) < SHARED_SAVING:
             return fresh
-        k = len(definitions) + 1
+        k = len(names) + 1
         names[tree] = Symbol(f"{stem}{k}", f"{stem}_{{{k}}}", (0, 0, k))
         definitions.append((names[tree], fresh))
         return names[tree]
 
+    for symbol, tree in results:
+        fresh = named(tree, top=True)
+        definitions.append((symbol, fresh))
     renamed = tuple(named(tree, top=True) for tree in trees)
     return tuple(definitions), renamed
 
@@ -179,14 +210,3 @@ def _inside(tree: Tree) -> Iterator[Tree]:
         if isinstance(child, (Sum, Call)):
             yield child
         yield from _inside(child)
-
-
-def _rebuilt(tree: Tree, fresh: list[Tree]) -> Tree:
-    """The same kind of tree from other children, order kept."""
-    if isinstance(tree, Sum):
-        return Sum(tuple(fresh))
-    if isinstance(tree, Product):
-        return Product(tree.coefficient, tuple(fresh[1:]))
-    if isinstance(tree, Power):
-        return Power(fresh[0], tree.exponent)
-    return Call(tree.name, tuple(fresh)) if isinstance(tree, Call) else tree

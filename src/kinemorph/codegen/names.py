@@ -74,7 +74,7 @@ def port_name(port: Port, symbols: Symbols) -> tuple[str, str]:
 
 def latex_name(name: str) -> str:
     """A plain name in LaTeX: `tau` is a Greek letter, `m_2` and `m2` have an index, longer words stand upright."""
-    stem, index = re.fullmatch(r"(.*?)_?(\d*)", name).groups()  # type: ignore[union-attr]
+    stem, index = re.fullmatch(r"(?s)(.*?)_?(\d*)", name).groups()  # type: ignore[union-attr]
     if stem in GREEK:
         body = f"\\{stem}"
     else:
@@ -82,9 +82,9 @@ def latex_name(name: str) -> str:
     return f"{body}_{{{index}}}" if index else body
 
 
-def fresh_stem(taken: Collection[str]) -> str:
-    """A letter for named subexpressions that no symbol uses."""
-    stem = "x"
+def fresh_stem(taken: Collection[str], letter: str = "x") -> str:
+    """A letter for named subexpressions that no symbol uses, doubled until it is free."""
+    stem = letter
     while any(re.fullmatch(f"{stem}_?\\d*", name) for name in taken):
-        stem += "x"
+        stem += letter
     return stem

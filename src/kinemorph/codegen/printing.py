@@ -8,7 +8,7 @@
       out  a = n5, -n3
 
 One line per node, arguments first. A minus sign stands before a negated reference; numbers and inputs are written in
-place, inputs by the name of their port.
+place, inputs by the name of their port. A block stands by its label, `[solve 2x2, 1 right]`, its entries as `n7[0]`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from kinemorph.blocks import Item
 from kinemorph.codegen.graph import LEAVES, Graph
 from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
 from kinemorph.codegen.program import Port, Program
@@ -29,10 +30,11 @@ def format_program(program: Program, *, limit: int | None = 400) -> str:
     entries = [entry for port in program.inputs for entry in entry_names(port)]
     spell = _speller(program.graph, entries)
     counts = ", ".join(f"{name} {count}" for name, count in program.op_counts.items())
-    heading = f"program {program.name}: {len(program.steps)} ops"
+    heading = f"program {program.name}: {program.ops} ops"
     lines = [f"{heading} ({counts}), {program.flops} flops" if counts else heading]
     lines.append("  in   " + ", ".join(f"{port.name} {port.shape}" for port in program.inputs))
-    lines += _node_lines(program.graph, [i for i, _ in program.steps], spell, limit)
+    inner = [i for i, node in program.steps if not isinstance(node[0], Item)]
+    lines += _node_lines(program.graph, inner, spell, limit)
     refs = iter(program.refs)
     for port in program.outputs:
         spelled = [spell(next(refs)) for _ in range(port.size)]
@@ -44,7 +46,7 @@ def format_program(program: Program, *, limit: int | None = 400) -> str:
 
 def format_graph(graph: Graph, *, limit: int | None = 400) -> str:
     """A graph as text: every node in the order it was made, at most `limit` of them (None: all)."""
-    inner = [i for i, node in enumerate(graph.nodes) if node[0] not in LEAVES]
+    inner = [i for i, node in enumerate(graph.nodes) if node[0] not in LEAVES and not isinstance(node[0], Item)]
     heading = f"graph: {len(graph)} nodes, {len(graph.input_names)} inputs, {len(inner)} ops"
     return "\n".join([heading, *_node_lines(graph, inner, _speller(graph, graph.input_names), limit)])
 
@@ -98,11 +100,11 @@ def format_view(view: View) -> str:
     return f"{view.array}[{start}]" if view.size == 1 else f"{view.array}[{start} : +{view.size}]"
 
 
-def format_affine(value: Affine) -> str:
-    """A whole number affine in counters as text: `2 i0 - i1 + 3`."""
+def format_affine(value: Affine, times: str = " ") -> str:
+    """A whole number affine in counters as text: `2 i0 - i1 + 3`, with `times` between factor and counter."""
     text = ""
     for factor, name in [(c, name) for name, c in value.terms] + ([(value.constant, "")] if value.constant else []):
-        size = name if abs(factor) == 1 and name else f"{abs(factor)} {name}".strip()
+        size = name if abs(factor) == 1 and name else f"{abs(factor)}{times if name else ''}{name}"
         text += (" - " if factor < 0 else " + ") + size
     if not text:
         return "0"
@@ -120,13 +122,13 @@ def _node_lines(graph: Graph, ids: list[int], spell: Spell, limit: int | None) -
     shown = ids if limit is None else ids[:limit]
     for i in shown:
         op, *args = graph.nodes[i]
-        yield f"  n{i} = {op if isinstance(op, str) else op.label}({', '.join(map(spell, args))})"
+        yield f"  n{i} = {op if isinstance(op, str) else f'[{op.label}]'}({', '.join(map(spell, args))})"
     if len(shown) < len(ids):
         yield f"  ... {len(ids) - len(shown)} more"
 
 
 def _speller(graph: Graph, inputs: list[str]) -> Spell:
-    """How a signed reference is written: a number, an input's name, or `n12`, with its sign."""
+    """How a signed reference is written: a number, an input's name, `n12`, or `n12[0]`, with its sign."""
 
     def spell(ref: int) -> str:
         i = abs(ref)
@@ -135,6 +137,8 @@ def _speller(graph: Graph, inputs: list[str]) -> Spell:
             text = repr(args[0])
         elif op == "input":
             text = inputs[args[0]]
+        elif isinstance(op, Item):
+            text = f"n{args[0]}[{op.index}]"
         else:
             text = f"n{i}"
         return f"-{text}" if ref < 0 else text

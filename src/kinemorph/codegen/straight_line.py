@@ -1,13 +1,17 @@
 """A program as a straight line: shared subexpressions get names, everything else is written in place.
 
 For programs too large for a normal form. A value is named where it is used more than once and takes two operations or
-more, or where it would get long; so no line is long, and the lines in order are the program.
+more, or where it would get long; so no line is long, and the lines in order are the program. The result of a block is
+always named.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 
+from kinemorph.blocks import Block, Item
+from kinemorph.codegen.block_trees import BlockResults
 from kinemorph.codegen.graph import LEAVES, Node
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tree import (
@@ -29,24 +33,33 @@ LONG = 16  # operations; a longer value gets a name
 Definitions = tuple[tuple[Symbol, Tree], ...]
 
 
-def straight_line(program: Program, inputs: list[Symbol], stem: str) -> tuple[Definitions, tuple[Tree, ...]]:
+def straight_line(
+    program: Program, inputs: list[Symbol], stem: str, results: BlockResults
+) -> tuple[Definitions, tuple[Tree, ...]]:
     """(definitions, trees): the named values in order and one tree for every output entry."""
     nodes = program.graph.nodes
     uses = Counter(abs(ref) for _, node in program.steps for ref in node[1:])
     uses.update(abs(ref) for ref in program.refs)
     trees: dict[int, Tree] = {}
     definitions: list[tuple[Symbol, Tree]] = []
+    named: dict[int, Symbol] = {}  # the results of blocks
+    numbers = count(1)
     for i in program.order:
         node = nodes[i]
         if node[0] == "const":
             trees[i] = number(node[1])
         elif node[0] == "input":
             trees[i] = inputs[node[1]]
+        elif isinstance(node[0], Block):
+            named[i] = results.name(node[0], [_signed(trees, ref) for ref in node[1:]])
+            definitions.append(results.definitions[-1])
+        elif isinstance(node[0], Item):
+            trees[i] = results.entry(named[node[1]], node[0].index)
         else:
             tree = _tree(node, [_signed(trees, ref) for ref in node[1:]])
             ops = expression_ops(tree)
             if (uses[i] > 1 and ops >= 2) or ops > LONG:
-                k = len(definitions) + 1
+                k = next(numbers)
                 symbol = Symbol(f"{stem}{k}", f"{stem}_{{{k}}}", (0, len(inputs), k))
                 definitions.append((symbol, tree))
                 tree = symbol

@@ -2,6 +2,7 @@
 
     Number    1/12, 9.81             Sum       terms added up            Power   base to a whole power
     Symbol    m_2                    Product   a number and factors      Call    sin, sqrt, where, ...
+    Array     trees in rows, as an argument of a call on arrays (solve, least_squares)
 
 A tree is frozen and hashable, so equal subexpressions are equal values. Sums and products are flat and sorted for the
 eye: in a product the number stands first, then parameters, functions and variables (`m_2 l_1 sin(q_2) v_1^2`); in
@@ -13,7 +14,7 @@ anything); symbols of one family (`l_1`, `l_2`) stand together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -63,13 +64,20 @@ class Power:
 
 @dataclass(frozen=True)
 class Call:
-    """An op of the vocabulary that is not arithmetic, on its arguments."""
+    """An op or block of the vocabulary that is not arithmetic, on its arguments."""
 
     name: str
     args: tuple[Tree, ...]
 
 
-Tree = Number | Symbol | Sum | Product | Power | Call
+@dataclass(frozen=True)
+class Array:
+    """Trees in rows: an array as the argument of a call. One column is a vector."""
+
+    rows: tuple[tuple[Tree, ...], ...]
+
+
+Tree = Number | Symbol | Sum | Product | Power | Call | Array
 
 
 # ── constructors ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -173,7 +181,23 @@ def children(tree: Tree) -> tuple[Tree, ...]:
         return (tree.coefficient, *tree.factors)
     if isinstance(tree, Power):
         return (tree.base,)
+    if isinstance(tree, Array):
+        return tuple(entry for row in tree.rows for entry in row)
     return tree.args if isinstance(tree, Call) else ()
+
+
+def rebuilt(tree: Tree, fresh: Sequence[Tree]) -> Tree:
+    """The same kind of tree from other children, order kept."""
+    if isinstance(tree, Sum):
+        return Sum(tuple(fresh))
+    if isinstance(tree, Product):
+        return Product(tree.coefficient, tuple(fresh[1:]))
+    if isinstance(tree, Power):
+        return Power(fresh[0], tree.exponent)
+    if isinstance(tree, Array):
+        entries = iter(fresh)
+        return Array(tuple(tuple(next(entries) for _ in row) for row in tree.rows))
+    return Call(tree.name, tuple(fresh)) if isinstance(tree, Call) else tree
 
 
 @lru_cache(maxsize=65536)

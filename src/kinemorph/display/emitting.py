@@ -1,48 +1,128 @@
-"""What `kinemorph derive` gives: functions of a robot as counts, formulas, LaTeX, LLVM code or graph, in one table."""
+"""What `kinemorph derive` gives: functions of a robot in one of many forms, each a row of one table.
+
+A form turns functions into files, by name: source text of a language, formulas, the graph. Where the text speaks of
+its own file (C includes its header, MATLAB finds a function by its file), files are named after the place they go to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.codegen.identifiers import comment, identifier
+from kinemorph.codegen.languages import function_name
 from kinemorph.codegen.printing import format_program
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.display.equations import ParameterChoice, symbolic_dynamics, write_equations
+from kinemorph.display.equations import ParameterChoice, symbolic_dynamics, symbols_of, write_equations
 from kinemorph.display.menu import MAIN_FUNCTIONS
 from kinemorph.display.summaries import Data, function_of, timed
-from kinemorph.errors import KinemorphError
+from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.model.robot import Robot
 
-Written = Callable[[Dynamics, Any], str]
+Files = dict[str, str]
 
 
-def _text(dynamics: Dynamics, function: Any) -> str:
-    equations = write_equations(dynamics, [function.program])
-    return _headed("#", dynamics, function, equations.legend) + equations.text
+class Work(NamedTuple):
+    """What is to be written: functions of one robot, under a name that files are called after."""
+
+    dynamics: Dynamics
+    functions: Sequence[CompiledFunction]
+    name: str
+    precision: str
 
 
-def _latex(dynamics: Dynamics, function: Any) -> str:
-    equations = write_equations(dynamics, [function.program])
-    return _headed("%", dynamics, function, equations.legend) + equations.latex
+# ── forms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _headed(mark: str, dynamics: Dynamics, function: Any, legend: Sequence[str]) -> str:
-    """Comment lines: the function, and what the symbols stand for."""
-    lines = [f"{mark} {function.name}, by {dynamics.formulation}"]
-    lines += [f"{mark}   {line}" for line in legend]
-    return "\n".join(lines) + "\n"
+def _text(work: Work) -> Files:
+    return {f"{identifier(work.name)}.txt": "\n".join(_formulas(work, "#", "text"))}
 
 
-# form -> (is it printed only, so that nothing need be compiled; the text of one function, None for the table of counts)
-FORMS: dict[str, tuple[bool, Written | None]] = {
-    "summary": (False, None),
-    "text": (True, _text),
-    "latex": (True, _latex),
-    "llvm": (False, lambda dynamics, function: str(function.source)),
-    "graph": (True, lambda dynamics, function: format_program(function.program, limit=None) + "\n"),
+def _latex(work: Work) -> Files:
+    return {f"{identifier(work.name)}.tex": "\n".join(_formulas(work, "%", "latex"))}
+
+
+def _formulas(work: Work, mark: str, kind: str) -> list[str]:
+    """Comment lines that say what the symbols stand for, then the formulas; function after function."""
+    texts = []
+    for function in work.functions:
+        equations = write_equations(work.dynamics, [function.program])
+        lines = [f"{mark} {comment(function.name)}, by {work.dynamics.formulation}"]
+        lines += [f"{mark}   {comment(line)}" for line in equations.legend]
+        texts.append("\n".join(lines) + "\n" + getattr(equations, kind))
+    return texts
+
+
+def _graph(work: Work) -> Files:
+    texts = [format_program(function.program, limit=None) + "\n" for function in work.functions]
+    return {f"{identifier(work.name)}.txt": "\n".join(texts)}
+
+
+def _llvm(work: Work) -> Files:
+    """A module of its own for every function."""
+    return {
+        f"{identifier(f'{work.name}_{function_name(function.program)}')}.ll": str(function.source)
+        for function in work.functions
+    }
+
+
+def _sympy(work: Work) -> Files:
+    from kinemorph.codegen.backends.sympy_source import export_sympy
+
+    programs = [function.program for function in work.functions]
+    return export_sympy(programs, work.name, symbols=symbols_of(work.dynamics))
+
+
+def _source(module: str, export: str) -> Callable[[Work], Files]:
+    """A backend's own exporter, loaded when it is first used."""
+
+    def write(work: Work) -> Files:
+        exporter = getattr(import_module(f"kinemorph.codegen.backends.{module}"), export)
+        files: Files = exporter([function.program for function in work.functions], work.name, precision=work.precision)
+        return files
+
+    return write
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to give functions.
+
+    `write`      makes the files; None for the table of counts
+    `mark`       begins a comment, to part several files on stdout
+    `symbolic`   parameters and gravity are symbols unless numbers are asked for
+    `compiled`   shows what the compiler gives, so functions are compiled
+    `precise`    comes in float32 too
+    `bound`      the text speaks of its own file's name
+    """
+
+    write: Callable[[Work], Files] | None
+    mark: str = "#"
+    symbolic: bool = False
+    compiled: bool = False
+    precise: bool = False
+    bound: bool = False
+
+
+FORMS: dict[str, Form] = {
+    "summary": Form(None, compiled=True),
+    "text": Form(_text, symbolic=True),
+    "latex": Form(_latex, "%", symbolic=True),
+    "sympy": Form(_sympy, symbolic=True),
+    "python": Form(_source("python_source", "export_python"), precise=True),
+    "matlab": Form(_source("matlab", "export_matlab"), "%", precise=True, bound=True),
+    "c": Form(_source("c", "export_c"), "//", precise=True, bound=True),
+    "cuda": Form(_source("cuda", "export_cuda"), "//", precise=True, bound=True),
+    "llvm": Form(_llvm, ";", compiled=True),
+    "graph": Form(_graph),
 }
-SYMBOLIC = ("text", "latex")  # forms in which gravity may be a symbol
+
+
+# ── emitting ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def emitted(
@@ -54,29 +134,40 @@ def emitted(
     frame: str | None = None,
     reference: str = "local",
     parameters: ParameterChoice = None,
+    precision: str = "float64",
+    name: str | None = None,
 ) -> Data:
-    """Functions of a robot in a form of FORMS, as data; `text` holds what was written.
+    """Functions of a robot in a form of FORMS, as data; `files` holds what was written, by file name.
 
-    Without names, a summary takes the main functions and the other forms take the inverse dynamics.
+    Without names, a summary takes the main functions and the other forms take the inverse dynamics. Files are called
+    after `name`, or after the robot.
     """
-    printed, write = FORMS[form]
-    name: Any = formulation  # derive refuses an unknown one
-    if form in SYMBOLIC:
-        dynamics = symbolic_dynamics(robot, name, parameters)
+    row = FORMS[form]
+    if precision != "float64" and not row.precise:
+        known = ", ".join(name for name, other in FORMS.items() if other.precise)
+        raise UnsupportedError(f"precision '{precision}' means nothing for '{form}'; it is for: {known}. Leave it out.")
+    way: Any = formulation  # derive refuses an unknown one
+    if row.symbolic:
+        dynamics = symbolic_dynamics(robot, way, parameters)
     else:
-        dynamics = derive(robot, name, parameters=parameters, backend="interpreter" if printed else "llvm")
-    names = list(functions) or (MAIN_FUNCTIONS if write is None else ["inverse_dynamics"])
-    rows = []
-    for wanted in names:
-        function, row = timed(lambda wanted=wanted: function_of(dynamics, wanted, frame, reference))  # type: ignore[misc]
-        rows.append(row if write is None else {**row, "text": write(dynamics, function)})
+        dynamics = derive(robot, way, parameters=parameters, backend="llvm" if row.compiled else "interpreter")
+    wanted = list(functions) or (MAIN_FUNCTIONS if row.write is None else ["inverse_dynamics"])
+    made = [timed(lambda one=one: function_of(dynamics, one, frame, reference)) for one in wanted]  # type: ignore[misc]
+    work = Work(dynamics, [function for function, _ in made], robot.name if name is None else name, precision)
     return {
         "robot": robot.name,
         "formulation": formulation,
         "emit": form,
+        "precision": precision,
         "parameters": [parameter.name for parameter in dynamics.parameters],
-        "functions": rows,
+        "functions": [counts for _, counts in made],
+        "files": row.write(work) if row.write else {},
     }
+
+
+def default_parameters(form: str) -> ParameterChoice:
+    """Which parameters stay symbols in a form, where nobody says."""
+    return "all" if FORMS[form].symbolic else None
 
 
 def notes(robot: Robot, data: Data) -> list[str]:
@@ -91,10 +182,56 @@ def notes(robot: Robot, data: Data) -> list[str]:
 
 
 def as_text(data: Data) -> str:
-    """What was written, function after function; for a summary one line of counts each."""
+    """What was written, files parted by a comment; for a summary one line of counts for each function."""
     if data["emit"] == "summary":
         return "".join(f"{row['function']}: {row['ops']} ops, {row['flops']} flops\n" for row in data["functions"])
-    return "\n".join(row["text"] for row in data["functions"])
+    files: Files = data["files"]
+    if len(files) == 1:
+        return "".join(files.values())
+    mark = FORMS[data["emit"]].mark
+    return "\n".join(f"{mark} ==== {file} ====\n{text}" for file, text in files.items())
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Target(NamedTuple):
+    """Where files go: into a folder under their own names, or to one path that gives them its name."""
+
+    folder: Path
+    path: Path | None
+
+    @property
+    def name(self) -> str | None:
+        """What files are called after; None: the robot."""
+        return None if self.path is None else self.path.stem
+
+
+def target(output: str) -> Target:
+    """The place that `--output` means: a folder that is there, or a file or stem in one."""
+    if not output:
+        raise KinemorphError("--output is empty; expected a file, a stem or a folder. Leave it out to print to stdout.")
+    path = Path(output)
+    if path.is_dir():
+        return Target(path, None)
+    folder = path if output.endswith(("/", "\\")) else path.parent
+    if not folder.is_dir():
+        raise KinemorphError(
+            f"cannot write '{output}': there is no folder '{folder}'. Make it, or give another --output."
+        )
+    return Target(folder, path)
+
+
+def write_files(place: Target, data: Data) -> list[Path]:
+    """Writes what was emitted and gives the paths. A single file takes the path as given, unless its text is bound."""
+    form = data["emit"]
+    files: Mapping[str, str] = data["files"] or {f"{identifier(data['robot'])}.txt": as_text(data)}
+    written = []
+    for file, text in files.items():
+        own = place.path is None or len(files) > 1 or FORMS[form].bound
+        written.append(place.folder / file if own or place.path is None else place.path)
+        write_text(written[-1], text)
+    return written
 
 
 def write_text(path: Path, text: str) -> None:

@@ -16,6 +16,7 @@ from kinemorph.codegen.backends.latex import latex
 from kinemorph.codegen.tree import Tree
 from kinemorph.display.canvas import INK, PALE, blank
 from kinemorph.display.equations import WrittenEquations
+from kinemorph.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,6 +42,11 @@ def draw_equations(equations: WrittenEquations, *, title: str | None = None, wid
     room = 72.0 * (width - 0.9)
     lines: list[str] = []
     for program, written in zip(equations.programs, equations.written, strict=True):
+        if program.blocks:
+            raise UnsupportedError(
+                f"the equations of '{program.name}' hold {program.blocks[0].label}, and a picture sets no matrices. "
+                "Take their `latex` or `text`."
+            )
         rows = [(symbol.latex, tree) for symbol, tree in written.definitions]
         rows += list(zip(equations.entry_names(program), written.trees, strict=True))
         for name, tree in rows:

@@ -47,14 +47,22 @@ def meaning_of(op: str | Block) -> Callable[..., Any]:
     return op.meaning if isinstance(op, Block) else OPS[op].meaning
 
 
-def carry_out(program: Program, inputs: Sequence[Any], meaning: Callable[[Any], Callable[..., Any]]) -> list[Any]:
-    """The entries of all outputs, one after the other, over any scalar for which `meaning` says what an op does."""
+def carry_out(
+    program: Program,
+    inputs: Sequence[Any],
+    meaning: Callable[[Any], Callable[..., Any]],
+    constant: Callable[[float], Any] = float,
+) -> list[Any]:
+    """The entries of all outputs, one after the other, over any scalar.
+
+    `meaning` says what an op does to such scalars, `constant` what a number is among them.
+    """
     values: dict[int, Any] = {}
     nodes = program.graph.nodes
     for i in program.order:
         op, *args = nodes[i]
         if op == "const":
-            values[i] = args[0]
+            values[i] = constant(args[0])
         elif op == "input":
             values[i] = inputs[args[0]]
         else:

@@ -12,9 +12,21 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 
 from kinemorph.codegen.equations import LIMIT, Equations, equations
-from kinemorph.codegen.names import Symbols, entry_name, port_name
+from kinemorph.codegen.names import Symbols, entry_name, latex_name, port_name
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.tree import Call, Number, Power, Product, Sum, Symbol, Tree, is_negative, scaled, split_power
+from kinemorph.codegen.tree import (
+    Array,
+    Call,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Symbol,
+    Tree,
+    is_negative,
+    scaled,
+    split_power,
+)
 
 # functions that take a bare symbol without brackets and an exponent on their name: \sin^{2} q
 NAMED = {"sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos"}
@@ -31,6 +43,8 @@ SPELL = {
     "lt": r"\left[{} < {}\right]",
     "le": r"\left[{} \leq {}\right]",
     "eq": r"\left[{} = {}\right]",
+    "solve": "{}^{{-1}} {}",
+    "least_squares": "{}^{{+}} {}",
     "where": r"\begin{{cases}} {1} & \mathrm{{if}}\ {0} \\ {2} & \mathrm{{otherwise}} \end{{cases}}",
 }
 CONDITIONS = {"lt": "{} < {}", "le": r"{} \leq {}", "eq": "{} = {}"}  # as the condition of a choice
@@ -98,6 +112,8 @@ def latex(tree: Tree) -> str:
         return _product(tree.coefficient.value, tree.factors)
     if isinstance(tree, Power):
         return _product(Fraction(1), (tree,)) if tree.exponent < 0 else _power(tree.base, tree.exponent)
+    if isinstance(tree, Array):
+        return _matrix([entry for row in tree.rows for entry in row], len(tree.rows[0]))
     return _call(tree)
 
 
@@ -185,4 +201,4 @@ def _call(call: Call, exponent: int = 1) -> str:
         args[0] = CONDITIONS[condition.name].format(*(latex(arg) for arg in condition.args))
     elif name == "where":
         args[0] += r" \neq 0"
-    return SPELL[name].format(*args)
+    return SPELL[name].format(*args) if name in SPELL else rf"{latex_name(name)}\left({', '.join(args)}\right)"

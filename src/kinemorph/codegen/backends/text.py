@@ -1,6 +1,7 @@
 """Equations as plain text, in Python syntax: `tau1 = m1*l1**2*a1 + g*m1*sin(q1)`.
 
 The functions are named as in the op vocabulary; comparisons are written as operators, and `where(c, a, b)` as a call.
+An array, as `solve` takes it, is a list of rows, a vector a list.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from kinemorph.codegen.equations import LIMIT, Equations, equations
 from kinemorph.codegen.names import Symbols, entry_name
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tree import (
+    Array,
     Call,
     Number,
     Power,
@@ -65,6 +67,10 @@ def text(tree: Tree) -> str:
         if tree.exponent < 0:
             return _product(Product(Number(Fraction(1)), (tree,)))
         return f"{_factor(tree.base)}**{tree.exponent}"
+    if isinstance(tree, Array):
+        vector = all(len(row) == 1 for row in tree.rows)
+        rows = [", ".join(map(text, row)) for row in tree.rows]
+        return f"[{', '.join(row if vector else f'[{row}]' for row in rows)}]"
     if tree.name == "pow":
         return f"{_base(tree.args[0])}**{_base(tree.args[1])}"
     args = [text(arg) for arg in tree.args]
