@@ -1,4 +1,6 @@
-"""Options of the test run, and the figures that tests measured, printed at its end.
+"""Options of the test run, its cache of compiled code, and the figures that tests measured, printed at its end.
+
+All worker processes share one new folder for compiled code; it is gone afterwards.
 
 A test reports a figure by `record_property("figure", (family, name, value))`, a plain float; the largest of each name
 is shown, from all worker processes together.
@@ -6,7 +8,21 @@ is shown, from all worker processes together.
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+
 import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # workers inherit it
+        os.environ["KINEMORPH_CACHE"] = tempfile.mkdtemp(prefix="kinemorph-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop("KINEMORPH_CACHE"), ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

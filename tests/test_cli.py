@@ -236,6 +236,36 @@ def test_doctor_finds_this_installation() -> None:
     assert "SIMD" in text and "self-test" in text
 
 
+def test_doctor_shows_and_clears_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "kept"
+    monkeypatch.setenv("KINEMORPH_CACHE", str(folder))
+    found = parsed("doctor")["cache"]
+    assert (found["folder"], found["usable"], found["problem"]) == (str(folder), True, None)
+    assert (found["files"], found["bytes"]) == (0, 0)  # the self-test compiles, whatever is kept
+    run("derive", "pendulum", "--function", "mass_matrix", "--function", "gravity_forces")
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    found = parsed("doctor")["cache"]
+    assert (found["files"], found["bytes"]) == (2, size) and size > 1000
+    assert f"{folder}: 2 programs" in run("doctor").stdout.replace("\n", "")
+    (folder / "notes.txt").touch()
+    found = parsed("doctor", "--clear-cache")
+    assert (found["removed_files"], found["removed_bytes"], found["files"]) == (2, size, 0)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    assert "0 files" in run("doctor", "--clear-cache").stdout
+
+
+@pytest.mark.parametrize(("chosen", "problem"), [("off", "switched off by KINEMORPH_CACHE"), ("file", "not a folder")])
+def test_doctor_says_why_there_is_no_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str, problem: str
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KINEMORPH_CACHE", chosen)
+    data = parsed("doctor")
+    assert data["ok"] and not data["cache"]["usable"] and problem in data["cache"]["problem"]
+    assert problem in run("doctor").stdout
+
+
 def test_demo_writes_pictures_and_summaries(tmp_path: Path) -> None:
     data = parsed("demo", "--robot", "double_pendulum", "--output", str(tmp_path / "out"))
     assert data["passed"]

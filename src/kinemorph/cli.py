@@ -290,10 +290,19 @@ def verify(
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", metavar="", help="Only empty the cache of compiled code.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Python, LLVM and its target CPU, SIMD width, cache, optional packages, and a self-test."""
     from kinemorph.display import environment, tables
 
+    if clear_cache:
+        state = environment.clear_cache()
+        _put(state, as_json, tables.cleared_tables)
+        raise typer.Exit(CHECK_FAILED if state["files"] else WELL)
     data = environment.environment()
     _put(data, as_json, tables.environment_tables)
     raise typer.Exit(WELL if data["ok"] else CHECK_FAILED)

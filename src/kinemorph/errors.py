@@ -7,6 +7,8 @@
     ├── CompileError         code generation failed; carries the program's name
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
+and the one warning: CacheWarning, compiled code cannot be kept on disk.
+
 A message is one sentence for a person: the thing's name, the value found, what was expected, how to mend it.
 """
 
@@ -45,6 +47,10 @@ class MissingExtraError(KinemorphError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"'{package}' is not installed. Run: pip install 'kinemorph[{extra}]'")
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept on disk, so that every process compiles anew. Results are not affected."""
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 
@@ -43,24 +42,3 @@ def build(program: Program | LoopProgram, backend: str = "llvm") -> CompiledFunc
     start = time.perf_counter()
     kernel = make(program)
     return CompiledFunction(program, kernel, backend=backend, compile_seconds=time.perf_counter() - start)
-
-
-def program_key(program: Program) -> str:
-    """A hash of what a program computes: its ops, constants, references and shapes. Names do not enter."""
-    nodes = program.graph.nodes
-    dense = {i: k for k, i in enumerate(program.order)}  # ids as if nothing but this program were in the graph
-
-    def renumbered(ref: int) -> int:
-        return dense[ref] + 1 if ref >= 0 else -dense[-ref] - 1
-
-    digest = hashlib.sha256()
-    for i in program.order:
-        op, *args = nodes[i]
-        if op == "const":
-            args = [float(args[0]).hex()]
-        elif op != "input":
-            args = [renumbered(ref) for ref in args]
-        digest.update(f"{op} {args}\n".encode())
-    shapes = [port.shape for port in program.inputs], [port.shape for port in program.outputs]
-    digest.update(f"{shapes} {[renumbered(ref) for ref in program.refs]}".encode())
-    return digest.hexdigest()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,7 +27,7 @@ class CompiledFunction:
     """A program ready to be called.
 
     Attributes: `program`; `name`; `backend`; `ops`, the number of operations; `source`, what the backend emitted;
-    `compile_seconds` [s]; `raw(out, *inputs)`, the way without checks.
+    `compile_seconds` [s], to compile it or to load it; `raw(out, *inputs)`, the way without checks.
 
     `raw` takes C-contiguous float64 arrays and writes as many states as `out` holds (a tuple of arrays where the
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
@@ -38,13 +39,18 @@ class CompiledFunction:
         self.name = program.name
         self.backend = backend
         self.ops = program.ops
-        self.source = kernel.source
+        self._source = kernel.source
         self.compile_seconds = compile_seconds
         self.raw: Callable[..., bool] = kernel.raw or self._raw
         self._run = kernel.run
         self._call = kernel.call
         self._shapes = tuple(port.shape for port in program.outputs)
         self._single = self._shapes[0] if len(self._shapes) == 1 else None
+
+    @cached_property
+    def source(self) -> str:
+        """What the backend emitted, written when first asked for."""
+        return self._source()
 
     def __repr__(self) -> str:
         return f"<{self.name}: {_listed(self.program.inputs)} -> {_listed(self.program.outputs)}; {self.ops} ops>"

@@ -1,8 +1,11 @@
-"""What `kinemorph doctor` finds out about this installation: versions, the CPU that code is made for, a self-test."""
+"""What `kinemorph doctor` finds out about this installation: versions, the CPU that code is made for, the cache of
+compiled code, a self-test.
+"""
 
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import sys
 import time
@@ -12,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import kinemorph
+from kinemorph.codegen.cache import LIMIT, OFF, VARIABLE, CodeCache, cache_folder, switched_off
 from kinemorph.codegen.compile import BACKENDS, build
 from kinemorph.codegen.tracing import trace
 from kinemorph.errors import KinemorphError
@@ -28,7 +32,6 @@ EXTRAS: dict[str, tuple[str, str]] = {
 }
 # the widest vector registers by CPU feature [bit], widest first
 REGISTERS: tuple[tuple[str, int], ...] = (("avx512f", 512), ("avx", 256), ("sve", 128), ("neon", 128), ("sse2", 128))
-CACHE = "compiled functions stay in memory with their Dynamics; no disk cache in this version"
 
 
 def environment() -> Data:
@@ -51,7 +54,7 @@ def environment() -> Data:
         "platform": platform.platform(),
         "core": core,
         "llvm": _llvm(),
-        "cache": CACHE,
+        "cache": cache(),
         "extras": extras,
         "self_test": test,
         "ok": all(core.values()) and all(row["passed"] for row in test),
@@ -83,21 +86,50 @@ def _llvm() -> Data:
     }
 
 
+def cache() -> Data:
+    """Where compiled code is kept, how much [byte], and why not where it is not."""
+    folder = cache_folder()
+    store = CodeCache(folder) if folder else None
+    files, size = store.size() if store else (0, 0)
+    problem = store.problem() if store else _no_folder()
+    return {
+        "folder": str(folder) if folder else None,
+        "usable": problem is None,
+        "problem": problem,
+        "files": files,
+        "bytes": size,
+        "limit": LIMIT,
+    }
+
+
+def _no_folder() -> str:
+    if os.environ.get(VARIABLE, "").lower() in OFF:
+        return f"switched off by {VARIABLE}"
+    return f"no home folder is known; set {VARIABLE} to a folder"
+
+
+def clear_cache() -> Data:
+    """Empties the cache; its state afterwards, with what was removed."""
+    folder = cache_folder()
+    files, size = CodeCache(folder).clear() if folder else (0, 0)
+    return {**cache(), "removed_files": files, "removed_bytes": size}
+
+
 def simd_bits(features: Mapping[str, bool]) -> int:
     """The width of the widest vector registers [bit]; 64 where there are none."""
     return next((bits for feature, bits in REGISTERS if features.get(feature)), 64)
 
 
 def self_test() -> list[Data]:
-    """Compiles and runs a tiny program with every backend: sin(x)^2 + cos(x)^2 - y is 1 - y."""
+    """Compiles (not from the cache) and runs a tiny program with every backend: sin(x)^2 + cos(x)^2 - y is 1 - y."""
     program = trace(lambda x, y: x.sin() * x.sin() + x.cos() * x.cos() - y, {"x": (), "y": ()}, name="self_test")
     rows = []
     for backend in BACKENDS:
         start = time.perf_counter()
         try:
-            error = float(
-                np.max(np.abs(build(program, backend)(np.array([0.3, 2.0]), np.array([0.25, 0.5])) - [0.75, 0.5]))
-            )
+            with switched_off():
+                function = build(program, backend)
+            error = float(np.max(np.abs(function(np.array([0.3, 2.0]), np.array([0.25, 0.5])) - [0.75, 0.5])))
             passed, note = error < 1e-15, f"error {error:.0e}"
         except (KinemorphError, ImportError, OSError, RuntimeError) as problem:
             passed, note = False, str(problem)

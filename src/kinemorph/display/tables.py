@@ -191,7 +191,7 @@ def environment_tables(data: Data) -> list[RenderableType]:
             ", fused multiply-add" if llvm["fma"] else ""
         )
         found += [("llvm", llvm["version"]), ("target", f"{llvm['cpu']}, {llvm['triple']}"), ("SIMD width", lanes)]
-    found += [("cache", data["cache"])]
+    found += [("cache", _cache(data["cache"]))]
     extras = _table("optional package", "version", "for", "install", title="optional packages")
     for row in data["extras"]:
         missing = row["version"] is None
@@ -208,6 +208,24 @@ def environment_tables(data: Data) -> list[RenderableType]:
         status = "passed" if row["passed"] else "failed"
         test.add_row(row["backend"], _mark(status), row["note"], f"{1e3 * row['seconds']:.0f} ms")
     return [_pairs(found), extras, test]
+
+
+def _cache(data: Data) -> str:
+    """One line on the cache: `folder: 12 programs, 1.3 MB of at most 512 MB`, or why there is none."""
+    if not data["usable"]:
+        return f"{data['folder']}: {data['problem']}" if data["folder"] else str(data["problem"])
+    amount = f"{data['files']} programs, {_megabytes(data['bytes'])} of at most {_megabytes(data['limit'])}"
+    return f"{data['folder']}: {amount}"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:.3g} MB"
+
+
+def cleared_tables(data: Data) -> list[RenderableType]:
+    """What `doctor --clear-cache` did."""
+    removed = f"{data['removed_files']} files, {_megabytes(data['removed_bytes'])}"
+    return [_pairs([("removed", removed), ("cache", _cache(data))])]
 
 
 def demo_tables(data: Data) -> list[RenderableType]:

@@ -21,6 +21,8 @@ Run = Callable[[int, Sequence[Array], Sequence[Array]], bool]
 class Kernel:
     """A program made runnable.
 
+    `source()` is what the backend emits for it, written when asked.
+
     `run(n, outs, ins)` evaluates n states: `outs` are C-contiguous arrays of n blocks of their port's size, `ins` hold
     n blocks, or one block that serves every state. It returns whether every number written is finite.
 
@@ -29,7 +31,7 @@ class Kernel:
     `call` evaluates one state whose arrays have exactly the ports' shapes, and answers None where they have not.
     """
 
-    source: str
+    source: Callable[[], str]
     run: Run
     raw: Callable[..., bool] | None = None
     call: Callable[..., Any] | None = None

@@ -25,7 +25,7 @@ def interpreter(program: Program) -> Kernel:
         interpret(program, n, outs, ins)
         return all(bool(np.isfinite(out).all()) for out in outs)
 
-    return Kernel(format_program(program), run)
+    return Kernel(lambda: format_program(program), run)
 
 
 def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Array]) -> None:

@@ -32,7 +32,7 @@ def interpreter_loops(program: LoopProgram) -> Kernel:
             out.reshape(result.shape)[:] = result
         return all(bool(np.isfinite(out).all()) for out in outs)
 
-    return Kernel(format_loops(program), run)
+    return Kernel(lambda: format_loops(program), run)
 
 
 def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array]) -> list[Array]:

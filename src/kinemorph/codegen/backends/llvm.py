@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kinemorph.codegen.backends import Array, Kernel, Run
-from kinemorph.codegen.backends.llvm_engine import Engine
+from kinemorph.codegen.backends.llvm_engine import Engine, load_module
 from kinemorph.codegen.backends.llvm_entry import bind_entries, entries
 from kinemorph.codegen.backends.llvm_math import ROTATIONS, SPELLINGS, lanes_type, library, number
 from kinemorph.codegen.backends.llvm_sincos import reduce_far, sincos
 from kinemorph.codegen.graph import LEAVES
+from kinemorph.codegen.keys import program_key
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.schedule import Plan, plan
 
@@ -28,8 +29,11 @@ LANES = (8, 4, 2, 1)  # the widths in which sincos is emitted
 
 def llvm(program: Program) -> Kernel:
     """The kernel of `program` as machine code; its source is the LLVM IR before optimization."""
-    source = emit(program, plan(program))
-    engine = Engine(program.name, source)
+
+    def source() -> str:
+        return emit(program, plan(program))
+
+    engine = load_module(f"one {program_key(program)}", program.name, source)
     raw, call = bind_entries(program, engine)
     if raw is None:
         return Kernel(source, _through_ctypes(program, engine))

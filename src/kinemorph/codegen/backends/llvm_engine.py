@@ -1,20 +1,65 @@
-"""From LLVM IR text to callable functions, by llvmlite: parse, optimize for this CPU, compile in memory.
+"""From LLVM IR text to callable functions, by llvmlite: parse, optimize for this CPU, compile, load.
 
-llvmlite is imported when the first program is compiled. LLVM is entered by one thread at a time.
+    key ──► cache ──► object code ──► Engine
+              └─ on a miss: emit ──► text ──► optimized ──► object code, kept under the key
+
+A program found in the cache is neither emitted nor parsed, and what runs is the same object code either way. llvmlite
+is imported when the first program is compiled or loaded. LLVM is entered by one thread at a time.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from kinemorph.codegen.backends import python_objects
+from kinemorph.codegen.cache import code_cache
 from kinemorph.errors import CompileError
+
+SPEED = 2  # optimization level, of the passes and of the code generator
+# the files that decide what text is emitted for a program and what becomes of it
+EMITTER = ("ops.py", "blocks.py", "codegen/*.py", "codegen/backends/*.py")
 
 _LOCK = threading.Lock()
 _TYPES: dict[str, Any] = {"bool": ctypes.c_bool, "int64": ctypes.c_int64, "pointer": ctypes.c_void_p, "void": None}
+
+
+def load_module(key: str, name: str, emit: Callable[[], str]) -> Engine:
+    """The compiled module with that key, from the cache on disk or by compiling what `emit` gives.
+
+    The key says everything that the text depends on, save what `facts` says; `name` is the program's, for messages.
+    """
+    digest = hashlib.sha256("\n".join((*facts(), key)).encode()).hexdigest()
+    store = code_cache()
+    code = store.read(digest) if store else None
+    if code is None:
+        code = compile_text(name, emit())
+        if store:
+            store.write(digest, code)
+    return Engine(code)
+
+
+def facts() -> tuple[str, ...]:
+    """What compiled code depends on besides its program: LLVM, the CPU, this package, Python's objects in memory."""
+    version = sys.modules[__name__.partition(".")[0]].__version__
+    objects = f"{python_objects.HEAD} {python_objects.layout_is_known()}"
+    return (*_target(), version, emitter_digest(Path(__file__).parents[2]), objects)
+
+
+@cache
+def emitter_digest(package: Path) -> str:
+    """A hash of the source files in EMITTER."""
+    digest = hashlib.sha256()
+    for pattern in EMITTER:
+        for file in sorted(package.glob(pattern)):
+            digest.update(f"{file.name} {file.stat().st_size}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 @cache
@@ -27,26 +72,51 @@ def _binding() -> Any:
     return binding
 
 
+@cache
+def _target() -> tuple[str, str, str, str, str]:
+    """Versions of LLVM and llvmlite; triple, CPU and features that code is made for."""
+    import llvmlite
+
+    binding = _binding()
+    version = ".".join(map(str, binding.llvm_version_info))
+    features = binding.get_host_cpu_features().flatten()
+    return version, llvmlite.__version__, binding.get_process_triple(), binding.get_host_cpu_name(), features
+
+
+def _machine() -> Any:
+    """A code generator for this CPU. Code for `jit` may lie any distance from its data and from the libraries."""
+    _, _, triple, cpu, features = _target()
+    target = _binding().Target.from_triple(triple)
+    return target.create_target_machine(cpu=cpu, features=features, opt=SPEED, jit=True)
+
+
+def compile_text(name: str, source: str) -> bytes:
+    """LLVM IR as an object file in memory. It holds no address of this process, so that any other can load it."""
+    with _LOCK:
+        binding = _binding()
+        try:
+            module = binding.parse_assembly(source)
+            module.verify()
+        except RuntimeError as error:
+            raise CompileError(f"program '{name}': LLVM refuses the code emitted for it: {error}") from error
+        machine = _machine()
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        passes = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=SPEED))
+        passes.getModulePassManager().run(module, passes)
+        return bytes(machine.emit_object(module))
+
+
 class Engine:
     """A compiled module. The machine code lives as long as the engine; every function handed out keeps it alive."""
 
-    def __init__(self, name: str, source: str, *, speed: int = 2) -> None:
+    def __init__(self, code: bytes) -> None:
         with _LOCK:
-            binding = _binding()
-            try:
-                module = binding.parse_assembly(source)
-                module.verify()
-            except RuntimeError as error:
-                raise CompileError(f"program '{name}': LLVM refuses the code emitted for it: {error}") from error
-            machine = binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
-                cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=speed, jit=True
-            )
-            module.triple = machine.triple
-            module.data_layout = str(machine.target_data)
-            tuning = binding.create_pipeline_tuning_options(speed_level=speed)
-            passes = binding.create_pass_builder(machine, tuning)
-            passes.getModulePassManager().run(module, passes)
-            self._engine = binding.create_mcjit_compiler(module, machine)
+            binding, machine = _binding(), _machine()
+            empty = binding.parse_assembly("")  # an engine is made around a module
+            empty.triple = machine.triple
+            self._engine = binding.create_mcjit_compiler(empty, machine)
+            self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:

@@ -26,10 +26,12 @@ def bind_entries(program: Program, engine: Engine) -> tuple[Callable[..., bool] 
     if not py.layout_is_known():
         return None, None
     table = (ctypes.c_uint64 * len(py.PYTHON)).from_address(engine.place("python"))
-    for k, address in enumerate(py.addresses()):
+    message = ctypes.create_string_buffer(_message(program).encode())
+    for k, address in enumerate(py.addresses(message)):
         table[k] = address
     raw, call = (
-        py.built_in(engine.address(name), name, f"{name} of {program.name}", engine) for name in ("raw", "call")
+        py.built_in(engine.address(name), name, f"{name} of {program.name}", (engine, message))
+        for name in ("raw", "call")
     )
     return raw, call
 
@@ -131,11 +133,8 @@ def _raw(program: Program) -> str:
     lines.append("  %all = phi i1 [ %finite, %one ], [ %f1, %locked ], [ %f2, %unlocked ]")
     lines.append("  %truth = select i1 %all, ptr %true, ptr %false")
     lines += ["  call void %retain(ptr %truth)", "  ret ptr %truth", "refused:"]
-    message = _message(program).encode() + b"\0"
-    lines.append("  call void %set_error(ptr %error, ptr @message)")
-    quoted = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in message)
-    text = f'@message = internal constant [{len(message)} x i8] c"{quoted}"'
-    return "\n".join([text, *lines, "  ret ptr null", "}"])
+    lines.append("  call void %set_error(ptr %error, ptr %message)")
+    return "\n".join([*lines, "  ret ptr null", "}"])
 
 
 def _message(program: Program) -> str:

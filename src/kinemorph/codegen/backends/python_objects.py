@@ -26,8 +26,8 @@ USABLE = 0x1 | 0x100  # flags: C-contiguous, aligned
 WRITEABLE = 0x400
 FASTCALL = 0x80  # METH_FASTCALL: function(self, arguments, count)
 
-# What the emitted code needs of the running interpreter. The addresses are filled in once the module is loaded, so the
-# code itself is the same in every process.
+# What the emitted code needs of the running interpreter, and the message of its error. The addresses are filled in once
+# the module is loaded, so that the code itself is the same in every process and for every name.
 OBJECTS: dict[str, object] = {
     "array": np.ndarray,
     "float": float,
@@ -43,7 +43,7 @@ FUNCTIONS = {
     "lock": "PyEval_RestoreThread",
     "set_error": "PyErr_SetString",
 }
-PYTHON = (*OBJECTS, *FUNCTIONS)
+PYTHON = (*OBJECTS, *FUNCTIONS, "message")
 
 
 @cache
@@ -85,12 +85,12 @@ def layout_is_known() -> bool:
     )
 
 
-def addresses() -> list[int]:
+def addresses(message: ctypes.Array[ctypes.c_char]) -> list[int]:
     """The addresses of `PYTHON`, in its order."""
     functions = [
         ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in FUNCTIONS.values()
     ]
-    return [id(value) for value in OBJECTS.values()] + functions
+    return [id(value) for value in OBJECTS.values()] + functions + [ctypes.addressof(message)]
 
 
 class _MethodDefinition(ctypes.Structure):
