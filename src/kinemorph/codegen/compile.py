@@ -7,38 +7,45 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import get_args
 
-from kinemorph.codegen.backends import Kernel
+from kinemorph.codegen.backends import Kernel, Precision
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
 from kinemorph.errors import UnsupportedError
 
 
-def _interpreter(program: Program | LoopProgram) -> Kernel:
+def _interpreter(program: Program | LoopProgram, precision: Precision) -> Kernel:
     from kinemorph.codegen.backends.interpreter import interpreter
     from kinemorph.codegen.backends.interpreter_loops import interpreter_loops
 
     return interpreter_loops(program) if isinstance(program, LoopProgram) else interpreter(program)
 
 
-def _llvm(program: Program | LoopProgram) -> Kernel:
+def _llvm(program: Program | LoopProgram, precision: Precision) -> Kernel:
     from kinemorph.codegen.backends.llvm import llvm
 
-    if isinstance(program, LoopProgram):
-        raise UnsupportedError(f"loop program '{program.name}': this backend does not run loops. Use 'interpreter'.")
-    return llvm(program)
+    return llvm(program, precision)
 
 
-BACKENDS: dict[str, Callable[[Program | LoopProgram], Kernel]] = {"interpreter": _interpreter, "llvm": _llvm}
+BACKENDS: dict[str, Callable[[Program | LoopProgram, Precision], Kernel]] = {"interpreter": _interpreter, "llvm": _llvm}
 
 
-def build(program: Program | LoopProgram, backend: str = "llvm") -> CompiledFunction:
-    """A program as a function of NumPy arrays, made by the named backend ("llvm" or "interpreter")."""
+def build(
+    program: Program | LoopProgram, backend: str = "llvm", *, precision: Precision = "float64"
+) -> CompiledFunction:
+    """A program as a function of NumPy arrays, made by the named backend ("llvm" or "interpreter").
+
+    `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives.
+    """
     make = BACKENDS.get(backend)
     if make is None:
         known = ", ".join(f"'{name}'" for name in BACKENDS)
         raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {known}.")
+    if precision not in get_args(Precision):
+        raise UnsupportedError(f"precision '{precision}' is unknown. Choose 'float64' or 'float32'.")
     start = time.perf_counter()
-    kernel = make(program)
-    return CompiledFunction(program, kernel, backend=backend, compile_seconds=time.perf_counter() - start)
+    kernel = make(program, precision)
+    seconds = time.perf_counter() - start
+    return CompiledFunction(program, kernel, backend=backend, compile_seconds=seconds, precision=precision)

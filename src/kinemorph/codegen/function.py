@@ -1,7 +1,8 @@
 """A compiled program as a Python function: checked arrays in, fresh arrays out.
 
 Two ways to call it. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and looks at every number in
-it, so that a NaN is never handed on in silence. `f.raw(out, q, v)` takes C-contiguous float64 arrays as they are.
+it, so that a NaN is never handed on in silence; a big batch is shared out among threads. `f.raw(out, q, v)` takes
+C-contiguous arrays of the function's precision as they are and stays on the calling thread.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.backends import Array, Kernel
+from kinemorph.codegen.backends import Array, Kernel, Precision
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.printing import entry_names
 from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.threads import default_threads, in_threads, shares
 from kinemorph.errors import KinemorphError, ShapeError
 
 Shape = tuple[int, ...]
@@ -26,21 +29,34 @@ Shape = tuple[int, ...]
 class CompiledFunction:
     """A program ready to be called.
 
-    Attributes: `program`; `name`; `backend`; `ops`, the number of operations; `source`, what the backend emitted;
-    `compile_seconds` [s], to compile it or to load it; `raw(out, *inputs)`, the way without checks.
+    Attributes: `program`; `name`; `backend`; `dtype`, of the arrays it gives; `ops`, the number of operations;
+    `source`, what the backend emitted; `compile_seconds` [s], to compile it or to load it; `threads`, how many may
+    share a call with a big batch (by default the environment's KINEMORPH_THREADS, else as many as there are CPUs; 1 for
+    none); `raw(out, *inputs)`, the way without checks.
 
-    `raw` takes C-contiguous float64 arrays and writes as many states as `out` holds (a tuple of arrays where the
+    `raw` takes C-contiguous arrays of `dtype` and writes as many states as `out` holds (a tuple of arrays where the
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
     an input. It answers whether every number written is finite.
     """
 
-    def __init__(self, program: Program | LoopProgram, kernel: Kernel, *, backend: str, compile_seconds: float) -> None:
+    def __init__(
+        self,
+        program: Program | LoopProgram,
+        kernel: Kernel,
+        *,
+        backend: str,
+        compile_seconds: float,
+        precision: Precision = "float64",
+    ) -> None:
         self.program: Any = program  # a Program, or a LoopProgram where it runs in loops
         self.name = program.name
         self.backend = backend
         self.ops = program.ops
         self._source = kernel.source
         self.compile_seconds = compile_seconds
+        self.dtype = np.dtype(precision)
+        self.threads = default_threads()
+        self._lanes = kernel.lanes
         self.raw: Callable[..., bool] = kernel.raw or self._raw
         self._run = kernel.run
         self._call = kernel.call
@@ -51,6 +67,10 @@ class CompiledFunction:
     def source(self) -> str:
         """What the backend emitted, written when first asked for."""
         return self._source()
+
+    @cached_property
+    def _cost(self) -> int:
+        return int(self.program.cost)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {_listed(self.program.inputs)} -> {_listed(self.program.outputs)}; {self.ops} ops>"
@@ -67,9 +87,9 @@ class CompiledFunction:
         if self._call is not None:
             out: Any
             if self._single is not None:
-                out = np.empty(self._single)
+                out = np.empty(self._single, self.dtype)
             else:
-                out = tuple(map(np.empty, self._shapes))
+                out = tuple(np.empty(shape, self.dtype) for shape in self._shapes)
             if self._call(out, *arrays) is True:
                 return out
         return self._general(arrays)
@@ -105,27 +125,45 @@ class CompiledFunction:
             ) from None
         n = math.prod(batch)
         blocks = [_block(port, array, batch) for port, array in zip(ports, ins, strict=True)]
-        outs = [np.empty(batch + shape) for shape in self._shapes]
-        if n and not self._run(n, outs, blocks):
+        outs = [np.empty(batch + shape, self.dtype) for shape in self._shapes]
+        if n and not self._run_shared(n, outs, blocks):
             self._explain(n, outs, blocks)
         return outs[0] if self._single is not None else tuple(outs)
 
+    def _run_shared(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> bool:
+        """Runs the kernel, on several threads where the batch is big enough to pay for them."""
+        bounds = shares(n, self._lanes, self.threads, self._cost) if self.threads > 1 else ()
+        if len(bounds) < 3:
+            return self._run(n, outs, blocks)
+        rows = [out.reshape(n, *shape) for out, shape in zip(outs, self._shapes, strict=True)]
+        sizes = [port.size for port in self.program.inputs]
+
+        def part(bound: tuple[int, int]) -> bool:
+            a, b = bound
+            ins = [
+                block if block.size == size else block.reshape(n, size)[a:b]
+                for block, size in zip(blocks, sizes, strict=True)
+            ]
+            return self._run(b - a, [out[a:b] for out in rows], ins)
+
+        return all(in_threads(part, list(pairwise(bounds)), self.threads))
+
     def _as_floats(self, port: Port, given: npt.ArrayLike) -> Array:
-        """An input as a float64 array whose last axes are the port's."""
+        """An input as an array of the function's precision whose last axes are the port's."""
         label = f"function '{self.name}': input '{port.name}'"
         try:
             array = np.asarray(given)
         except ValueError:
             raise ShapeError(f"{label} is a ragged sequence; expected shape (..., {_inner(port)}).") from None
         if array.dtype.kind not in "fiub":
-            raise ShapeError(f"{label} has dtype {array.dtype}; expected real numbers that convert to float64.")
+            raise ShapeError(f"{label} has dtype {array.dtype}; expected real numbers that convert to {self.dtype}.")
         shape = port.shape
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
             raise ShapeError(
                 f"{label} has shape {array.shape}; expected {shape} for one state or (..., {_inner(port)}) for a "
                 "batch. " + _remedy(port, array.shape)
             )
-        return array.astype(np.float64, copy=False)
+        return array.astype(self.dtype, copy=False)
 
     def _explain(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> NoReturn:
         """Raises the error for a result that is not finite: names the input to blame, or the first bad output."""

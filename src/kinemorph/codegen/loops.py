@@ -190,10 +190,37 @@ class LoopProgram:
         """Operations in the programs it calls, each counted once however often it runs."""
         return sum(program.ops for program in self.programs)
 
+    @cached_property
+    def cost(self) -> int:
+        """About how many operations a run takes, passes of loops counted; of those that data decide, a few."""
+        return _cost(self.body, {})
+
     @property
     def flops(self) -> int:
         """Additions, subtractions and products in the programs it calls, counted in the same way."""
         return sum(program.flops for program in self.programs)
+
+
+UNKNOWN = 8  # passes that a loop is taken to make where its data decide
+
+
+def _cost(body: Sequence[Statement], counters: Mapping[str, int]) -> int:
+    """An estimate of a body's operations, counters around it given by their middle values."""
+    total = 0
+    for statement in body:
+        match statement:
+            case Call():
+                total += max(statement.program.cost, sum(view.size for view in statement.outs))
+            case For():
+                start = statement.start.at(counters)
+                passes = UNKNOWN if isinstance(statement.stop, View) else statement.stop.at(counters) - start
+                middle = {**counters, statement.counter: start + passes // 2}
+                total += max(passes, 0) * _cost(statement.body, middle)
+            case While():
+                total += UNKNOWN * _cost(statement.body, counters)
+            case If():
+                total += max(_cost(statement.then, counters), _cost(statement.otherwise, counters))
+    return total
 
 
 def calls(body: Sequence[Statement]) -> Iterator[Call]:

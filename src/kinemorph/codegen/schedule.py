@@ -6,29 +6,39 @@ values cross them, and a slot is used again once its last reader is done.
 
     steps ──► order (sin and cos of one argument side by side) ──► borders ──► slots
 
+A block op is one step, and gives all its entries at once.
+
 The order is the one in which the graph was built: a recursion over links keeps few values alive. Depth-first from the
 outputs was measured against it: twice as many values across borders, about twice the compile time, code no faster.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 
+from kinemorph.blocks import Item
 from kinemorph.codegen.graph import LEAVES
 from kinemorph.codegen.program import Program
 
-WHOLE = 3000  # ops up to which a program stays in one piece
+WHOLE = 4000  # ops up to which a program stays in one piece
 SHORTEST, LONGEST = 1000, 2000  # ops in a chunk
+NO_ITEMS: Mapping[int, list[int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Chunks of node ids in the order of evaluation; the scratch slot of each node that is used beyond its chunk."""
+    """Chunks of node ids in the order of evaluation; the scratch slot of each node that is used beyond its chunk.
+
+    `items` are the entries of each block that are read; they have slots, but no place of their own in the chunks.
+    """
 
     chunks: tuple[tuple[int, ...], ...]
     slots: dict[int, int]
     scratch: int  # how many slots there are
+    items: dict[int, list[int]]
 
 
 def plan(program: Program, *, whole: int = WHOLE, shortest: int = SHORTEST, longest: int = LONGEST) -> Plan:
@@ -37,17 +47,30 @@ def plan(program: Program, *, whole: int = WHOLE, shortest: int = SHORTEST, long
     `longest` is at least twice `shortest`, so that every rest can be cut.
     """
     order = twins_together(program)
-    last = last_uses(program, order)
+    items = block_items(program)
     if len(order) <= whole:
-        return Plan((tuple(order),), {}, 0)
-    borders = [0, *cut(order, last, shortest, longest), len(order)]
+        return Plan((tuple(order),), {}, 0, items)
+    last = last_uses(program, order, items)
+    borders = [0, *cut(order, last, items, shortest, longest), len(order)]
     chunks = tuple(tuple(order[a:b]) for a, b in pairwise(borders))
-    slots, scratch = assign_slots(chunks, last)
-    return Plan(chunks, slots, scratch)
+    slots, scratch = assign_slots(chunks, last, items)
+    return Plan(chunks, slots, scratch, items)
+
+
+def block_items(program: Program) -> dict[int, list[int]]:
+    """For each block its entries that some operation or output reads."""
+    items: dict[int, list[int]] = {}
+    for i, node in program.steps:
+        if type(node[0]) is Item:
+            items.setdefault(node[1], []).append(i)
+    return items
 
 
 def twins_together(program: Program) -> list[int]:
-    """The ids of the operations in evaluation order, with sin, cos and tan of one argument next to each other."""
+    """The ids of the operations in evaluation order, with sin, cos and tan of one argument next to each other.
+
+    Entries of blocks are no operations.
+    """
     families: dict[int, list[int]] = {}
     for i, node in program.steps:
         if node[0] in ("sin", "cos", "tan"):
@@ -55,6 +78,8 @@ def twins_together(program: Program) -> list[int]:
     order: list[int] = []
     placed: set[int] = set()
     for i, node in program.steps:
+        if type(node[0]) is Item:
+            continue
         if node[0] not in ("sin", "cos", "tan"):
             order.append(i)
         elif i not in placed:
@@ -64,24 +89,29 @@ def twins_together(program: Program) -> list[int]:
     return order
 
 
-def last_uses(program: Program, order: list[int]) -> dict[int, int]:
-    """For each operation the position in `order` of its last reader (its own position where no operation reads it)."""
+def last_uses(program: Program, order: list[int], items: Mapping[int, list[int]] = NO_ITEMS) -> dict[int, int]:
+    """For each value the position in `order` of its last reader (where it is made where no operation reads it).
+
+    `items` are the entries of blocks, where they have no place of their own in the order.
+    """
     nodes = program.graph.nodes
     last: dict[int, int] = {}
     for position, i in enumerate(order):
-        last[i] = position
+        for value in items.get(i, (i,)):
+            last[value] = position
         for arg in nodes[i][1:]:
             if nodes[abs(arg)][0] not in LEAVES:
                 last[abs(arg)] = position
     return last
 
 
-def cut(order: list[int], last: dict[int, int], shortest: int, longest: int) -> list[int]:
+def cut(order: list[int], last: dict[int, int], items: dict[int, list[int]], shortest: int, longest: int) -> list[int]:
     """Border positions, each where the fewest values are alive among the places the lengths allow."""
     alive = [0] * (len(order) + 1)  # alive[p]: values made before position p and read at p or later
     for position, i in enumerate(order):
-        alive[position + 1] += 1
-        alive[last[i] + 1] -= 1
+        for value in items.get(i, (i,)):
+            alive[position + 1] += 1
+            alive[last[value] + 1] -= 1
     for p in range(1, len(alive)):
         alive[p] += alive[p - 1]
 
@@ -94,7 +124,9 @@ def cut(order: list[int], last: dict[int, int], shortest: int, longest: int) -> 
     return borders
 
 
-def assign_slots(chunks: tuple[tuple[int, ...], ...], last: dict[int, int]) -> tuple[dict[int, int], int]:
+def assign_slots(
+    chunks: tuple[tuple[int, ...], ...], last: dict[int, int], items: dict[int, list[int]]
+) -> tuple[dict[int, int], int]:
     """A scratch slot for each value that crosses a border; a slot is free again after the chunk of its last reader."""
     chunk_of = [number for number, chunk in enumerate(chunks) for _ in chunk]
     slots: dict[int, int] = {}
@@ -102,15 +134,15 @@ def assign_slots(chunks: tuple[tuple[int, ...], ...], last: dict[int, int]) -> t
     released: list[list[int]] = [[] for _ in chunks]  # slots whose last reader is in that chunk
     count = 0
     for number, chunk in enumerate(chunks):
-        for i in chunk:
-            reader = chunk_of[last[i]]
+        for value in (value for i in chunk for value in items.get(i, (i,))):
+            reader = chunk_of[last[value]]
             if reader == number:
                 continue
             if free:
                 slot = free.pop()
             else:
                 slot, count = count, count + 1
-            slots[i] = slot
+            slots[value] = slot
             released[reader].append(slot)
         free += released[number]
     return slots, count

@@ -8,30 +8,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from kinemorph.codegen.program import Port
+
+Precision = Literal["float64", "float32"]
+Array = npt.NDArray[np.floating[Any]]
+
+
+class Signature(Protocol):
+    """What programs of every kind show outside: a name, and named, shaped inputs and outputs."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> tuple[Port, ...]: ...
+    @property
+    def outputs(self) -> tuple[Port, ...]: ...
+
+
 Run = Callable[[int, Sequence[Array], Sequence[Array]], bool]
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A program made runnable.
+    """A program made runnable. All arrays are of the kernel's precision.
 
     `source()` is what the backend emits for it, written when asked.
 
     `run(n, outs, ins)` evaluates n states: `outs` are C-contiguous arrays of n blocks of their port's size, `ins` hold
-    n blocks, or one block that serves every state. It returns whether every number written is finite.
+    n blocks, or one block that serves every state. It returns whether every number written is finite. Where the outputs
+    have leading axes, a state's result is the same for every n and at every place.
 
     `raw(out, *ins)` and `call(out, *ins)` are direct entries where a backend has them, else None; `out` is a tuple
     where there are several outputs, and both answer as `run` does. `raw` evaluates as many states as `out` holds.
     `call` evaluates one state whose arrays have exactly the ports' shapes, and answers None where they have not.
+
+    `source()` is what was emitted. `lanes` is how many states are computed side by side; 0 says that `run` holds the
+    interpreter lock, so that threads do not pay.
     """
 
     source: Callable[[], str]
     run: Run
     raw: Callable[..., bool] | None = None
     call: Callable[..., Any] | None = None
+    lanes: int = 0

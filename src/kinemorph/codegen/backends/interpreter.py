@@ -2,6 +2,7 @@
 
 It is the definition of what a program means. Each op does what its row of the op table says; nothing is reordered and
 nothing is fused. IEEE rules hold throughout: a division by zero gives inf, sqrt(-1) gives nan, no warning is printed.
+In float32 every result is rounded before the next op reads it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kinemorph.ops import OPS
 
 
 def interpreter(program: Program) -> Kernel:
-    """The kernel that interprets `program`; its source is the printed program."""
+    """The kernel that interprets `program` in the precision of its arrays; its source is the printed program."""
 
     def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
         interpret(program, n, outs, ins)
@@ -35,7 +36,7 @@ def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Arr
         columns += list(array.reshape(-1, port.size).T) if port.size else []
 
     with np.errstate(all="ignore"):
-        entries = iter(carry_out(program, columns, meaning_of))
+        entries = iter(carry_out(program, columns, MEANINGS[outs[0].dtype.name]))
     for port, out in zip(program.outputs, outs, strict=True):
         table = out.reshape(n, port.size)
         for k in range(port.size):
@@ -45,6 +46,20 @@ def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Arr
 def meaning_of(op: str | Block) -> Callable[..., Any]:
     """What an op or a block does to batches."""
     return op.meaning if isinstance(op, Block) else OPS[op].meaning
+
+
+def _meaning_in_float32(op: str | Block) -> Callable[..., Any]:
+    """The same, with results rounded to float32."""
+    meaning = meaning_of(op)
+    if isinstance(op, Block):
+        return lambda *args: tuple(np.asarray(y, np.float32) for y in meaning(*args))
+    return lambda *args: np.asarray(meaning(*args), np.float32)
+
+
+MEANINGS: dict[str, Callable[[str | Block], Callable[..., Any]]] = {
+    "float64": meaning_of,
+    "float32": _meaning_in_float32,
+}
 
 
 def carry_out(

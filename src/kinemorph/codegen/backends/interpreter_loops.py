@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.backends import Array, Kernel
-from kinemorph.codegen.backends.interpreter import carry_out, meaning_of
+from kinemorph.codegen.backends.interpreter import MEANINGS, carry_out
 from kinemorph.codegen.loops import Call, For, If, LoopProgram, Statement, View, While
 from kinemorph.codegen.printing import format_loops
 from kinemorph.codegen.program import Program
@@ -27,7 +27,7 @@ def interpreter_loops(program: LoopProgram) -> Kernel:
     def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
         rows = [array.reshape(-1, port.size) for port, array in zip(program.inputs, ins, strict=True)]
         with np.errstate(all="ignore"):
-            results = evaluate(program, n, rows)
+            results = evaluate(program, n, rows, outs[0].dtype.name)
         for out, result in zip(outs, results, strict=True):
             out.reshape(result.shape)[:] = result
         return all(bool(np.isfinite(out).all()) for out in outs)
@@ -35,15 +35,15 @@ def interpreter_loops(program: LoopProgram) -> Kernel:
     return Kernel(lambda: format_loops(program), run)
 
 
-def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array]) -> list[Array]:
+def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array], dtype: str = "float64") -> list[Array]:
     """The outputs, shape (n, size) each, for inputs of shape (n, size) or (1, size) each."""
     if isinstance(program, LoopProgram):
-        return _Run(program, n, ins).results()
+        return _Run(program, n, ins, dtype).results()
     columns = [column for rows in ins for column in rows.T]
-    entries = iter(carry_out(program, columns, meaning_of))
-    results = []
+    entries = iter(carry_out(program, columns, MEANINGS[dtype]))
+    results: list[Array] = []
     for port in program.outputs:
-        result = np.empty((n, port.size))
+        result = np.empty((n, port.size), dtype)
         for k in range(port.size):
             result[:, k] = next(entries)
         results.append(result)
@@ -53,17 +53,17 @@ def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array]) -> li
 class _Run:
     """One run of a loop program over n states."""
 
-    def __init__(self, program: LoopProgram, n: int, ins: Sequence[Array]) -> None:
-        self.program, self.n = program, n
+    def __init__(self, program: LoopProgram, n: int, ins: Sequence[Array], dtype: str) -> None:
+        self.program, self.n, self.dtype = program, n, dtype
         self.arrays: dict[str, Array] = {}
         for port, rows in zip(program.inputs, ins, strict=True):
             self.arrays[port.name] = np.broadcast_to(rows, (n, port.size))
         for port, values in program.constants:
-            self.arrays[port.name] = np.broadcast_to(np.array(values), (n, port.size))
+            self.arrays[port.name] = np.broadcast_to(np.array(values, dtype), (n, port.size))
         for port in program.outputs:
-            self.arrays[port.name] = np.full((n, port.size), np.nan)
+            self.arrays[port.name] = np.full((n, port.size), np.nan, dtype)
         for port in program.buffers:
-            self.arrays[port.name] = np.zeros((n, port.size))
+            self.arrays[port.name] = np.zeros((n, port.size), dtype)
 
     def results(self) -> list[Array]:
         """The outputs after the body has run."""
@@ -76,7 +76,7 @@ class _Run:
             match statement:
                 case Call():
                     ins = [self.read(view, counters) for view in statement.ins]
-                    results = evaluate(statement.program, self.n, ins)
+                    results = evaluate(statement.program, self.n, ins, self.dtype)
                     for view, result in zip(statement.outs, results, strict=True):
                         start = view.offset.at(counters)
                         place = self.arrays[view.array][:, start : start + view.size]

@@ -22,7 +22,7 @@ from kinemorph.codegen.backends import python_objects
 from kinemorph.codegen.cache import code_cache
 from kinemorph.errors import CompileError
 
-SPEED = 2  # optimization level, of the passes and of the code generator
+PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer for code no faster) and of the code generator
 # the files that decide what text is emitted for a program and what becomes of it
 EMITTER = ("ops.py", "blocks.py", "codegen/*.py", "codegen/backends/*.py")
 
@@ -83,6 +83,13 @@ def _target() -> tuple[str, str, str, str, str]:
     return version, llvmlite.__version__, binding.get_process_triple(), binding.get_host_cpu_name(), features
 
 
+@cache
+def vector_bits() -> int:
+    """The width of this CPU's SIMD registers."""
+    features = _binding().get_host_cpu_features()
+    return 512 if features.get("avx512f") else 256 if features.get("avx") else 128
+
+
 def _machine() -> Any:
     """A code generator for this CPU. Code for `jit` may lie any distance from its data and from the libraries."""
     _, _, triple, cpu, features = _target()
@@ -102,7 +109,10 @@ def compile_text(name: str, source: str) -> bytes:
         machine = _machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        passes = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=SPEED))
+        tuning = binding.create_pipeline_tuning_options(speed_level=PASSES)
+        tuning.loop_vectorization = True
+        tuning.loop_interleaving = False  # loops of blocks are short
+        passes = binding.create_pass_builder(machine, tuning)
         passes.getModulePassManager().run(module, passes)
         return bytes(machine.emit_object(module))
 

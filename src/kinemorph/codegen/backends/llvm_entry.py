@@ -4,7 +4,8 @@
     call(out, *ins)  one state of exactly the ports' shapes; None if they are not, and then nothing is written
 
 Both answer whether every number written is finite. `out` is a tuple of arrays where the program has several outputs.
-They only take C-contiguous float64 arrays (`call` also a float for a port that is one number). Where the layout of
+They only take C-contiguous arrays of the function's precision (`call` also a float for a port that is one number).
+Batches go to the machine code of the lanes module, which `raw` has made when the first one comes. Where the layout of
 objects is not the known one there are no entries, and arrays go a slower way with the same results.
 """
 
@@ -14,33 +15,36 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+from kinemorph.codegen.backends import Precision, Signature
 from kinemorph.codegen.backends import python_objects as py
 from kinemorph.codegen.backends.llvm_engine import Engine
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.program import Port
 
 FREE_ABOVE = 32  # states from which the interpreter lock is released
 
 
-def bind_entries(program: Program, engine: Engine) -> tuple[Callable[..., bool] | None, Callable[..., Any] | None]:
-    """The built-in functions `raw` and `call` of a compiled module; (None, None) where it has no entries."""
-    if not py.layout_is_known():
-        return None, None
+def bind_entries(
+    program: Signature, engine: Engine, lanes_engine: Callable[[], Engine], precision: Precision
+) -> tuple[Callable[..., bool], Callable[..., Any]]:
+    """The built-in functions `raw` and `call` of a compiled module. `lanes_engine` makes the module for batches."""
     table = (ctypes.c_uint64 * len(py.PYTHON)).from_address(engine.place("python"))
-    message = ctypes.create_string_buffer(_message(program).encode())
-    for k, address in enumerate(py.addresses(message)):
+    message = ctypes.create_string_buffer(_message(program, precision).encode())
+
+    def load() -> None:
+        table[py.PYTHON.index("batch")] = lanes_engine().address("batch")
+
+    for k, address in enumerate(py.addresses(message, load)):
         table[k] = address
     raw, call = (
-        py.built_in(engine.address(name), name, f"{name} of {program.name}", (engine, message))
+        py.built_in(engine.address(name), name, f"{name} of {program.name}", (engine, message, load))
         for name in ("raw", "call")
     )
     return raw, call
 
 
-def entries(program: Program) -> str:
-    """The definitions of `raw` and `call`; nothing where the layout of objects is not the expected one."""
-    if not py.layout_is_known():
-        return ""
-    return "\n".join([_helpers(), _raw(program), _call(program)])
+def entries(program: Signature, precision: Precision) -> str:
+    """The definitions of `raw` and `call`."""
+    return "\n".join([_helpers(precision), _raw(program, precision), _call(program, precision)])
 
 
 def _load(*names: str) -> list[str]:
@@ -52,12 +56,12 @@ def _load(*names: str) -> list[str]:
     return lines
 
 
-def _unpack(program: Program) -> list[str]:
+def _unpack(program: Signature) -> list[str]:
     """Lines that check the count of arguments and leave the objects in %o0 ... (outputs, then inputs)."""
     n_outs, n_ins = len(program.outputs), len(program.inputs)
     lines = [
         "start:",
-        *_load(*py.PYTHON),
+        *_load(*(name for name in py.PYTHON if name not in ("load", "batch"))),
         f"  %right = icmp eq i64 %count, {1 + n_ins}",
         "  br i1 %right, label %first, label %refused",
     ]
@@ -76,24 +80,13 @@ def _unpack(program: Program) -> list[str]:
     return lines
 
 
-def _data(program: Program) -> list[str]:
+def _data(program: Signature) -> list[str]:
     """Lines that leave the data pointers in %d0 ... once every object is known to be usable."""
     ports = [*program.outputs, *program.inputs]
     return [f"  %d{k} = call ptr @data(ptr %o{k})" for k in range(len(ports))]
 
 
-def _look(program: Program) -> list[str]:
-    """Lines that leave in %finite whether the outputs of one state are finite."""
-    lines = []
-    found = "true"
-    for k, port in enumerate(program.outputs):
-        lines.append(f"  %finite{k} = call i1 @finite(ptr %d{k}, i64 {port.size})")
-        lines.append(f"  %all{k} = and i1 {found}, %finite{k}")
-        found = f"%all{k}"
-    return [*lines, f"  %finite = or i1 {found}, false"]
-
-
-def _raw(program: Program) -> str:
+def _raw(program: Signature, precision: Precision) -> str:
     outs, ins = program.outputs, program.inputs
     total = len(outs) + len(ins)
     lines = ["define ptr @raw(ptr %self, ptr %args, i64 %count) minsize nounwind {", *_unpack(program)]
@@ -119,35 +112,44 @@ def _raw(program: Program) -> str:
         fits = f"%fits{k}"
     lines += [f"  br i1 {fits}, label %ready, label %refused", "ready:", *_data(program)]
     pointers = ", ".join(f"ptr %d{k}" for k in range(total))
-    lines.append("  %single = icmp eq i64 %n, 1")
-    lines += ["  br i1 %single, label %one, label %many", "one:", f"  call void @kernel({pointers})"]
-    lines += [*_look(program), "  br label %done", "many:"]
+    # arrays of exactly the ports' shapes are one state; leading axes make a batch, also of one
+    lines += [f"  %axes.at = getelementptr i8, ptr %o0, i64 {py.AXES}", "  %axes = load i32, ptr %axes.at"]
+    lines.append(f"  %plain = icmp eq i32 %axes, {len(outs[0].shape)}")
+    lines += ["  %alone = icmp eq i64 %n, 1", "  %single = and i1 %alone, %plain"]
+    lines += ["  br i1 %single, label %one, label %many", "one:", f"  %f0 = call i1 @single({pointers})"]
+    lines += ["  br label %done", "many:"]
     for k, port in enumerate(ins, len(outs)):
         lines.append(f"  %s{k} = select i1 %one{k}, i64 0, i64 {port.size}")
+    lines += [*_load("batch"), "  %empty = icmp eq ptr %batch, null"]
+    lines += ["  br i1 %empty, label %fetch, label %fetched", "fetch:", *_load("load")]
+    lines += ["  %answer = call ptr %invoke(ptr %load)", "  %failed = icmp eq ptr %answer, null"]
+    lines += ["  br i1 %failed, label %error_set, label %made", "error_set:", "  ret ptr null", "made:"]
+    lines += ["  call void %release(ptr %answer)", "  %batch.new = load ptr, ptr %at.batch", "  br label %fetched"]
+    lines += ["fetched:", "  %lanes = phi ptr [ %batch, %many ], [ %batch.new, %made ]"]
     strides = "".join(f", i64 %s{k}" for k in range(len(outs), total))
-    run = f"call i1 @batch(i64 %n, {pointers}{strides})"
+    run = f"call zeroext i1 %lanes(i64 %n, {pointers}{strides})"
     lines.append(f"  %free = icmp sge i64 %n, {FREE_ABOVE}")
     lines += ["  br i1 %free, label %unlocked, label %locked", "locked:", f"  %f1 = {run}", "  br label %done"]
     lines += ["unlocked:", "  %thread = call ptr %unlock()", f"  %f2 = {run}"]
     lines += ["  call void %lock(ptr %thread)", "  br label %done", "done:"]
-    lines.append("  %all = phi i1 [ %finite, %one ], [ %f1, %locked ], [ %f2, %unlocked ]")
+    lines.append("  %all = phi i1 [ %f0, %one ], [ %f1, %locked ], [ %f2, %unlocked ]")
     lines.append("  %truth = select i1 %all, ptr %true, ptr %false")
     lines += ["  call void %retain(ptr %truth)", "  ret ptr %truth", "refused:"]
     lines.append("  call void %set_error(ptr %error, ptr %message)")
     return "\n".join([*lines, "  ret ptr null", "}"])
 
 
-def _message(program: Program) -> str:
+def _message(program: Signature, precision: Precision) -> str:
     outs, ins = (", ".join(f"{p.name} {p.shape}" for p in ports) for ports in (program.outputs, program.inputs))
     first = "out" if len(program.outputs) == 1 else "(outs)"
     return (
-        f"function '{program.name}': raw({first}, *inputs) takes C-contiguous float64 arrays, outputs {outs} and "
+        f"function '{program.name}': raw({first}, *inputs) takes C-contiguous {precision} arrays, outputs {outs} and "
         f"inputs {ins}, with as many states in each input as in the outputs, or one. Call the function itself to have "
         "arrays checked and converted."
     )
 
 
-def _call(program: Program) -> str:
+def _call(program: Signature, precision: Precision) -> str:
     outs, ins = program.outputs, program.inputs
     lines = ["define ptr @call(ptr %self, ptr %args, i64 %count) minsize nounwind {", *_unpack(program)]
     fits = "true"
@@ -156,23 +158,23 @@ def _call(program: Program) -> str:
         lines.append(f"  %fits{k} = and i1 {fits}, %fit{k}")
         fits = f"%fits{k}"
     lines += [f"  br i1 {fits}, label %ready, label %refused", "ready:", *_data(program)]
-    lines.append(f"  call void @kernel({', '.join(f'ptr %d{k}' for k in range(len(outs) + len(ins)))})")
-    lines += [*_look(program), "  %truth = select i1 %finite, ptr %true, ptr %false"]
+    lines.append(f"  %finite = call i1 @single({', '.join(f'ptr %d{k}' for k in range(len(outs) + len(ins)))})")
+    lines.append("  %truth = select i1 %finite, ptr %true, ptr %false")
     lines += ["  br label %answer", "refused:", "  br label %answer", "answer:"]
     lines.append("  %y = phi ptr [ %truth, %ready ], [ %none, %refused ]")
     lines.append("  call void %retain(ptr %y)")
     shapes = {_shape_name(port): port for port in [*outs, *ins]}
-    return "\n".join([*map(_fits, shapes.values()), *lines, "  ret ptr %y", "}"])
+    return "\n".join([*(_fits(port, precision) for port in shapes.values()), *lines, "  ret ptr %y", "}"])
 
 
 def _shape_name(port: Port) -> str:
     return "x".join(map(str, port.shape)) or "number"
 
 
-def _fits(port: Port) -> str:
+def _fits(port: Port, precision: Precision) -> str:
     """Whether an object is a usable array of exactly a port's shape, or a float where the port is one number."""
     lines = [f"define internal i1 @fits.{_shape_name(port)}(ptr %o) noinline minsize nounwind {{", "start:"]
-    if port.shape == ():
+    if port.shape == () and precision == "float64":  # a Python float is a double
         lines += [*_load("float"), f"  %t = getelementptr i8, ptr %o, i64 {py.HEAD - 8}", "  %type = load ptr, ptr %t"]
         lines += ["  %is_float = icmp eq ptr %type, %float", "  br i1 %is_float, label %yes, label %array", "yes:"]
         lines += ["  ret i1 true", "array:"]
@@ -191,7 +193,7 @@ def _fits(port: Port) -> str:
     return "\n".join([*lines, f"axis{len(port.shape)}:", "  ret i1 true", "}"])
 
 
-def _helpers() -> str:
+def _helpers(precision: Precision) -> str:
     """`data`: where an object's numbers are. `states`: how many blocks of `size` an array holds; -1: none, 0: any."""
 
     def load(*names: str) -> str:
@@ -232,7 +234,7 @@ header:
   %dtype = load ptr, ptr %d
   %kind.at = getelementptr i8, ptr %dtype, i64 {py.KIND}
   %kind = load i32, ptr %kind.at
-  %double = icmp eq i32 %kind, {py.DOUBLE}
+  %right = icmp eq i32 %kind, {py.KINDS[precision]}
   %order.at = getelementptr i8, ptr %dtype, i64 {py.ORDER}
   %order = load i8, ptr %order.at
   %native = icmp ne i8 %order, {py.SWAPPED}
@@ -240,7 +242,7 @@ header:
   %flags = load i32, ptr %f
   %set = and i32 %flags, %wanted
   %usable = icmp eq i32 %set, %wanted
-  %number = and i1 %double, %native
+  %number = and i1 %right, %native
   %good = and i1 %number, %usable
   br i1 %good, label %measure, label %no
 measure:

@@ -1,34 +1,62 @@
-"""sin and cos of one argument from one range reduction, in any number of lanes.
+"""sin and cos of one argument from one range reduction, on values of any type.
 
     n = round(x 2/pi),  r = x - n pi/2,  two polynomials in r on |r| <= pi/4,  then the quadrant n mod 4
 
-For |x| <= 1e9 rad, r comes from three FMAs with pi/2 as a sum of three doubles (Cody and Waite): no memory, no branch.
+For |x| up to `far`, r comes from three FMAs with pi/2 as a sum of three numbers (Cody and Waite): no memory, no branch.
 Beyond, r comes from the 192 bits of 2/pi that matter for that exponent (Payne and Hanek), in a function of its own.
-sin and cos are within 2 ulp everywhere, tan as their quotient within 4. What is not finite gives NaN. No contraction is
-left to the compiler, so a lane's bits do not depend on how many lanes there are.
+sin and cos are within 2 ulp everywhere, tan as their quotient within 4, in float64 and in float32. What is not finite
+gives NaN. No contraction is left to the compiler, so a lane's bits do not depend on how many lanes there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 
-from kinemorph.codegen.backends.llvm_math import lanes_type, number
+from kinemorph.codegen.backends import Precision
+from kinemorph.codegen.backends.llvm_math import Real, number
 
-FAR = 1e9  # [rad] up to here three constants reduce an argument to half an ulp
-HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)  # their sum is pi/2 to 160 bits
 TWO_OVER_PI = 0.6366197723675814
-ROUNDER = 1.5 * 2.0**52  # adding it leaves a whole number in the low bits
 
-# Fits by interpolation at shifted Chebyshev points in z = r^2 on |r| <= pi/4, constant term first:
-# (sin(r)/r - 1) / z to 2^-57 relative, and (cos(r) - 1 + z/2) / z^2 to 2^-63
-SIN = (
-    *(-0.16666666666666632, 0.008333333333322408, -0.00019841269829802915),
-    *(2.755731369032523e-06, -2.5050757879910682e-08, 1.5896782715145627e-10),
-)
-COS = (
-    *(0.041666666666666595, -0.0013888888888873466, 2.4801587289126468e-05),
-    *(-2.755731426114984e-07, 2.0875712075392885e-09, -1.13591168678618e-11),
-)
+
+@dataclass(frozen=True)
+class Rotation:
+    """The numbers of one precision.
+
+    `sin` and `cos` are fits by interpolation at shifted Chebyshev points in z = r^2 on |r| <= pi/4, constant term
+    first, of (sin(r)/r - 1) / z and (cos(r) - 1 + z/2) / z^2.
+    """
+
+    far: float  # [rad] up to here three constants reduce an argument to half an ulp
+    half_pi: tuple[float, float, float]  # their sum is pi/2
+    rounder: float  # adding it leaves a whole number in the low bits
+    sin: tuple[float, ...]
+    cos: tuple[float, ...]
+
+
+ROTATION: dict[Precision, Rotation] = {
+    "float64": Rotation(  # pi/2 to 160 bits, sin to 2^-57 relative, cos to 2^-63
+        far=1e9,
+        half_pi=(1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
+        rounder=1.5 * 2.0**52,
+        sin=(
+            *(-0.16666666666666632, 0.008333333333322408, -0.00019841269829802915),
+            *(2.755731369032523e-06, -2.5050757879910682e-08, 1.5896782715145627e-10),
+        ),
+        cos=(
+            *(0.041666666666666595, -0.0013888888888873466, 2.4801587289126468e-05),
+            *(-2.755731426114984e-07, 2.0875712075392885e-09, -1.13591168678618e-11),
+        ),
+    ),
+    "float32": Rotation(  # pi/2 to 73 bits, sin to 2^-26 relative, cos to 2^-29
+        far=1e5,
+        half_pi=(1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
+        rounder=1.5 * 2.0**23,
+        sin=(-0.166666641831398, 0.008332747966051102, -0.00019587890710681677),
+        cos=(0.0416666641831398, -0.001388830249197781, 2.454794230288826e-05),
+    ),
+}
 
 # x = m 2^e with a whole m < 2^53. Bits of 2/pi of weight 2^(2-e) and more only add whole turns, so the 192 bits after
 # them times m, modulo 2^192, hold the quadrant (2 bits) and the fraction of a quarter turn (190 bits). The fraction,
@@ -36,6 +64,7 @@ COS = (
 REDUCE_FAR = """
 declare i64 @llvm.fshl.i64(i64, i64, i64)
 declare i128 @llvm.ctlz.i128(i128, i1)
+declare double @llvm.fma.f64(double, double, double)
 define internal {{ double, i64 }} @reduce_far(double %x) noinline nounwind {{
   %bits = bitcast double %x to i64
   %sized = and i64 %bits, 9223372036854775807
@@ -113,7 +142,7 @@ reduce:
 
 @cache
 def reduce_far() -> str:
-    """The definition of `{r, quadrant} @reduce_far(x)` for any |x| >= 1e9; NaN where x is not finite."""
+    """The definition of `{r, quadrant} @reduce_far(x)` for any |x| >= 1; NaN where x is not finite."""
     words = two_over_pi()
     listed = ", ".join(f"i64 {word}" for word in words)
     table = f"@two_over_pi = internal constant [{len(words)} x i64] [{listed}]\n"
@@ -124,7 +153,8 @@ def reduce_far() -> str:
         loads.append(f"  %w{k} = load i64, ptr %p{k}")
     for k, name in enumerate("abc"):
         loads.append(f"  %{name} = call i64 @llvm.fshl.i64(i64 %w{k}, i64 %w{k + 1}, i64 %shift)")
-    half_pi, half_pi_low, tiny = number(HALF_PI[0]), number(HALF_PI[1]), number(2.0**-53)
+    half_pi, half_pi_low = map(number, ROTATION["float64"].half_pi[:2])
+    tiny = number(2.0**-53)
     code = REDUCE_FAR.format(words="\n".join(loads), half_pi=half_pi, half_pi_low=half_pi_low, tiny=tiny)
     return table + code
 
@@ -149,19 +179,15 @@ def two_over_pi(words: int = 20) -> list[int]:
 
 
 @cache
-def sincos(lanes: int) -> str:
-    """The definition of `{sin, cos} @sincos.<lanes>(x)`."""
-    real, whole = lanes_type(lanes), lanes_type(lanes, "i64")
-    pair = f"{{ {real}, {real} }}"
-    suffix = "f64" if lanes == 1 else f"v{lanes}f64"
-    lines = [f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})"]
-
-    def splat(value: float | int) -> str:
-        kind, text = ("double", number(value)) if isinstance(value, float) else ("i64", str(value))
-        return text if lanes == 1 else "<" + ", ".join([f"{kind} {text}"] * lanes) + ">"
+def sincos(real: Real) -> str:
+    """The definition of `{sin, cos} @sincos.<type>(x)`."""
+    numbers = ROTATION[real.precision]
+    t, whole, splat, integer = real.text, real.whole, real.constant, real.integer
+    pair = f"{{ {t}, {t} }}"
+    lines = [f"declare {t} @llvm.fma.{real.suffix}({t}, {t}, {t})"] if real != Real() else []  # reduce_far has it
 
     def fma(name: str, a: str, b: str, c: str) -> None:
-        lines.append(f"  %{name} = call {real} @llvm.fma.{suffix}({real} {a}, {real} {b}, {real} {c})")
+        lines.append(f"  %{name} = call {t} @llvm.fma.{real.suffix}({t} {a}, {t} {b}, {t} {c})")
 
     def polynomial(name: str, coefficients: tuple[float, ...]) -> str:
         value = splat(coefficients[-1])
@@ -170,76 +196,112 @@ def sincos(lanes: int) -> str:
             value = f"%{name}{k}"
         return value
 
-    lines.append(f"define internal {pair} @sincos.{lanes}({real} %x) nounwind {{")
-    fma("t", "%x", splat(TWO_OVER_PI), splat(ROUNDER))
-    lines.append(f"  %n = fsub {real} {splat(ROUNDER)}, %t")  # minus the whole number
-    fma("r1", "%n", splat(HALF_PI[0]), "%x")
-    fma("r2", "%n", splat(HALF_PI[1]), "%r1")
-    fma("r_near", "%n", splat(HALF_PI[2]), "%r2")
-    lines.append(f"  %q_near = bitcast {real} %t to {whole}")
-    lines.append(f"  %bits = bitcast {real} %x to {whole}")
-    lines.append(f"  %sized = and {whole} %bits, {splat(2**63 - 1)}")
-    lines.append(f"  %size = bitcast {whole} %sized to {real}")
-    lines.append(f"  %off = fcmp ugt {real} %size, {splat(FAR)}")
-    lines.append(f"  %any = bitcast {lanes_type(lanes, 'i1')} %off to i{lanes}")
-    lines.append(f"  %far = icmp ne i{lanes} %any, 0")
+    lines.append(f"define internal {pair} @sincos.{real.suffix}({t} %x) nounwind {{")
+    fma("t", "%x", splat(TWO_OVER_PI), splat(numbers.rounder))
+    lines.append(f"  %n = fsub {t} {splat(numbers.rounder)}, %t")  # minus the whole number
+    fma("r1", "%n", splat(numbers.half_pi[0]), "%x")
+    fma("r2", "%n", splat(numbers.half_pi[1]), "%r1")
+    fma("r_near", "%n", splat(numbers.half_pi[2]), "%r2")
+    lines.append(f"  %q_near = bitcast {t} %t to {whole}")
+    lines.append(f"  %bits = bitcast {t} %x to {whole}")
+    lines.append(f"  %sized = and {whole} %bits, {integer(2 ** (real.bits - 1) - 1)}")
+    lines.append(f"  %size = bitcast {whole} %sized to {t}")
+    lines.append(f"  %off = fcmp ugt {t} %size, {splat(numbers.far)}")
+    lines.append(f"  %any = bitcast {real.truth} %off to i{real.lanes}")
+    lines.append(f"  %far = icmp ne i{real.lanes} %any, 0")
     lines.append('  br i1 %far, label %beyond, label %reduced, !prof !{!"branch_weights", i32 1, i32 100000}')
-    lines += ["beyond:", *_reduce_each_lane(lanes), "  br label %reduced", "reduced:"]
-    lines.append(f"  %r = phi {real} [ %r_near, %0 ], [ %r_far, %beyond ]")
+    lines += ["beyond:", *_reduce_each_lane(real), "  br label %reduced", "reduced:"]
+    lines.append(f"  %r = phi {t} [ %r_near, %0 ], [ %r_far, %beyond ]")
     lines.append(f"  %q = phi {whole} [ %q_near, %0 ], [ %q_far, %beyond ]")
     # sin r = r + r z S(z);  cos r = w + ((1 - w) - z/2 + z^2 C(z)) with w = 1 - z/2
-    lines.append(f"  %z = fmul {real} %r, %r")
-    lines.append(f"  %rz = fmul {real} %r, %z")
-    fma("s", "%rz", polynomial("s", SIN), "%r")
-    lines.append(f"  %h = fmul {real} %z, {splat(0.5)}")
-    lines.append(f"  %w = fsub {real} {splat(1.0)}, %h")
-    lines.append(f"  %w1 = fsub {real} {splat(1.0)}, %w")
-    lines.append(f"  %w2 = fsub {real} %w1, %h")
-    lines.append(f"  %zz = fmul {real} %z, %z")
-    fma("w3", "%zz", polynomial("c", COS), "%w2")
-    lines.append(f"  %c = fadd {real} %w, %w3")
+    lines.append(f"  %z = fmul {t} %r, %r")
+    lines.append(f"  %rz = fmul {t} %r, %z")
+    fma("s", "%rz", polynomial("s", numbers.sin), "%r")
+    lines.append(f"  %h = fmul {t} %z, {splat(0.5)}")
+    lines.append(f"  %w = fsub {t} {splat(1.0)}, %h")
+    lines.append(f"  %w1 = fsub {t} {splat(1.0)}, %w")
+    lines.append(f"  %w2 = fsub {t} %w1, %h")
+    lines.append(f"  %zz = fmul {t} %z, %z")
+    fma("w3", "%zz", polynomial("c", numbers.cos), "%w2")
+    lines.append(f"  %c = fadd {t} %w, %w3")
     # an odd quadrant swaps the two; bit 1 of q turns sin's sign, bit 1 of q + 1 turns cos's
-    lines.append(f"  %odd_bit = and {whole} %q, {splat(1)}")
-    lines.append(f"  %odd = icmp ne {whole} %odd_bit, {splat(0)}")
-    choice = lanes_type(lanes, "i1")
+    lines.append(f"  %odd_bit = and {whole} %q, {integer(1)}")
+    lines.append(f"  %odd = icmp ne {whole} %odd_bit, {integer(0)}")
     for name, a, b, quadrant in (("sin", "%c", "%s", "%q"), ("cos", "%s", "%c", "%q_next")):
         if name == "cos":
-            lines.append(f"  %q_next = add {whole} %q, {splat(1)}")
-        lines.append(f"  %{name}_size = select {choice} %odd, {real} {a}, {real} {b}")
-        lines.append(f"  %{name}_bits = bitcast {real} %{name}_size to {whole}")
-        lines.append(f"  %{name}_up = shl {whole} {quadrant}, {splat(62)}")
-        lines.append(f"  %{name}_turn = and {whole} %{name}_up, {splat(-(2**63))}")
+            lines.append(f"  %q_next = add {whole} %q, {integer(1)}")
+        lines.append(f"  %{name}_size = select {real.truth} %odd, {t} {a}, {t} {b}")
+        lines.append(f"  %{name}_bits = bitcast {t} %{name}_size to {whole}")
+        lines.append(f"  %{name}_up = shl {whole} {quadrant}, {integer(real.bits - 2)}")
+        lines.append(f"  %{name}_turn = and {whole} %{name}_up, {integer(-(2 ** (real.bits - 1)))}")
         lines.append(f"  %{name}_turned = xor {whole} %{name}_bits, %{name}_turn")
-        lines.append(f"  %{name} = bitcast {whole} %{name}_turned to {real}")
-    lines.append(f"  %pair = insertvalue {pair} undef, {real} %sin, 0")
-    lines.append(f"  %both = insertvalue {pair} %pair, {real} %cos, 1")
-    lines += [f"  ret {pair} %both", "}", ""]
+        lines.append(f"  %{name} = bitcast {whole} %{name}_turned to {t}")
+    lines.append(f"  %pair = insertvalue {pair} undef, {t} %sin, 0")
+    lines.append(f"  %both = insertvalue {pair} %pair, {t} %cos, 1")
+    lines += [f"  ret {pair} %both", "}"]
     return "\n".join(lines)
 
 
-def _reduce_each_lane(lanes: int) -> list[str]:
+def _reduce_each_lane(real: Real) -> list[str]:
     """The rare way: every lane through `reduce_far` where it is far, else as it was."""
-    if lanes == 1:
-        return [
-            "  %there = call { double, i64 } @reduce_far(double %x)",
-            "  %r_far = extractvalue { double, i64 } %there, 0",
-            "  %q_far = extractvalue { double, i64 } %there, 1",
-        ]
-    real, whole = lanes_type(lanes), lanes_type(lanes, "i64")
-    fill = ", ".join([f"double {number(2.0 * FAR)}"] * lanes)  # for the lanes that are near
-    lines = [f"  %x_far = select <{lanes} x i1> %off, {real} %x, {real} <{fill}>"]
+    t, whole = real.text, real.whole
+    harmless = real.constant(2.0 * ROTATION[real.precision].far)  # for the lanes that are near
+    lines = [f"  %x_far = select {real.truth} %off, {t} %x, {t} {harmless}"]
     r, q = "poison", "poison"
-    for k in range(lanes):
-        r_next, q_next = ("%r_all", "%q_all") if k == lanes - 1 else (f"%rv{k}", f"%qv{k}")
-        lines += [
-            f"  %x{k} = extractelement {real} %x_far, i32 {k}",
-            f"  %there{k} = call {{ double, i64 }} @reduce_far(double %x{k})",
-            f"  %rs{k} = extractvalue {{ double, i64 }} %there{k}, 0",
-            f"  %qs{k} = extractvalue {{ double, i64 }} %there{k}, 1",
-            f"  {r_next} = insertelement {real} {r}, double %rs{k}, i32 {k}",
-            f"  {q_next} = insertelement {whole} {q}, i64 %qs{k}, i32 {k}",
-        ]
-        r, q = r_next, q_next
-    lines.append(f"  %r_far = select <{lanes} x i1> %off, {real} %r_all, {real} %r_near")
-    lines.append(f"  %q_far = select <{lanes} x i1> %off, {whole} %q_all, {whole} %q_near")
+    for k in range(real.lanes):
+        x = "%x_far"
+        if real.lanes > 1:
+            lines.append(f"  %x{k} = extractelement {t} %x_far, i32 {k}")
+            x = f"%x{k}"
+        if real.bits == 32:
+            lines.append(f"  %d{k} = fpext float {x} to double")
+            x = f"%d{k}"
+        lines.append(f"  %there{k} = call {{ double, i64 }} @reduce_far(double {x})")
+        lines.append(f"  %rs{k} = extractvalue {{ double, i64 }} %there{k}, 0")
+        lines.append(f"  %qs{k} = extractvalue {{ double, i64 }} %there{k}, 1")
+        r_one, q_one = f"%rs{k}", f"%qs{k}"
+        if real.bits == 32:
+            lines.append(f"  %rf{k} = fptrunc double {r_one} to float")
+            lines.append(f"  %qf{k} = trunc i64 {q_one} to i32")
+            r_one, q_one = f"%rf{k}", f"%qf{k}"
+        if real.lanes > 1:
+            lines.append(f"  %rv{k} = insertelement {t} {r}, {real.element} {r_one}, i32 {k}")
+            lines.append(f"  %qv{k} = insertelement {whole} {q}, i{real.bits} {q_one}, i32 {k}")
+            r_one, q_one = f"%rv{k}", f"%qv{k}"
+        r, q = r_one, q_one
+    lines.append(f"  %r_far = select {real.truth} %off, {t} {r}, {t} %r_near")
+    lines.append(f"  %q_far = select {real.truth} %off, {whole} {q}, {whole} %q_near")
     return lines
+
+
+SINCOS_OF_MANY = """define internal void @sincos.many.{f}({parameters}) noinline nounwind {{
+  br label %next
+next:
+  %k = phi i64 [ 0, %0 ], [ %k1, %next ]
+  %at = getelementptr inbounds {t}, ptr %angles, i64 %k
+  %x = load {t}, ptr %at
+  %both = call {{ {t}, {t} }} @sincos.{f}({t} %x)
+  %s = extractvalue {{ {t}, {t} }} %both, 0
+  %c = extractvalue {{ {t}, {t} }} %both, 1
+  %s.at = getelementptr inbounds {{ {t}, {t} }}, ptr %turned, i64 %k
+  %c.at = getelementptr inbounds {{ {t}, {t} }}, ptr %turned, i64 %k, i32 1
+  store {t} %s, ptr %s.at
+  store {t} %c, ptr %c.at
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, %count
+  br i1 %more, label %next, label %done
+done:
+  ret void
+}}"""
+
+
+def rotations(reals: Iterable[Real]) -> str:
+    """What sincos needs on values of these types, with arrays of arguments for lanes; nothing where there are none."""
+    listed = sorted(set(reals), key=lambda real: (real.bits, real.lanes))
+    return "\n".join([reduce_far(), *map(sincos, listed)]) if listed else ""
+
+
+def sincos_of_many(real: Real) -> str:
+    """`sincos.many.<type>(angles, turned, count)`: pairs of sin and cos for an array of angles, count >= 1."""
+    parameters = "ptr noalias readonly %angles, ptr noalias %turned, i64 %count"
+    return SINCOS_OF_MANY.format(f=real.suffix, t=real.text, parameters=parameters)

@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.codegen.backends import Precision
 from kinemorph.errors import ShapeError
 
 HEAD = object.__basicsize__  # bytes before an object's own fields; the type is the last of them
 DATA, AXES, SHAPE, DTYPE, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of an array
 ORDER, KIND = HEAD + 10, HEAD + 12  # of a dtype: byte order (a letter) and type number
-SWAPPED, DOUBLE = ord(">"), 12  # what they are for the wrong byte order, and for float64
+SWAPPED = ord(">")  # what the order is where it is the wrong one
+KINDS: dict[Precision, int] = {"float64": 12, "float32": 11}  # type numbers
 ITEMS = HEAD + 8  # of a tuple
 USABLE = 0x1 | 0x100  # flags: C-contiguous, aligned
 WRITEABLE = 0x400
@@ -39,11 +41,15 @@ OBJECTS: dict[str, object] = {
 }
 FUNCTIONS = {
     "retain": "Py_IncRef",
+    "release": "Py_DecRef",
+    "invoke": "PyObject_CallNoArgs",
     "unlock": "PyEval_SaveThread",
     "lock": "PyEval_RestoreThread",
     "set_error": "PyErr_SetString",
 }
-PYTHON = (*OBJECTS, *FUNCTIONS, "message")
+# last, what belongs to one function: its error message, the machine code for batches, which is zero until `load`, a
+# Python callable, was run
+PYTHON = (*OBJECTS, *FUNCTIONS, "message", "load", "batch")
 
 
 @cache
@@ -51,7 +57,11 @@ def layout_is_known() -> bool:
     """Whether arrays, floats and tuples lie in memory as the emitted code expects."""
     if sys.implementation.name != "cpython" or sys.maxsize != 2**63 - 1 or sys.byteorder != "little":
         return False
-    array, swapped = np.zeros((3, 5)), np.dtype(">f8")  # held here, so that what is read is still theirs
+    array, single, swapped = (
+        np.zeros((3, 5)),
+        np.dtype("f4"),
+        np.dtype(">f8"),
+    )  # held here, so that what is read is still theirs
     array.flags.writeable = False
     start = id(array)
 
@@ -69,7 +79,8 @@ def layout_is_known() -> bool:
         (word(start + DATA), array.ctypes.data),
         (half(start + AXES), 2),
         (word(start + DTYPE), id(array.dtype)),
-        (half(id(array.dtype) + KIND), DOUBLE),
+        (half(id(array.dtype) + KIND), KINDS["float64"]),
+        (half(id(single) + KIND), KINDS["float32"]),
         (letter(id(array.dtype) + ORDER) == SWAPPED, False),
         (letter(id(swapped) + ORDER) == SWAPPED, True),
         (half(start + FLAGS) & (USABLE | WRITEABLE), USABLE),
@@ -85,12 +96,12 @@ def layout_is_known() -> bool:
     )
 
 
-def addresses(message: ctypes.Array[ctypes.c_char]) -> list[int]:
-    """The addresses of `PYTHON`, in its order."""
+def addresses(message: ctypes.Array[ctypes.c_char], load: Callable[[], None]) -> list[int]:
+    """The addresses of `PYTHON`, in its order; none yet for batches."""
     functions = [
         ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in FUNCTIONS.values()
     ]
-    return [id(value) for value in OBJECTS.values()] + functions + [ctypes.addressof(message)]
+    return [id(value) for value in OBJECTS.values()] + functions + [ctypes.addressof(message), id(load), 0]
 
 
 class _MethodDefinition(ctypes.Structure):

@@ -1,0 +1,390 @@
+"""A loop program as an LLVM function, on values of any type.
+
+    void <name>(outs, ins)             or, where only some lanes may go on,
+    void <name>(outs, ins, mask)
+
+Arrays hold values, so in lanes entry k is a vector with that entry of every state; constants are plain numbers. In
+lanes, where states may part ways (While, If, a For whose bound stands in an array), what follows runs under a mask: a
+region is skipped where no lane is in it, and what a call computes is kept only in the lanes of the mask. A gather reads
+lane by lane. Counters and masks live in memory here; the compiler puts them in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kinemorph.codegen.backends.llvm_chunks import pointers
+from kinemorph.codegen.backends.llvm_math import Real
+from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.program import Program
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A function to call: `overlapping` where outputs may overlap inputs, `masked` where it takes a mask."""
+
+    name: str
+    overlapping: bool
+    masked: bool = False
+
+
+class Functions(Protocol):
+    """Where the functions of called programs come from."""
+
+    def called(self, program: Program | LoopProgram, *, masked: bool) -> Callee:
+        """The function of a program."""
+
+    def helper(self, name: str) -> str:
+        """The name of a helper for the module's type, defined when it is first asked for."""
+
+
+class LoopWriter:
+    """Writes the function of one loop program."""
+
+    def __init__(self, name: str, program: LoopProgram, real: Real, functions: Functions, *, masked: bool) -> None:
+        self.name, self.program, self.real, self.functions, self.masked = name, program, real, functions, masked
+        outs, ins = pointers(program)
+        self.arrays: dict[str, tuple[str, int]] = {}  # name -> (pointer, size)
+        for place, port in zip([*outs, *ins], [*program.outputs, *program.inputs], strict=True):
+            self.arrays[port.name] = (place, port.size)
+        self.constants = {port.name for port, _ in program.constants}
+        self.globals: list[str] = []
+        self.head: list[str] = []  # of the first block: arrays
+        self.lines: list[str] = []
+        self.counters: dict[str, str] = {}  # counter -> register that holds its value
+        self.temporaries: set[str] = set()
+        self.count = 0
+
+    def definition(self) -> str:
+        """The function, with its constants before it."""
+        for port, values in self.program.constants:
+            place = f"@{self.name}.{len(self.globals)}"
+            element = self.real.element
+            listed = ", ".join(f"{element} {self.real.one.constant(value)}" for value in values)
+            self.globals.append(f"{place} = internal constant [{len(values)} x {element}] [{listed}]")
+            self.arrays[port.name] = (place, port.size)
+        for k, port in enumerate(self.program.buffers):
+            place = f"%buffer{k}"
+            self._array(place, port.size)
+            length = f"i64 {port.size * self.real.bytes}"
+            self.lines.append(f"  call void @llvm.memset.p0.i64(ptr align 64 {place}, i8 0, {length}, i1 false)")
+            self.arrays[port.name] = (place, port.size)
+        self._body(self.program.body, "%mask" if self.masked else None)
+        outs, ins = pointers(self.program)
+        named = [f"ptr noalias {p}" for p in outs] + [f"ptr noalias readonly {p}" for p in ins]
+        named += [f"{self.real.truth} %mask"] if self.masked else []
+        start = f"define internal void @{self.name}({', '.join(named)}) noinline nounwind {{"
+        return "\n".join([*self.globals, start, *self.head, *self.lines, "  ret void", "}"])
+
+    # ── statements ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _body(self, body: Sequence[Statement], mask: str | None) -> None:
+        for statement in body:
+            match statement:
+                case Call():
+                    self._call(statement, mask)
+                case For(stop=Affine()):
+                    self._count(statement, mask)
+                case For():
+                    self._count_to_view(statement, mask)
+                case While():
+                    self._while(statement, mask)
+                case If():
+                    self._if(statement, mask)
+
+    def _call(self, call: Call, mask: str | None) -> None:
+        """Runs a program on places; what must not be written directly goes through temporary arrays."""
+        if self._moves(call, mask):
+            return
+        callee = self.functions.called(call.program, masked=mask is not None)
+        ins = [self._materialized(view, f"in{k}") for k, view in enumerate(call.ins)]
+        read = {view.array for view in call.ins}
+        outs, late = [], []
+        for k, view in enumerate(call.outs):
+            place = self._place(view)
+            if mask is not None or (view.array in read and not callee.overlapping):
+                temporary = self._temporary(view.size, f"out{k}")
+                late.append((place, temporary, view.size))
+                place = temporary
+            outs.append(place)
+        passed = [f"ptr {place}" for place in [*outs, *ins]]
+        passed += [f"{self.real.truth} {mask}"] if callee.masked else []
+        self.lines.append(f"  call void @{callee.name}({', '.join(passed)})")
+        for place, temporary, size in late:
+            self._copy(place, temporary, size, mask)
+
+    def _moves(self, call: Call, mask: str | None) -> bool:
+        """A program that only hands its input on becomes a move of memory."""
+        program = call.program
+        if isinstance(program, LoopProgram) or program.steps or len(call.ins) != 1 or len(call.outs) != 1:
+            return False
+        inputs = [program.graph.index[("input", k)] for k in range(call.ins[0].size)]
+        if list(program.refs) != inputs:
+            return False
+        self._copy(self._place(call.outs[0]), self._materialized(call.ins[0], "in0"), call.outs[0].size, mask)
+        return True
+
+    def _copy(self, place: str, source: str, size: int, mask: str | None) -> None:
+        """Copies values, or those of the mask's lanes."""
+        if mask is not None:
+            blend = self.functions.helper("blend")
+            passed = f"ptr {place}, ptr {source}, {self.real.truth} {mask}, i64 {size}"
+            self.lines.append(f"  call void @{blend}({passed})")
+            return
+        if size == 1:
+            value = self._new("value")
+            self.lines.append(f"  {value} = load {self.real.text}, ptr {source}")
+            self.lines.append(f"  store {self.real.text} {value}, ptr {place}")
+            return
+        align = f"align {self.real.bytes}"
+        length = f"i64 {size * self.real.bytes}"
+        passed = f"ptr {align} {place}, ptr {align} {source}, {length}, i1 false"
+        self.lines.append(f"  call void @llvm.memmove.p0.p0.i64({passed})")
+
+    def _count(self, loop: For, mask: str | None) -> None:
+        """A For with bounds that all states share."""
+        assert isinstance(loop.stop, Affine)
+        stop = self._affine(loop.stop)
+        head, body, done = self._labels("count", "body", "counted")
+        counter = self._counter(loop, head)
+        self._line(f"%going{head} = icmp slt i64 {counter}, {stop}")
+        self.lines.append(f"  br i1 %going{head}, label %{body}, label %{done}")
+        self.lines.append(f"{body}:")
+        self._body(loop.body, mask)
+        self._next(loop, head, counter)
+        self.lines.append(f"{done}:")
+
+    def _count_to_view(self, loop: For, mask: str | None) -> None:
+        """A For whose bound each state has for itself."""
+        assert isinstance(loop.stop, View)
+        real = self.real
+        stop = self._entry(loop.stop)
+        head, body, done = self._labels("count", "body", "counted")
+        counter = self._counter(loop, head)
+        self._line(f"%one{head} = sitofp i64 {counter} to {real.element}")
+        reached = self._splat(f"%one{head}")
+        below = self._new("below")
+        self._line(f"{below} = fcmp olt {real.text} {reached}, {stop}")
+        going = self._branch(below, mask, body, done)
+        self._body(loop.body, going)
+        self._next(loop, head, counter)
+        self.lines.append(f"{done}:")
+
+    def _counter(self, loop: For, head: str) -> str:
+        """Starts a counter and the block in which it is looked at; gives its value there."""
+        place = f"%counter{head}"
+        self.head.append(f"  {place} = alloca i64")
+        self.lines.append(f"  store i64 {self._affine(loop.start)}, ptr {place}")
+        self.lines += [f"  br label %{head}", f"{head}:"]
+        value = f"%{loop.counter}.{head}"
+        self._line(f"{value} = load i64, ptr {place}")
+        self.counters[loop.counter] = value
+        return value
+
+    def _next(self, loop: For, head: str, counter: str) -> None:
+        self._line(f"{counter}.next = add nsw i64 {counter}, 1")
+        self.lines.append(f"  store i64 {counter}.next, ptr %counter{head}")
+        self.lines.append(f"  br label %{head}")
+        del self.counters[loop.counter]
+
+    def _while(self, loop: While, mask: str | None) -> None:
+        head, body, done = self._labels("while", "body", "ended")
+        place = f"%mask{head}"
+        lanes = self.real.lanes > 1
+        if lanes:
+            self.head.append(f"  {place} = alloca {self.real.truth}")
+            self.lines.append(f"  store {self.real.truth} {mask or 'splat (i1 true)'}, ptr {place}")
+        self.lines += [f"  br label %{head}", f"{head}:"]
+        before = None
+        if lanes:
+            before = f"%before{head}"
+            self._line(f"{before} = load {self.real.truth}, ptr {place}")
+        going = self._branch(self._truth(loop.condition), before, body, done)
+        if lanes:
+            self.lines.append(f"  store {self.real.truth} {going}, ptr {place}")
+        self._body(loop.body, going)
+        self.lines += [f"  br label %{head}", f"{done}:"]
+
+    def _if(self, choice: If, mask: str | None) -> None:
+        truth = self._truth(choice.condition)
+        if self.real.lanes == 1:
+            then, otherwise, done = self._labels("then", "otherwise", "chosen")
+            self.lines += [f"  br i1 {truth}, label %{then}, label %{otherwise}", f"{then}:"]
+            self._body(choice.then, None)
+            self.lines += [f"  br label %{done}", f"{otherwise}:"]
+            self._body(choice.otherwise, None)
+            self.lines += [f"  br label %{done}", f"{done}:"]
+            return
+        other = self._new("other")
+        self._line(f"{other} = xor {self.real.truth} {truth}, splat (i1 true)")
+        for chosen, way in ((truth, choice.then), (other, choice.otherwise)):
+            if way:
+                body, done = self._labels("way", "past")
+                self._body(way, self._branch(chosen, mask, body, done))
+                self.lines += [f"  br label %{done}", f"{done}:"]
+
+    def _branch(self, truth: str, mask: str | None, body: str, done: str) -> str | None:
+        """Goes on in `body` where the truth holds in some lane of the mask; gives the mask there."""
+        if self.real.lanes == 1:
+            self.lines += [f"  br i1 {truth}, label %{body}, label %{done}", f"{body}:"]
+            return None
+        going, bits, some = self._new("going"), self._new("bits"), self._new("some")
+        lanes = self.real.lanes
+        self._line(f"{going} = and {self.real.truth} {truth}, {mask or 'splat (i1 true)'}")
+        self._line(f"{bits} = bitcast {self.real.truth} {going} to i{lanes}")
+        self._line(f"{some} = icmp ne i{lanes} {bits}, 0")
+        self.lines += [f"  br i1 {some}, label %{body}, label %{done}", f"{body}:"]
+        return going
+
+    def _truth(self, view: View) -> str:
+        name = self._new("truth")
+        value = self._entry(view)
+        self._line(f"{name} = fcmp ogt {self.real.text} {value}, zeroinitializer")
+        return name
+
+    # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _place(self, view: View) -> str:
+        """Where a view without a gather begins; also, for plain numbers, one with a gather."""
+        base, _ = self.arrays[view.array]
+        start = self._affine(view.offset) if view.at is None else self._first(view)
+        name = self._new("place")
+        self._line(f"{name} = getelementptr inbounds {self.real.text}, ptr {base}, i64 {start}")
+        return name
+
+    def _materialized(self, view: View, tag: str) -> str:
+        """A pointer to the viewed values: where they are, or a copy where they are constants or gathered in lanes."""
+        if self.real.lanes == 1 or (view.at is None and view.array not in self.constants):
+            return self._place(view)
+        temporary = self._temporary(view.size, tag)
+        for k, value in enumerate(self._entries(view)):
+            place = self._new("to")
+            self._line(f"{place} = getelementptr inbounds {self.real.text}, ptr {temporary}, i64 {k}")
+            self.lines.append(f"  store {self.real.text} {value}, ptr {place}")
+        return temporary
+
+    def _entry(self, view: View) -> str:
+        """The value of a view of one number."""
+        return self._entries(view)[0]
+
+    def _entries(self, view: View) -> list[str]:
+        """The viewed values."""
+        real = self.real
+        if real.lanes == 1 or (view.at is None and view.array not in self.constants):
+            start = self._place(view)
+            return [self._loaded(real.text, real.text, start, str(k)) for k in range(view.size)]
+        base, _ = self.arrays[view.array]
+        if view.at is None:
+            start = self._new("place")
+            self._line(f"{start} = getelementptr inbounds {real.element}, ptr {base}, i64 {self._affine(view.offset)}")
+            return [self._splat(self._loaded(real.element, real.element, start, str(k))) for k in range(view.size)]
+        return self._gathered(view, base)
+
+    def _gathered(self, view: View, base: str) -> list[str]:
+        """Values at places that each lane has for itself."""
+        real = self.real
+        index = real.of("i64")
+        first = self._first(view)
+        width, lane = 1, ""
+        if view.array not in self.constants:  # lane k of entry e is number e W + k
+            width = real.lanes
+            lane = "<" + ", ".join(f"i64 {k}" for k in range(width)) + ">"
+            scaled, shifted = self._new("scaled"), self._new("shifted")
+            self._line(f"{scaled} = mul {index} {first}, splat (i64 {width})")
+            self._line(f"{shifted} = add {index} {scaled}, {lane}")
+            first = shifted
+        pick = self.functions.helper("pick")
+        values = []
+        for k in range(view.size):
+            place, value = self._new("index"), self._new("picked")
+            self._line(f"{place} = add {index} {first}, splat (i64 {k * width})")
+            self._line(f"{value} = call {real.text} @{pick}(ptr {base}, {index} {place})")
+            values.append(value)
+        return values
+
+    def _first(self, view: View) -> str:
+        """Where a gathered run begins, each lane for itself, kept within the array."""
+        assert view.at is not None
+        real, t, c = self.real, self.real.text, self.real.truth
+        _, size = self.arrays[view.array]
+        at = self._entry(view.at)
+        offset = self._affine(view.offset)
+        tag = f".{self._tag()}"
+        given = f"%offset{tag}"
+        self._line(f"{given} = sitofp i64 {offset} to {real.element}")
+        spread = self._splat(given)
+        zero, last = real.constant(0.0), real.constant(float(size - view.size))
+        index = real.of("i64")
+        self._line(f"%known{tag} = fcmp ord {t} {at}, zeroinitializer")
+        self._line(f"%at{tag} = select {c} %known{tag}, {t} {at}, {t} {zero}")
+        self._line(f"%far{tag} = fmul {t} %at{tag}, {real.constant(float(view.stride))}")
+        self._line(f"%start{tag} = fadd {t} %far{tag}, {spread}")
+        self._line(f"%under{tag} = fcmp olt {t} %start{tag}, {zero}")
+        self._line(f"%raised{tag} = select {c} %under{tag}, {t} {zero}, {t} %start{tag}")
+        self._line(f"%over{tag} = fcmp ogt {t} %raised{tag}, {last}")
+        self._line(f"%kept{tag} = select {c} %over{tag}, {t} {last}, {t} %raised{tag}")
+        self._line(f"%first{tag} = fptosi {t} %kept{tag} to {index}")
+        return f"%first{tag}"
+
+    def _affine(self, value: Affine) -> str:
+        """A whole number as an operand."""
+        total = str(value.constant)
+        for name, coefficient in value.terms:
+            term = self.counters[name]
+            if coefficient != 1:
+                scaled = self._new("times")
+                self._line(f"{scaled} = mul nsw i64 {term}, {coefficient}")
+                term = scaled
+            if total == "0":
+                total = term
+                continue
+            summed = self._new("sum")
+            self._line(f"{summed} = add nsw i64 {term}, {total}")
+            total = summed
+        return total
+
+    # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _line(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def _tag(self) -> int:
+        self.count += 1
+        return self.count
+
+    def _new(self, name: str) -> str:
+        return f"%{name}.{self._tag()}"
+
+    def _labels(self, *names: str) -> tuple[str, ...]:
+        tag = self._tag()
+        return tuple(f"{name}{tag}" for name in names)
+
+    def _array(self, place: str, size: int) -> None:
+        self.head.append(f"  {place} = alloca [{max(size, 1)} x {self.real.text}], align 64")
+
+    def _temporary(self, size: int, tag: str) -> str:
+        """An array that lives during one call; calls share them."""
+        place = f"%temporary.{tag}.{size}"
+        if place not in self.temporaries:
+            self.temporaries.add(place)
+            self._array(place, size)
+        return place
+
+    def _loaded(self, kind: str, step: str, start: str, entry: str) -> str:
+        place, value = self._new("at"), self._new("value")
+        self._line(f"{place} = getelementptr inbounds {step}, ptr {start}, i64 {entry}")
+        self._line(f"{value} = load {kind}, ptr {place}")
+        return value
+
+    def _splat(self, value: str) -> str:
+        """A number in every lane."""
+        real = self.real
+        if real.lanes == 1:
+            return value
+        one, all_ = self._new("first"), self._new("all")
+        self._line(f"{one} = insertelement {real.text} poison, {real.element} {value}, i32 0")
+        mask = f"<{real.lanes} x i32> zeroinitializer"
+        self._line(f"{all_} = shufflevector {real.text} {one}, {real.text} poison, {mask}")
+        return all_

@@ -1,0 +1,124 @@
+"""The functions of one LLVM module: each program, block and helper defined once, when it is first asked for.
+
+All of them work on values of the module's type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinemorph.blocks import Block
+from kinemorph.codegen.backends.llvm_chunks import Chunks, output_refs
+from kinemorph.codegen.backends.llvm_loops import Callee, LoopWriter
+from kinemorph.codegen.backends.llvm_math import Real, library
+from kinemorph.codegen.backends.llvm_sincos import rotations, sincos_of_many
+from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.program import Program
+from kinemorph.codegen.routines import routine
+from kinemorph.codegen.schedule import plan
+
+# copies the lanes of a mask
+BLEND = """define internal void @blend(ptr %to, ptr %from, {c} %mask, i64 %count) {inline} nounwind {{
+start:
+  br label %next
+next:
+  %k = phi i64 [ 0, %start ], [ %k1, %next ]
+  %to.at = getelementptr inbounds {t}, ptr %to, i64 %k
+  %from.at = getelementptr inbounds {t}, ptr %from, i64 %k
+  %old = load {t}, ptr %to.at
+  %new = load {t}, ptr %from.at
+  %kept = select {c} %mask, {t} %new, {t} %old
+  store {t} %kept, ptr %to.at
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, %count
+  br i1 %more, label %next, label %done
+done:
+  ret void
+}}"""
+
+
+class Module:
+    """Collects the definitions of a module."""
+
+    def __init__(self, real: Real) -> None:
+        self.real = real
+        self.ops: set[str] = set()
+        self.rotation_types: set[Real] = set()
+        self.code: list[str] = []
+        self.callees: dict[tuple[object, bool], Callee] = {}
+        self.helpers: dict[str, str] = {}
+        self.kept: list[object] = []  # programs whose ids are keys above
+
+    def main(self, program: Program | LoopProgram, outputs: Sequence[Sequence[int]] | None = None) -> None:
+        """Defines `void @main(outs, ins)`.
+
+        Of a Program, `outputs` are the references to store, constants are left to `@main.constants(outs)`.
+        """
+        if isinstance(program, LoopProgram):
+            self._define_loops("main", program, masked=False)
+        else:
+            refs = output_refs(program) if outputs is None else outputs
+            self._define(
+                Chunks("main", program, plan(program), self.real, refs, self._block, constants_apart=True), program
+            )
+
+    def called(self, program: Program | LoopProgram, *, masked: bool) -> Callee:
+        """The function of a program that another calls; only loops need to know which lanes go on."""
+        masked = masked and isinstance(program, LoopProgram)
+        key = (id(program), masked)
+        if key not in self.callees:
+            self.kept.append(program)
+            name = f"program.{len(self.callees)}"
+            if isinstance(program, LoopProgram):
+                self.callees[key] = Callee(name, overlapping=False, masked=masked)
+                self._define_loops(name, program, masked=masked)
+            else:
+                refs = output_refs(program)
+                chunks = Chunks(name, program, plan(program), self.real, refs, self._block, constants_apart=False)
+                self.callees[key] = Callee(name, overlapping=chunks.in_order)
+                self._define(chunks, program)
+        return self.callees[key]
+
+    def helper(self, name: str) -> str:
+        """`blend` or `pick`."""
+        if name not in self.helpers:
+            self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
+        return name
+
+    def text(self) -> str:
+        """All that has been asked for."""
+        real = self.real
+        many = [sincos_of_many(real)] if real in self.rotation_types and real.lanes > 1 else []
+        parts = [library(real, self.ops), rotations(self.rotation_types), *many, *self.helpers.values(), *self.code]
+        parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        parts.append("declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)")
+        return "\n".join(parts)
+
+    def _define(self, chunks: Chunks, program: Program) -> None:
+        definitions = chunks.definitions()  # may ask for blocks, which come first
+        self.code += definitions
+        self.rotation_types |= chunks.rotation_types
+        self.ops |= set(program.op_counts)
+
+    def _define_loops(self, name: str, program: LoopProgram, *, masked: bool) -> None:
+        self.code.append(LoopWriter(name, program, self.real, self, masked=masked).definition())
+
+    def _block(self, block: Block) -> str:
+        return self.called(routine(block), masked=False).name
+
+    def _blend(self) -> str:
+        return BLEND.format(t=self.real.text, c=self.real.truth, inline="alwaysinline")
+
+    def _pick(self) -> str:
+        """`pick(base, index)`: a number per lane."""
+        real = self.real
+        index = real.of("i64")
+        lines = [f"define internal {real.text} @pick(ptr %base, {index} %index) alwaysinline nounwind {{"]
+        result = "poison"
+        for k in range(real.lanes):
+            lines.append(f"  %i{k} = extractelement {index} %index, i32 {k}")
+            lines.append(f"  %p{k} = getelementptr inbounds {real.element}, ptr %base, i64 %i{k}")
+            lines.append(f"  %x{k} = load {real.element}, ptr %p{k}")
+            lines.append(f"  %y{k} = insertelement {real.text} {result}, {real.element} %x{k}, i32 {k}")
+            result = f"%y{k}"
+        return "\n".join([*lines, f"  ret {real.text} {result}", "}"])

@@ -1,0 +1,53 @@
+"""A big batch shared out among threads: compiled code runs without the interpreter lock, so all CPUs can work on it.
+
+Shares begin at multiples of the lane width, and a state's result does not depend on where it stands; so any number of
+threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+from kinemorph.errors import KinemorphError
+
+LEAST = 2_000_000  # operations times states in a share: a few hundred microseconds, several times a thread's wake-up
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@cache
+def default_threads() -> int:
+    """KINEMORPH_THREADS of the environment, else the number of CPUs this process may use."""
+    wanted = os.environ.get("KINEMORPH_THREADS")
+    if wanted is None:
+        usable = getattr(os, "sched_getaffinity", None)
+        return len(usable(0)) if usable else os.cpu_count() or 1
+    if not wanted.strip().isdigit() or int(wanted) < 1:
+        raise KinemorphError(f"KINEMORPH_THREADS is '{wanted}'; expected a whole number from 1 up. Set or unset it.")
+    return int(wanted)
+
+
+def shares(n: int, lanes: int, threads: int, cost: int) -> list[int]:
+    """Where the shares of n states begin, and n; one share where more do not pay. `cost`: operations per state."""
+    count = min(threads, n * cost // LEAST) if lanes else 1
+    if count < 2:
+        return [0, n]
+    blocks = -(-n // lanes)
+    return [*(blocks * k // count * lanes for k in range(count)), n]
+
+
+def in_threads(work: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
+    """work(item) for all items; the calling thread takes the last one."""
+    waiting = [_pool(threads).submit(work, item) for item in items[:-1]]
+    last = work(items[-1])
+    return [*(result.result() for result in waiting), last]
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="kinemorph")
