@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinemorph.codegen import schedule
-from kinemorph.codegen.backends import llvm
+from kinemorph.codegen.backends import llvm, llvm_module
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.graph import LEAVES, Graph
 from kinemorph.codegen.program import Port, Program
@@ -109,7 +109,7 @@ def test_chunks_do_not_change_the_result(sizes, monkeypatch):
     q = np.random.default_rng(3).normal(size=(20, 8))
     whole = build(program)(q)
     monkeypatch.setenv("KINEMORPH_CACHE", "off")  # the plan is not part of the key
-    monkeypatch.setattr(llvm, "plan", lambda p: schedule.plan(p, whole=1, shortest=sizes[0], longest=sizes[1]))
+    monkeypatch.setattr(llvm_module, "plan", lambda p: schedule.plan(p, whole=1, shortest=sizes[0], longest=sizes[1]))
     cut = build(program)
     assert "@main.2(" in cut.source
     np.testing.assert_allclose(cut(q), whole, rtol=1e-12)

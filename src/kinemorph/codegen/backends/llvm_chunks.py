@@ -120,6 +120,9 @@ class Chunks:
             op, *args = self.nodes[i]
             if isinstance(op, Block):
                 self._block(i, op, args)
+            elif type(op) is Item:  # its block is in this chunk
+                self._read(f"%n{i}", f"%solved{args[0]}", op.index)
+                self._made(i, f"%n{i}")
             elif op in ROTATIONS:
                 if i in waiting:
                     waiting -= self._rotate(i, waiting, inside)
@@ -185,15 +188,12 @@ class Chunks:
     # ── blocks ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _block(self, i: int, block: Block, args: Sequence[int]) -> None:
-        """Puts the arguments in a row, calls the block's function and reads the entries that are wanted."""
+        """Puts the arguments in a row and calls the block's function, which leaves its numbers in another."""
         for name, count in ((f"%given{i}", block.n_in), (f"%solved{i}", block.n_out)):
             self.lines.append(f"  {name} = alloca [{max(count, 1)} x {self.real.text}], align 64")
         for k, ref in enumerate(args):
             self._write(self.value(ref), f"%given{i}", k)
         self.lines.append(f"  call void @{self.block_function(block)}(ptr %solved{i}, ptr %given{i})")
-        for item in self.steps.items.get(i, ()):
-            self._read(f"%n{item}", f"%solved{i}", self.nodes[item][0].index)
-            self._made(item, f"%n{item}")
 
     # ── sin, cos and tan ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -202,8 +202,7 @@ class Chunks:
 
         def at_hand(i: int) -> bool:
             arg = abs(self.nodes[i][1])
-            op, source = self.nodes[arg][:2]
-            return arg in self.names or op in LEAVES or (source if type(op) is Item else arg) not in inside
+            return arg in self.names or self.nodes[arg][0] in LEAVES or arg not in inside
 
         ready = [i for i in sorted(waiting) if at_hand(i)]
         assert first in ready, "an argument comes before its reader"
