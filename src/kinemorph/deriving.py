@@ -46,7 +46,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
 FormulationName = Literal["newton_euler", "lagrange"]
-BackendName = Literal["llvm", "interpreter"]
+BackendName = Literal["llvm", "interpreter", "c"]
 
 # the functions of a Dynamics: those of the state alone, those asked for by frame, those of loops and coupled joints
 STATE_FUNCTIONS = (
@@ -115,7 +115,8 @@ def derive(
     `parameters`    names of parameters to keep as the input `p`, or "all"; the others are folded in as numbers
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
-    `backend`       "llvm" (machine code) or "interpreter" (NumPy; slow, nothing to compile)
+    `backend`       "llvm" (machine code), "interpreter" (NumPy; slow, nothing to compile) or "c" (the C that
+                    `export_c` writes, by this computer's C compiler; a check on it)
     """
     robot = as_robot(robot)
     row = FORMULATIONS.get(formulation)

@@ -29,13 +29,30 @@ def _llvm(program: Program | LoopProgram, precision: Precision) -> Kernel:
     return llvm(program, precision)
 
 
-BACKENDS: dict[str, Callable[[Program | LoopProgram, Precision], Kernel]] = {"interpreter": _interpreter, "llvm": _llvm}
+def _c(program: Program | LoopProgram, precision: Precision) -> Kernel:
+    from kinemorph.codegen.backends.c_library import c
+
+    return c(program, precision)
+
+
+BACKENDS: dict[str, Callable[[Program | LoopProgram, Precision], Kernel]] = {
+    "interpreter": _interpreter,
+    "llvm": _llvm,
+    "c": _c,
+}
+
+
+def runnable_backends() -> tuple[str, ...]:
+    """The backends that this computer can run: C needs a compiler."""
+    from kinemorph.codegen.backends.c_library import has_compiler
+
+    return tuple(name for name in BACKENDS if name != "c" or has_compiler())
 
 
 def build(
     program: Program | LoopProgram, backend: str = "llvm", *, precision: Precision = "float64"
 ) -> CompiledFunction:
-    """A program as a function of NumPy arrays, made by the named backend ("llvm" or "interpreter").
+    """A program as a function of NumPy arrays, made by the named backend ("llvm", "interpreter" or "c").
 
     `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives.
     """

@@ -1,0 +1,241 @@
+/*
+ * ops_float64: every op, newton, picked twice, in place
+ *
+ * Emitted by Kinemorph. Numbers are of type double, in SI units and radians.
+ * Each function evaluates one state; outputs must not overlap inputs.
+ * C99; link with the math library (-lm).
+ */
+
+#include "ops_float64.h"
+
+#include <math.h>
+
+/*
+ * every op: 24 operations (add 1, sub 1, mul 1, div 1, neg 1, sqrt 1, pow 1, exp 1, log 1, sin 1, cos 1, tan 1, asin 1, acos 1, atan2 1, abs 1, sign 1, floor 1, min 1, max 1, lt 1, le 1, eq 1, where 1)
+ *   in   x0      1 number
+ *   in   x1      1 number
+ *   in   x2      1 number
+ *   out  add     1 number
+ *   out  sub     1 number
+ *   out  mul     1 number
+ *   out  div_    1 number ('div' in the model)
+ *   out  neg     1 number
+ *   out  sqrt_   1 number ('sqrt' in the model)
+ *   out  pow_    1 number ('pow' in the model)
+ *   out  exp_    1 number ('exp' in the model)
+ *   out  log_    1 number ('log' in the model)
+ *   out  sin_    1 number ('sin' in the model)
+ *   out  cos_    1 number ('cos' in the model)
+ *   out  tan_    1 number ('tan' in the model)
+ *   out  asin_   1 number ('asin' in the model)
+ *   out  acos_   1 number ('acos' in the model)
+ *   out  atan2_  1 number ('atan2' in the model)
+ *   out  abs_    1 number ('abs' in the model)
+ *   out  sign    1 number
+ *   out  floor_  1 number ('floor' in the model)
+ *   out  min_    1 number ('min' in the model)
+ *   out  max_    1 number ('max' in the model)
+ *   out  lt      1 number
+ *   out  le      1 number
+ *   out  eq      1 number
+ *   out  where   1 number
+ */
+void every_op(const double *restrict x0, const double *restrict x1, const double *restrict x2, double *restrict add, double *restrict sub, double *restrict mul, double *restrict div_, double *restrict neg, double *restrict sqrt_, double *restrict pow_, double *restrict exp_, double *restrict log_, double *restrict sin_, double *restrict cos_, double *restrict tan_, double *restrict asin_, double *restrict acos_, double *restrict atan2_, double *restrict abs_, double *restrict sign, double *restrict floor_, double *restrict min_, double *restrict max_, double *restrict lt, double *restrict le, double *restrict eq, double *restrict where)
+{
+    const double n0 = x0[0] + x1[0];
+    add[0] = n0;
+    const double n1 = x0[0] - x1[0];
+    sub[0] = n1;
+    const double n2 = x0[0] * x1[0];
+    mul[0] = n2;
+    const double n3 = x0[0] / x1[0];
+    div_[0] = n3;
+    const double n4 = -(x0[0]);
+    neg[0] = n4;
+    const double n5 = sqrt(x0[0]);
+    sqrt_[0] = n5;
+    const double n6 = pow(x0[0], x1[0]);
+    pow_[0] = n6;
+    const double n7 = exp(x0[0]);
+    exp_[0] = n7;
+    const double n8 = log(x0[0]);
+    log_[0] = n8;
+    const double n9 = sin(x0[0]);
+    sin_[0] = n9;
+    const double n10 = cos(x0[0]);
+    cos_[0] = n10;
+    const double n11 = tan(x0[0]);
+    tan_[0] = n11;
+    const double n12 = asin(x0[0]);
+    asin_[0] = n12;
+    const double n13 = acos(x0[0]);
+    acos_[0] = n13;
+    const double n14 = atan2(x0[0], x1[0]);
+    atan2_[0] = n14;
+    const double n15 = fabs(x0[0]);
+    abs_[0] = n15;
+    const double n16 = x0[0] > 0.0 ? 1.0 : (x0[0] < 0.0 ? -1.0 : x0[0]);
+    sign[0] = n16;
+    const double n17 = floor(x0[0]);
+    floor_[0] = n17;
+    const double n18 = x0[0] < x1[0] || x0[0] != x0[0] ? x0[0] : x1[0];
+    min_[0] = n18;
+    const double n19 = x0[0] > x1[0] || x0[0] != x0[0] ? x0[0] : x1[0];
+    max_[0] = n19;
+    const double n20 = x0[0] < x1[0] ? 1.0 : 0.0;
+    lt[0] = n20;
+    const double n21 = x0[0] <= x1[0] ? 1.0 : 0.0;
+    le[0] = n21;
+    const double n22 = x0[0] == x1[0] ? 1.0 : 0.0;
+    eq[0] = n22;
+    const double n23 = x0[0] != 0.0 ? x1[0] : x2[0];
+    where[0] = n23;
+}
+
+/*
+ * newton: 11 operations (mul 4, lt 2, add 2, sub 1, abs 1, div 1)
+ *   in   x       1 number
+ *   out  root    1 number
+ *   out  passes  1 number
+ */
+void newton(const double *restrict x, double *restrict root, double *restrict passes)
+{
+    double going[1] = {0.0};
+    root[0] = x[0];
+    passes[0] = 0.0;
+    going[0] = 1.0;
+    while (going[0] > 0.0) {
+        {
+            const double n0 = root[0] * root[0];
+            const double n1 = x[0] - n0;
+            const double n2 = fabs(n1);
+            const double n3 = 1e-09 * x[0];
+            const double n4 = n3 < n2 ? 1.0 : 0.0;
+            const double n5 = passes[0] < 40.0 ? 1.0 : 0.0;
+            const double n6 = n4 * n5;
+            going[0] = n6;
+        }
+        {
+            const double n0 = x[0] / root[0];
+            const double n1 = root[0] + n0;
+            const double n2 = 0.5 * n1;
+            root[0] = n2;
+        }
+        passes[0] = passes[0] + 1.0;
+    }
+}
+
+static int picked(double k, int stride, int offset, int last)
+{
+    const double start = (double)offset + (double)stride * (k == k ? k : 0.0);
+    return start > 0.0 ? (start < (double)last ? (int)start : last) : 0;
+}
+
+/*
+ * picked twice: 1 operations (min 1)
+ *   in   x  1 number
+ *   out  y  1 number
+ */
+void picked_twice(const double *restrict x, double *restrict y)
+{
+    static const double order[] = {2.0, 0.0, 1.0};
+    static const double values[] = {10.0, 20.0, INFINITY};
+    const int k0 = picked(order[picked(x[0], 1, 0, 2)], 1, 0, 2);
+    y[0] = values[k0] < 30.0 || values[k0] != values[k0] ? values[k0] : 30.0;
+}
+
+/*
+ * long: 59 operations (add 24, mul 23, div 12)
+ *   in   v    3 numbers
+ *   out  out  3 numbers
+ */
+static void long_(const double *restrict v, double *restrict out)
+{
+    out[1] = v[0];
+    out[2] = v[1];
+    const double n0 = v[0] * v[0];
+    const double n1 = n0 + 0.5;
+    const double n2 = n0 + 1.0;
+    const double n3 = n1 / n2;
+    const double n4 = v[1] * n3;
+    const double n5 = 0.5 + n4;
+    const double n6 = n3 * n3;
+    const double n7 = 1.0 + n6;
+    const double n8 = n5 / n7;
+    const double n9 = v[2] * n8;
+    const double n10 = 0.5 + n9;
+    const double n11 = n8 * n8;
+    const double n12 = 1.0 + n11;
+    const double n13 = n10 / n12;
+    const double n14 = v[0] * n13;
+    const double n15 = 0.5 + n14;
+    const double n16 = n13 * n13;
+    const double n17 = 1.0 + n16;
+    const double n18 = n15 / n17;
+    const double n19 = v[1] * n18;
+    const double n20 = 0.5 + n19;
+    const double n21 = n18 * n18;
+    const double n22 = 1.0 + n21;
+    const double n23 = n20 / n22;
+    const double n24 = v[2] * n23;
+    const double n25 = 0.5 + n24;
+    const double n26 = n23 * n23;
+    const double n27 = 1.0 + n26;
+    const double n28 = n25 / n27;
+    const double n29 = v[0] * n28;
+    const double n30 = 0.5 + n29;
+    const double n31 = n28 * n28;
+    const double n32 = 1.0 + n31;
+    const double n33 = n30 / n32;
+    const double n34 = v[1] * n33;
+    const double n35 = 0.5 + n34;
+    const double n36 = n33 * n33;
+    const double n37 = 1.0 + n36;
+    const double n38 = n35 / n37;
+    const double n39 = v[2] * n38;
+    const double n40 = 0.5 + n39;
+    const double n41 = n38 * n38;
+    const double n42 = 1.0 + n41;
+    const double n43 = n40 / n42;
+    const double n44 = v[0] * n43;
+    const double n45 = 0.5 + n44;
+    const double n46 = n43 * n43;
+    const double n47 = 1.0 + n46;
+    const double n48 = n45 / n47;
+    const double n49 = v[1] * n48;
+    const double n50 = 0.5 + n49;
+    const double n51 = n48 * n48;
+    const double n52 = 1.0 + n51;
+    const double n53 = n50 / n52;
+    const double n54 = v[2] * n53;
+    const double n55 = 0.5 + n54;
+    const double n56 = n53 * n53;
+    const double n57 = 1.0 + n56;
+    const double n58 = n55 / n57;
+    out[0] = n58;
+}
+
+/*
+ * in place: 59 operations (add 24, mul 23, div 12)
+ *   in   x  3 numbers
+ *   out  y  3 numbers
+ */
+void in_place(const double *restrict x, double *restrict y)
+{
+    y[0] = x[0];
+    y[1] = x[1];
+    y[2] = x[2];
+    {
+        const double n0 = y[1];
+        const double n1 = y[2];
+        const double n2 = y[0];
+        y[0] = n0;
+        y[1] = n1;
+        y[2] = n2;
+    }
+    {
+        double t0[3];
+        long_(y, t0);
+        for (int i1 = 0; i1 < 3; ++i1) y[i1] = t0[i1];
+    }
+}
