@@ -123,7 +123,7 @@ class PinocchioPeer:
     def mass_matrix(self, q: Array) -> Array:
         upper = np.triu(pin.crba(self.model, self.data, self.configuration(q)))
         whole = upper + np.triu(upper, 1).T
-        return self._ours(self._ours(whole).T).T
+        return self._ours_twice(whole)
 
     def inverse_dynamics(
         self, q: Array, v: Array, a: Array, wrenches: Mapping[str, Sequence[float]] | None = None
@@ -143,6 +143,20 @@ class PinocchioPeer:
         if not wrenches:
             return self._ours(pin.aba(self.model, self.data, *state))
         return self._ours(pin.aba(self.model, self.data, *state, self._forces(wrenches)))
+
+    def inverse_dynamics_derivatives(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        """d tau / d q along unit velocities, and d tau / d v."""
+        pin.computeRNEADerivatives(self.model, self.data, self.configuration(q), v[self.order], a[self.order])
+        return self._ours_twice(self.data.dtau_dq), self._ours_twice(self.data.dtau_dv)
+
+    def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+        """d a / d q along unit velocities, and d a / d v."""
+        pin.computeABADerivatives(self.model, self.data, self.configuration(q), v[self.order], tau[self.order])
+        return self._ours_twice(self.data.ddq_dq), self._ours_twice(self.data.ddq_dv)
+
+    def _ours_twice(self, matrix: Array) -> Array:
+        """Rows and columns in our order."""
+        return self._ours(self._ours(matrix.copy()).T).T
 
     def _forces(self, wrenches: Mapping[str, Sequence[float]]) -> Any:
         forces = [pin.Force.Zero() for _ in range(self.model.njoints)]
@@ -182,7 +196,7 @@ class PinocchioPeer:
 
     def coriolis_matrix(self, q: Array, v: Array) -> Array:
         C = pin.computeCoriolisMatrix(self.model, self.data, self.configuration(q), v[self.order])
-        return self._ours(self._ours(C).T).T
+        return self._ours_twice(C)
 
     def energies(self, q: Array, v: Array) -> tuple[float, float]:
         """(kinetic, potential), rotors and bodies fixed to the world included: both are added here."""

@@ -212,7 +212,9 @@ def derive(
     ] = None,
     frame: Annotated[str | None, typer.Option(help=f"Frame or body, for {', '.join(FRAME_FUNCTIONS)}.")] = None,
     reference: Annotated[str, typer.Option(help="Of a Jacobian: local, world, local_world_aligned.")] = "local",
-    emit: Annotated[Emit, typer.Option(help="What to give.")] = Emit.summary,
+    emit: Annotated[
+        Emit, typer.Option(metavar="FORM", help=f"What to give: {', '.join(form.value for form in Emit)}.")
+    ] = Emit.summary,
     parameters: Annotated[
         str | None, typer.Option(help="Kept as symbols: all, none, or names with commas; formulas keep all.")
     ] = None,

@@ -13,7 +13,7 @@ the same robot, in the user's own q and v.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -31,12 +31,16 @@ from kinemorph.mechanics import (
     articulated_bodies,
     composite_bodies,
     coriolis,
+    derivatives,
+    forward_derivatives,
     kinematics,
     lagrange,
     loops,
     momentum,
     newton_euler,
 )
+from kinemorph.mechanics.derivatives import Derivatives
+from kinemorph.mechanics.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.kinematics import Reference
 from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.resolving import resolve
@@ -48,7 +52,8 @@ from kinemorph.model.system import System, as_robot
 FormulationName = Literal["newton_euler", "lagrange"]
 BackendName = Literal["llvm", "interpreter", "c"]
 
-# the functions of a Dynamics: those of the state alone, those asked for by frame, those of loops and coupled joints
+# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of loops and
+# coupled joints
 STATE_FUNCTIONS = (
     "mass_matrix",
     "inverse_dynamics",
@@ -63,6 +68,7 @@ STATE_FUNCTIONS = (
     "momentum",
     "configuration_rate",
 )
+DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
 CONSTRAINT_FUNCTIONS = ("constraint_error", "constraint_jacobian", "constraint_bias", "constraint_forces")
 
@@ -77,6 +83,8 @@ class Formulation(NamedTuple):
     inverse_dynamics: Callable[..., Any]
     bias_forces: Callable[..., Any]
     forward_dynamics: Callable[..., Any]
+    inverse_dynamics_derivatives: Callable[..., Derivatives]
+    forward_dynamics_derivatives: Callable[..., ForwardDerivatives]
     wrenches: bool  # takes outside wrenches
     prepare: Callable[[Tree], Tree]
 
@@ -87,6 +95,8 @@ FORMULATIONS: dict[str, Formulation] = {
         newton_euler.inverse_dynamics,
         newton_euler.bias_forces,
         articulated_bodies.forward_dynamics,
+        derivatives.inverse_dynamics_derivatives,
+        forward_derivatives.forward_dynamics_derivatives,
         wrenches=True,
         prepare=lambda tree: regroup(reframe(tree)),
     ),
@@ -95,6 +105,8 @@ FORMULATIONS: dict[str, Formulation] = {
         lagrange.inverse_dynamics,
         lagrange.bias_forces,
         lagrange.forward_dynamics,
+        lagrange.inverse_dynamics_derivatives,
+        lagrange.forward_dynamics_derivatives,
         wrenches=False,
         prepare=lambda tree: tree,
     ),
@@ -188,7 +200,7 @@ class Dynamics:
     @cached_property
     def mass_matrix(self) -> CompiledFunction:
         """M(q), shape (nv, nv)."""
-        return self._function("mass_matrix", ("q",), self._recursion.mass_matrix, shape=self._square)
+        return self._function("mass_matrix", ("q",), self._recursion.mass_matrix, shapes={"out": self._square})
 
     @cached_property
     def inverse_dynamics(self) -> CompiledFunction:
@@ -211,7 +223,9 @@ class Dynamics:
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
         """C(q, v), shape (nv, nv), with Mdot - 2 C skew-symmetric."""
-        return self._function("coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, written=True, shape=self._square)
+        return self._function(
+            "coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, written=True, shapes={"out": self._square}
+        )
 
     @cached_property
     def gravity_forces(self) -> CompiledFunction:
@@ -226,6 +240,34 @@ class Dynamics:
             return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
 
         return self._function("energy", ("q", "v"), both, written=True)
+
+    # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def inverse_dynamics_derivatives(self) -> CompiledFunction:
+        """(dq, dv, da) of ID(q, v, a), each (nv, nv); column k of dq is the derivative along the unit velocity v_k."""
+        return self._derivatives("inverse_dynamics_derivatives", ("q", "v", "a", "wrenches"), ("dq", "dv", "da"))
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> CompiledFunction:
+        """(dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is the derivative along the unit velocity v_k.
+
+        Of the open tree only: a robot with loops or coupled joints is refused.
+        """
+        if not self.robot.is_open:
+            raise UnsupportedError(
+                f"forward_dynamics_derivatives: robot '{self.robot.name}' has loops or coupled joints, and these are "
+                "the derivatives of an open tree. inverse_dynamics_derivatives has them for the tree with those cut."
+            )
+        return self._derivatives("forward_dynamics_derivatives", ("q", "v", "tau", "wrenches"), ("dq", "dv", "dtau"))
+
+    def _derivatives(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> CompiledFunction:
+        function = getattr(self._recursion, name)
+
+        def named(*state: Any) -> dict[str, Any]:
+            return dict(zip(outputs, function(*state), strict=True))
+
+        return self._function(name, inputs, named, shapes=dict.fromkeys(outputs, self._square))
 
     # ── loops and coupled joints ──────────────────────────────────────────────────────────────────────────────────
 
@@ -346,10 +388,10 @@ class Dynamics:
         function: Callable[..., Any],
         *,
         written: bool = False,
-        shape: Shape | None = None,
+        shapes: Mapping[str, Shape] | None = None,
     ) -> CompiledFunction:
         """A function, traced and compiled. `written`: on the links as the user wrote them."""
-        return build(self._program(name, inputs, function, written, shape), self.backend)
+        return build(self._program(name, inputs, function, written, shapes), self.backend)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
         """A function of one frame, made when it is first asked for."""
@@ -359,7 +401,12 @@ class Dynamics:
         return made
 
     def _program(
-        self, name: str, inputs: tuple[str, ...], function: Callable[..., Any], written: bool, shape: Shape | None
+        self,
+        name: str,
+        inputs: tuple[str, ...],
+        function: Callable[..., Any],
+        written: bool,
+        outputs: Mapping[str, Shape] | None,
     ) -> Program:
         robot = self.robot
         shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),)}
@@ -380,7 +427,7 @@ class Dynamics:
             return function(tree, *given.values())
 
         groups = {group: shapes.get(group, (robot.nv,)) for group in names}
-        return trace(run, groups, name=f"{robot.name}.{name}", outputs={"out": shape} if shape else None)
+        return trace(run, groups, name=f"{robot.name}.{name}", outputs=outputs)
 
 
 def _on_links(tree: Tree, frames: Sequence[str], wrenches: Sequence[Sequence[Any]]) -> dict[int, Any]:

@@ -18,7 +18,7 @@ from kinemorph.errors import ModelError
 from kinemorph.mechanics.inertia_blocks import Blocks, Six, column, joined_blocks, moved_blocks, rigid_blocks
 from kinemorph.mechanics.motions import ZERO3, Axis, Move, S, Vec3
 from kinemorph.mechanics.newton_euler import Wrench, added, inertial_wrench, moved_wrench, negative, outward, project
-from kinemorph.mechanics.tree import WORLD, Tree
+from kinemorph.mechanics.tree import WORLD, Link, Tree
 
 
 class Pivot(NamedTuple):
@@ -66,10 +66,7 @@ def forward_dynamics(
             D = _along(axis, U) + pivot
             u = tau[j] - project(axis, load)
             if D.__class__ is float and D == 0.0:
-                raise ModelError(
-                    f"joint of '{link.name}' ({link.kind}) meets no inertia along its axis {k + 1}: forward dynamics "
-                    "would divide by zero. Give what hangs on it mass off the axis, or the joint an armature."
-                )
+                raise meets_no_inertia(link, k)
             inverse = 1.0 / D
             pivots[j] = Pivot(U, inverse, u)
             if last and k == len(link.axes) - 1:
@@ -98,6 +95,14 @@ def forward_dynamics(
             b = _advanced(b, link.axes[k], a[j])
         extras.append(b)
     return a
+
+
+def meets_no_inertia(link: Link, k: int) -> ModelError:
+    """What is wrong where an axis of a joint moves no mass."""
+    return ModelError(
+        f"joint of '{link.name}' ({link.kind}) meets no inertia along its axis {k + 1}: forward dynamics "
+        "would divide by zero. Give what hangs on it mass off the axis, or the joint an armature."
+    )
 
 
 # ── one axis ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,16 +1,21 @@
 """The mass matrix: the composite-rigid-body algorithm (CRBA).
 
 Walker & Orin (1982), Featherstone (2008) table 6.2. Each link collects the moments of mass of all that hangs on it; one
-unit of joint acceleration moves that composite body, and the force it needs is carried down to the root.
+unit of joint acceleration moves that composite body, and the force it needs is carried down to the root; or, where that
+takes less (long chains), put into the root link's frame once and multiplied with the axes there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from kinemorph.algebra.groups import move_twist, move_wrench
+from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.inertia_blocks import column, rigid_blocks
+from kinemorph.mechanics.kinematics import dense
 from kinemorph.mechanics.motions import Axis, Move, S, Vec3
 from kinemorph.mechanics.newton_euler import Wrench, moved_wrench, project
+from kinemorph.mechanics.root_frame import root_frame_pays, root_poses
 from kinemorph.mechanics.tree import WORLD, Moments, Tree
 
 
@@ -19,21 +24,47 @@ def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
     moves = tree.moves(q)
     composites = composite_moments(tree, moves)
     M: list[list[S]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    pairs = _root_pairs if root_frame_pays(tree, moves, turned=2, shifted=1, local=0, dots=1) else _local_pairs
+    for i, j, entry in pairs(tree, moves, composites):
+        M[i][j] = M[j][i] = entry
+    for link in tree.links:
+        for k, armature in enumerate(link.armature):
+            M[link.v + k][link.v + k] = M[link.v + k][link.v + k] + armature
+    return M
+
+
+Entry = tuple[int, int, S]  # row, column, value
+
+
+def _local_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments]) -> Iterator[Entry]:
+    """Entries for every axis and those nearer to the root: its momentum is carried from link to link."""
     for index, link in enumerate(tree.links):
         for k, axis in enumerate(link.axes):
-            column = link.v + k
             load = momentum(composites[index], axis)
-            for j in range(k + 1):
-                M[link.v + j][column] = M[column][link.v + j] = project(link.axes[j], load)
-            M[column][column] = M[column][column] + link.armature[k]
+            yield from ((link.v + j, link.v + k, project(link.axes[j], load)) for j in range(k + 1))
             below = index
             while tree.links[below].parent != WORLD:
                 load = moved_wrench(moves[below], load)
                 below = tree.links[below].parent
-                for j, other in enumerate(tree.links[below].axes):
-                    row = tree.links[below].v + j
-                    M[row][column] = M[column][row] = project(other, load)
-    return M
+                other = tree.links[below]
+                yield from ((other.v + j, link.v + k, project(axis, load)) for j, axis in enumerate(other.axes))
+
+
+def _root_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments]) -> Iterator[Entry]:
+    """The same entries in the root link's frame."""
+    poses = root_poses(tree, moves)
+    screws = [
+        [move_twist(pose, dense(axis)) for axis in link.axes] for link, pose in zip(tree.links, poses, strict=True)
+    ]
+    for index, link in enumerate(tree.links):
+        for k, axis in enumerate(link.axes):
+            load = momentum(composites[index], axis)
+            yield from ((link.v + j, link.v + k, project(link.axes[j], load)) for j in range(k + 1))
+            whole, below = move_wrench(poses[index], (*load[0], *load[1])), link.parent
+            while below != WORLD:
+                other = tree.links[below]
+                yield from ((other.v + j, link.v + k, dot(screw, whole)) for j, screw in enumerate(screws[below]))
+                below = other.parent
 
 
 def composite_moments(tree: Tree, moves: Sequence[Move]) -> list[Moments]:

@@ -18,6 +18,9 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import cobracket
 from kinemorph.algebra.linear import solve_definite
 from kinemorph.algebra.vectors import dot
+from kinemorph.mechanics.derivatives import Derivatives
+from kinemorph.mechanics.directional import derivatives_by_duals
+from kinemorph.mechanics.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.kinematics import configuration_rate, dense, tangent_of
 from kinemorph.mechanics.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.motions import S
@@ -56,6 +59,16 @@ def forward_dynamics(tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S
     """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely."""
     rest = [force - bias for force, bias in zip(tau, bias_forces(tree, q, v), strict=True)]
     return solve_definite(mass_matrix(tree, q), rest)
+
+
+def inverse_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> Derivatives:
+    """Derivatives of ID(q, v, a): one more level of dual numbers."""
+    return Derivatives(*derivatives_by_duals(inverse_dynamics, tree, q, v, a))
+
+
+def forward_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S]) -> ForwardDerivatives:
+    """Derivatives of FD(q, v, tau): one more level of dual numbers."""
+    return ForwardDerivatives(*derivatives_by_duals(forward_dynamics, tree, q, v, tau))
 
 
 def _momentum(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:

@@ -64,8 +64,7 @@ def gravity_forces(tree: Tree, q: Sequence[S]) -> list[S]:
 
 def outward(tree: Tree, moves: Sequence[Move], v: Sequence[S], a: Sequence[S]) -> list[Flow]:
     """Angular velocities and accelerations of all links, root to tips."""
-    gx, gy, gz = tree.gravity
-    ground = Flow(ZERO3, ZERO3, (-gx, -gy, -gz), (0.0,) * 9, ZERO3)
+    ground = ground_flow(tree)
     flows: list[Flow] = []
     for link, move in zip(tree.links, moves, strict=True):
         parent = ground if link.parent == WORLD else flows[link.parent]
@@ -73,13 +72,23 @@ def outward(tree: Tree, moves: Sequence[Move], v: Sequence[S], a: Sequence[S]) -
     return flows
 
 
+def ground_flow(tree: Tree) -> Flow:
+    """How the world moves: it does not turn, and accelerates upward in place of gravity."""
+    gx, gy, gz = tree.gravity
+    return Flow(ZERO3, ZERO3, (-gx, -gy, -gz), (0.0,) * 9, ZERO3)
+
+
+def parent_motion(move: Move, parent: Flow) -> tuple[Vec3, Vec3, Vec3]:
+    """w and al of the parent, and the acceleration of its point before the slide, in the link's axes."""
+    return move.into(parent.w), move.into(parent.al), move.into(carried_point(parent.a, parent.U, move.p))
+
+
 def _carried(link: Link, move: Move, parent: Flow, v: Sequence[S], a: Sequence[S]) -> Flow:
     """Motion of a link from its parent's motion and its own joint rates."""
     vJ, wJ = joint_twist(link, v)
     aJ, alJ = joint_twist(link, a)
-    wx0, wy0, wz0 = move.into(parent.w)
+    (wx0, wy0, wz0), (alx, aly, alz), (ax, ay, az) = parent_motion(move, parent)
     wx, wy, wz = wx0 + wJ[0], wy0 + wJ[1], wz0 + wJ[2]
-    alx, aly, alz = move.into(parent.al)
     # al = al_P + al_J + w x w_J
     jx, jy, jz = wJ
     al = (
@@ -88,7 +97,6 @@ def _carried(link: Link, move: Move, parent: Flow, v: Sequence[S], a: Sequence[S
         alz + wx * jy - wy * jx + alJ[2],
     )
     U, squares = spin_matrix((wx, wy, wz), al)
-    ax, ay, az = move.into(carried_point(parent.a, parent.U, move.p))
     d = move.slide
     # the slide along z is rigid with parent and link alike; a sliding joint adds a_J + (w + w_P) x v_J
     ax, ay, az = ax + U[2] * d, ay + U[5] * d, az + U[8] * d
