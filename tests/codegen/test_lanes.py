@@ -19,6 +19,7 @@ from kinemorph.codegen.backends.llvm_lanes import emit_lanes
 from kinemorph.codegen.backends.llvm_math import C_LIBRARY, Real
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.graph import Expr, Graph
+from kinemorph.codegen.loops import LoopBuilder
 from kinemorph.codegen.program import Port, Program
 from kinemorph.errors import KinemorphError, ShapeError
 from kinemorph.ops import OPS
@@ -290,7 +291,27 @@ def test_emitted_code_calls_nothing_but_the_c_library():
     refs = tuple(graph.intern((op.name, *arguments[: op.arity])) for op in OPS.values())
     program = Program("all", (Port("x", (3,)),), (Port("y", (len(refs),)),), graph, refs)
     declared = set(re.findall(r"^declare .*?@([\w.]+)\(", build(program).source, re.MULTILINE))
-    assert {name for name in declared if not name.startswith("llvm.")} == set(C_LIBRARY)
+    assert {name for name in declared if not name.startswith("llvm.")} == {*C_LIBRARY, "malloc", "free"}
+
+
+def test_big_arrays_do_not_lie_on_the_stack():
+    """A thread with a small stack copies a trajectory whose lanes take megabytes, through a buffer as big."""
+    loop = LoopBuilder("copied", {"x": (6000,)}, {"y": (6000,)})
+    kept = loop.buffer("kept", (6000,))
+    loop.copy(kept, loop["x"])
+    loop.copy(loop["y"], kept)
+    function = build(loop.program())
+    x = np.random.default_rng(0).normal(size=(WIDTH + 1, 6000))
+    results = []
+    before = threading.stack_size(262144)
+    try:
+        worker = threading.Thread(target=lambda: results.append((function(x), function(x[0]))))
+        worker.start()
+    finally:
+        threading.stack_size(before)
+    worker.join()
+    np.testing.assert_array_equal(results[0][0], x)
+    np.testing.assert_array_equal(results[0][1], x[0])
 
 
 # ── float32 ───────────────────────────────────────────────────────────────────────────────────────────────────────────

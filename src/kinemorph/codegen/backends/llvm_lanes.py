@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from kinemorph.codegen.backends.llvm_chunks import output_refs, pointers
 from kinemorph.codegen.backends.llvm_math import Real
+from kinemorph.codegen.backends.llvm_memory import Arrays
 from kinemorph.codegen.backends.llvm_module import Module
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Port, Program
@@ -50,8 +51,10 @@ def _batch(program: Program | LoopProgram, real: Real, results: Sequence[int]) -
     rows = [f"ptr %rows.{p[1:]}" for p in [*outs, *ins]]
     strides = [f"i64 %stride{k}" for k in range(len(ins))]
     lines = [f"define zeroext i1 @batch({', '.join(['i64 %n', *rows, *strides])}) noinline nounwind {{", "start:"]
+    memory = Arrays(real)
     for name, count in zip([*outs, *ins], [*results, *(port.size for port in program.inputs)], strict=True):
-        lines.append(f"  {name} = alloca [{max(count, 1)} x {t}], align 64")
+        memory.add(name, count)
+    lines += memory.begin()
     if not isinstance(program, LoopProgram):
         lines.append(f"  call void @main.constants({', '.join(f'ptr {p}' for p in outs)})")
     lines += ["  %some = icmp sgt i64 %n, 0", "  br i1 %some, label %block, label %done", "block:"]
@@ -73,7 +76,7 @@ def _batch(program: Program | LoopProgram, real: Real, results: Sequence[int]) -
     lines.append(f"  %number = fcmp ord {t} %total, %total")
     all_of = f"call i1 @llvm.vector.reduce.and.v{real.lanes}i1({real.truth} %number)"
     lines.append(f"  %finite = {all_of if real.lanes > 1 else 'or i1 %number, false'}")
-    return "\n".join([*lines, "  ret i1 %finite", "}"])
+    return "\n".join([*lines, *memory.end(), "  ret i1 %finite", "}"])
 
 
 def _taken(k: int, port: Port, real: Real) -> list[str]:

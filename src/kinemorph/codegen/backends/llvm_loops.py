@@ -17,6 +17,7 @@ from typing import Protocol
 
 from kinemorph.codegen.backends.llvm_chunks import pointers
 from kinemorph.codegen.backends.llvm_math import Real
+from kinemorph.codegen.backends.llvm_memory import Arrays
 from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
 from kinemorph.codegen.program import Program
 
@@ -51,10 +52,10 @@ class LoopWriter:
             self.arrays[port.name] = (place, port.size)
         self.constants = {port.name for port, _ in program.constants}
         self.globals: list[str] = []
-        self.head: list[str] = []  # of the first block: arrays
+        self.memory = Arrays(real)
+        self.head: list[str] = []  # of the first block: counters and masks
         self.lines: list[str] = []
         self.counters: dict[str, str] = {}  # counter -> register that holds its value
-        self.temporaries: set[str] = set()
         self.count = 0
 
     def definition(self) -> str:
@@ -67,7 +68,7 @@ class LoopWriter:
             self.arrays[port.name] = (place, port.size)
         for k, port in enumerate(self.program.buffers):
             place = f"%buffer{k}"
-            self._array(place, port.size)
+            self.memory.add(place, port.size)
             length = f"i64 {port.size * self.real.bytes}"
             self.lines.append(f"  call void @llvm.memset.p0.i64(ptr align 64 {place}, i8 0, {length}, i1 false)")
             self.arrays[port.name] = (place, port.size)
@@ -76,7 +77,8 @@ class LoopWriter:
         named = [f"ptr noalias {p}" for p in outs] + [f"ptr noalias readonly {p}" for p in ins]
         named += [f"{self.real.truth} %mask"] if self.masked else []
         start = f"define internal void @{self.name}({', '.join(named)}) noinline nounwind {{"
-        return "\n".join([*self.globals, start, *self.head, *self.lines, "  ret void", "}"])
+        body = [*self.head, *self.memory.begin(), *self.lines, *self.memory.end()]
+        return "\n".join([*self.globals, start, *body, "  ret void", "}"])
 
     # ── statements ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -361,16 +363,9 @@ class LoopWriter:
         tag = self._tag()
         return tuple(f"{name}{tag}" for name in names)
 
-    def _array(self, place: str, size: int) -> None:
-        self.head.append(f"  {place} = alloca [{max(size, 1)} x {self.real.text}], align 64")
-
     def _temporary(self, size: int, tag: str) -> str:
         """An array that lives during one call; calls share them."""
-        place = f"%temporary.{tag}.{size}"
-        if place not in self.temporaries:
-            self.temporaries.add(place)
-            self._array(place, size)
-        return place
+        return self.memory.add(f"%temporary.{tag}.{size}", size)
 
     def _loaded(self, kind: str, step: str, start: str, entry: str) -> str:
         place, value = self._new("at"), self._new("value")

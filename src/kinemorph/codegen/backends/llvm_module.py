@@ -11,6 +11,7 @@ from kinemorph.blocks import Block
 from kinemorph.codegen.backends.llvm_chunks import Chunks, output_refs
 from kinemorph.codegen.backends.llvm_loops import Callee, LoopWriter
 from kinemorph.codegen.backends.llvm_math import Real, library
+from kinemorph.codegen.backends.llvm_memory import MEMORY
 from kinemorph.codegen.backends.llvm_sincos import rotations, sincos_of_many
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
@@ -90,6 +91,7 @@ class Module:
         real = self.real
         many = [sincos_of_many(real)] if real in self.rotation_types and real.lanes > 1 else []
         parts = [library(real, self.ops), rotations(self.rotation_types), *many, *self.helpers.values(), *self.code]
+        parts.append(MEMORY)
         parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         parts.append("declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)")
         return "\n".join(parts)
