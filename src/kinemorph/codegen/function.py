@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -56,6 +56,8 @@ class CompiledFunction:
         self.compile_seconds = compile_seconds
         self.dtype = np.dtype(precision)
         self.threads = default_threads()
+        # float64 is what np.empty makes; saying so would cost a call as much as a small kernel
+        self._empty: Callable[..., Any] = np.empty if precision == "float64" else partial(np.empty, dtype=self.dtype)
         self._lanes = kernel.lanes
         self.raw: Callable[..., bool] = kernel.raw or self._raw
         self._run = kernel.run
@@ -87,9 +89,9 @@ class CompiledFunction:
         if self._call is not None:
             out: Any
             if self._single is not None:
-                out = np.empty(self._single, self.dtype)
+                out = self._empty(self._single)
             else:
-                out = tuple(np.empty(shape, self.dtype) for shape in self._shapes)
+                out = tuple(map(self._empty, self._shapes))
             if self._call(out, *arrays) is True:
                 return out
         return self._general(arrays)
@@ -125,7 +127,7 @@ class CompiledFunction:
             ) from None
         n = math.prod(batch)
         blocks = [_block(port, array, batch) for port, array in zip(ports, ins, strict=True)]
-        outs = [np.empty(batch + shape, self.dtype) for shape in self._shapes]
+        outs = [self._empty(batch + shape) for shape in self._shapes]
         if n and not self._run_shared(n, outs, blocks):
             self._explain(n, outs, blocks)
         return outs[0] if self._single is not None else tuple(outs)
