@@ -80,6 +80,8 @@ def _target() -> tuple[str, str, str, str, str]:
     binding = _binding()
     version = ".".join(map(str, binding.llvm_version_info))
     features = binding.get_host_cpu_features().flatten()
+    if vector_bits() == 512:  # loops as wide as the lanes; LLVM prefers half of it on some CPUs
+        features += ",-prefer-256-bit"
     return version, llvmlite.__version__, binding.get_process_triple(), binding.get_host_cpu_name(), features
 
 
