@@ -56,6 +56,11 @@ def save(figure: Figure, path: Path | str) -> Path:
     return path
 
 
+def legible(fill: RGB) -> str:
+    """Black or white, whichever is read more easily on a color."""
+    return "white" if 0.3 * fill[0] + 0.59 * fill[1] + 0.11 * fill[2] < 0.62 else INK
+
+
 def depth_colors(robot: Robot) -> dict[str, RGB]:
     """A color for every body by its number of moving joints from the ground."""
     depths = {WORLD: -1}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.program import Program
-from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, blank, depth_colors
+from kinemorph.display.canvas import INK, PALE, PALETTE, blank, depth_colors, legible
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 
@@ -183,11 +183,6 @@ def _tips_first(children: Mapping[str, Sequence[str]]) -> list[str]:
     return order[::-1]
 
 
-def _legible(fill: RGB) -> str:
-    """Black or white, whichever is read more easily on a color."""
-    return "white" if 0.3 * fill[0] + 0.59 * fill[1] + 0.11 * fill[2] < 0.62 else INK
-
-
 def draw_topology(robot: Robot, *, title: str | None = None) -> Figure:
     """Bodies as boxes, joints as lines with the letter of their kind, the world at the left; loops dashed."""
     places, colors = tree_layout(robot), depth_colors(robot)
@@ -209,7 +204,7 @@ def draw_topology(robot: Robot, *, title: str | None = None) -> Figure:
     for name, (x, y) in places.items():
         fill = colors.get(name, (0.3, 0.3, 0.32))
         box = {"boxstyle": "round,pad=0.35", "facecolor": fill, "edgecolor": "none"}
-        axes.text(x, y, name, ha="center", va="center", fontsize=fontsize, color=_legible(fill), bbox=box, zorder=2)
+        axes.text(x, y, name, ha="center", va="center", fontsize=fontsize, color=legible(fill), bbox=box, zorder=2)
     axes.set_xlim(-0.6, columns - 0.4)
     axes.set_ylim(rows - 0.3, -0.6)
     axes.axis("off")
