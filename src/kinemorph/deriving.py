@@ -21,14 +21,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph import pair_kernels
 from kinemorph.algebra.groups import matrix_of, move_wrench
 from kinemorph.codegen.compile import BACKENDS, build
+from kinemorph.codegen.forest import Forest
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics import (
     articulated_bodies,
+    axis_arrays,
     composite_bodies,
     coriolis,
     derivatives,
@@ -69,6 +72,7 @@ STATE_FUNCTIONS = (
     "configuration_rate",
 )
 DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
 CONSTRAINT_FUNCTIONS = ("constraint_error", "constraint_jacobian", "constraint_bias", "constraint_forces")
 
@@ -200,6 +204,8 @@ class Dynamics:
     @cached_property
     def mass_matrix(self) -> CompiledFunction:
         """M(q), shape (nv, nv)."""
+        if self._pairs_in_loops:
+            return self._by_pairs("mass_matrix", ("q",), axis_arrays.momentum_arrays)
         return self._function("mass_matrix", ("q",), self._recursion.mass_matrix, shapes={"out": self._square})
 
     @cached_property
@@ -262,6 +268,9 @@ class Dynamics:
         return self._derivatives("forward_dynamics_derivatives", ("q", "v", "tau", "wrenches"), ("dq", "dv", "dtau"))
 
     def _derivatives(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> CompiledFunction:
+        if self._pairs_in_loops:
+            forward = name == "forward_dynamics_derivatives"
+            return self._by_pairs(name, inputs, _arrays_at_fd if forward else axis_arrays.derivative_arrays)
         function = getattr(self._recursion, name)
 
         def named(*state: Any) -> dict[str, Any]:
@@ -393,6 +402,23 @@ class Dynamics:
         """A function, traced and compiled. `written`: on the links as the user wrote them."""
         return build(self._program(name, inputs, function, written, shapes), self.backend)
 
+    @cached_property
+    def _pairs_in_loops(self) -> bool:
+        """Whether products of pairs of axes are loops: where written out they would be too many operations."""
+        if self.formulation != "newton_euler":
+            return False
+        parents = axis_arrays.axis_parents(resolve(self.robot))
+        # loops want every axis after the one it hangs on; robots that declare a child first are written out
+        return all(parent < k for k, parent in enumerate(parents)) and Forest(parents).pairs > MOST_PAIRS
+
+    def _by_pairs(self, name: str, inputs: tuple[str, ...], arrays: Callable[..., Any]) -> CompiledFunction:
+        """A matrix function of many joints: arrays by straight-line code, then the kernel of that name in loops."""
+        tree = resolve(self.robot)
+        stage = self._program(name, inputs, arrays, written=False, outputs=None)
+        forest, inside = Forest(axis_arrays.axis_parents(tree)), axis_arrays.inside_places(tree)
+        kernel = getattr(pair_kernels, name)
+        return build(kernel(stage, forest, inside, f"{self.robot.name}.{name}"), self.backend)
+
     def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
         """A function of one frame, made when it is first asked for."""
         made = self._made.get(name)
@@ -428,6 +454,13 @@ class Dynamics:
 
         groups = {group: shapes.get(group, (robot.nv,)) for group in names}
         return trace(run, groups, name=f"{robot.name}.{name}", outputs=outputs)
+
+
+def _arrays_at_fd(tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> Any:
+    """The arrays of derivatives at the acceleration that `tau` gives."""
+    return axis_arrays.derivative_arrays(
+        tree, q, v, articulated_bodies.forward_dynamics(tree, q, v, tau, *loads), *loads
+    )
 
 
 def _on_links(tree: Tree, frames: Sequence[str], wrenches: Sequence[Sequence[Any]]) -> dict[int, Any]:

@@ -7,12 +7,12 @@ any cache of instructions. As loops over arrays they are short, and their innerm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kinemorph.codegen.forest import Forest, factor, solve_rows
 from kinemorph.codegen.loops import Affine, LoopBuilder, LoopProgram, View
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.program import Program
 
 Places = Sequence[tuple[int, int]]
 # (rows nearer to the root, rows farther out) of arrays whose products make an entry

@@ -244,6 +244,7 @@ def test_threads_give_the_same_bits(mixed, monkeypatch, count):
 def test_shares_begin_at_whole_blocks_and_only_where_they_pay():
     assert threads.shares(1000, 8, 4, cost=10) == [0, 1000]
     assert threads.shares(10**7, 0, 4, cost=10) == [0, 10**7]
+    assert threads.shares(3, 8, 4, cost=10**9) == [0, 3]  # never fewer states than a share has to have
     bounds = threads.shares(1_000_003, 8, 3, cost=100)
     assert len(bounds) == 4
     assert bounds[0] == 0

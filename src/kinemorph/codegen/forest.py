@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from kinemorph.codegen.loops import Affine, LoopBuilder, View
+from kinemorph.codegen.loops import Affine, LoopBuilder, View, affine
+from kinemorph.codegen.tracing import trace
 
 Range = tuple[int, int]
 Bounds = tuple[Affine | int, Affine | int]
@@ -125,6 +127,9 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
                     loop.let(M[j, i], lambda a, d: a * d, M[j, i], inverse)
 
 
+BLOCK = 4  # rows that one pass over the columns takes together
+
+
 def solve_rows(loop: LoopBuilder, forest: Forest, L: View, X: View, blocks: Sequence[int]) -> None:
     """X, shape (n, m), becomes M^-1 X, for M factored in L.
 
@@ -133,23 +138,99 @@ def solve_rows(loop: LoopBuilder, forest: Forest, L: View, X: View, blocks: Sequ
     """
     m = X.shape[1]
     for run in reversed(forest.runs):  # L^T, from the leaves to the roots: only related columns are touched
-        spans = [(start + low, start + high) for start in blocks for low, high in forest.related(run)]
-        with loop.repeat(run.stop - run.start) as done:
-            j = run.stop - 1 - done
-            for low, high in _above_in(run, j):
-                with loop.repeat(low, high) as i:
-                    for first, last in _joined(spans):
-                        with loop.repeat(first, last) as c:
-                            loop.let(X[i, c], lambda x, l, y: x - l * y, X[i, c], L[j, i], X[j, c])
+        spans = _joined([(start + low, start + high) for start in blocks for low, high in forest.related(run)])
+        up = _Rows(loop, X, spans, lambda target, source: L[source, target])
+        up.substitute_up(run)
+        for low, high in run.above:
+            up.update(_Span(low, high - low), _Span(run.start, run.stop - run.start))
     inverse = loop.buffer("solve_inverse")
-    for run in forest.runs:  # D and L, from the roots to the leaves
-        with loop.repeat(run.start, run.stop) as j:
-            loop.let(inverse, lambda d: 1.0 / d, L[j, j])
-            with loop.repeat(m) as c:
-                loop.let(X[j, c], lambda x, d: x * d, X[j, c], inverse)
-            for low, high in _above_in(run, j):
-                with loop.repeat(low, high) as i, loop.repeat(m) as c:
-                    loop.let(X[j, c], lambda x, l, y: x - l * y, X[j, c], L[j, i], X[i, c])
+    with loop.repeat(forest.size) as j:
+        loop.let(inverse, lambda d: 1.0 / d, L[j, j])
+        with loop.repeat(m) as c:
+            loop.let(X[j, c], lambda x, d: x * d, X[j, c], inverse)
+    down = _Rows(loop, X, [(0, m)], lambda target, source: L[target, source])
+    for run in forest.runs:  # L, from the roots to the leaves
+        for low, high in run.above:
+            down.update(_Span(run.start, run.stop - run.start), _Span(low, high - low))
+        down.substitute_down(run)
+
+
+@dataclass(frozen=True)
+class _Span:
+    """Rows that follow each other: `more` blocks of rows (a number that may run through a loop), then `count` rows."""
+
+    start: Affine | int
+    count: int
+    more: Affine | int = 0
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of X from which multiples of other rows are taken, a few at a time: each pass over the columns does more."""
+
+    loop: LoopBuilder
+    X: View
+    columns: Sequence[Range]
+    factor: Callable[[Affine, Affine], View]  # of (target, source)
+
+    def substitute_down(self, run: Run) -> None:
+        """From each row of a run, the multiples of the rows before it."""
+        whole, rest = divmod(run.stop - run.start, BLOCK)
+        with self.loop.repeat(whole) as b:
+            first = b * BLOCK + run.start
+            self.update(_Span(first, BLOCK), _Span(run.start, 0, more=b))
+            for r in range(1, BLOCK):
+                self._pass([first + r], [first + k for k in range(r)])
+        last = affine(run.start + whole * BLOCK)
+        for r in range(rest):
+            self.update(_Span(last + r, 1), _Span(run.start, whole * BLOCK + r))
+
+    def substitute_up(self, run: Run) -> None:
+        """From each row of a run, the multiples of the rows after it."""
+        whole, rest = divmod(run.stop - run.start, BLOCK)
+        last = affine(run.start + whole * BLOCK)
+        for r in reversed(range(rest - 1)):
+            self._pass([last + r], [last + k for k in range(r + 1, rest)])
+        with self.loop.repeat(whole) as done:
+            first = (whole - 1 - done) * BLOCK + run.start
+            if rest:
+                self.update(_Span(first, BLOCK), _Span(last, rest))
+            self.update(_Span(first, BLOCK), _Span(first + BLOCK, 0, more=done))
+            for r in reversed(range(BLOCK - 1)):
+                self._pass([first + r], [first + k for k in range(r + 1, BLOCK)])
+
+    def update(self, targets: _Span, sources: _Span) -> None:
+        """From every target row, the multiples of all source rows."""
+        whole, rest = divmod(targets.count, BLOCK)
+        with self.loop.repeat(whole) as b:
+            self._gather(targets.start + b * BLOCK, BLOCK, sources)
+        if rest:
+            self._gather(affine(targets.start) + whole * BLOCK, rest, sources)
+
+    def _gather(self, first: Affine, count: int, sources: _Span) -> None:
+        rows = [first + r for r in range(count)]
+        whole, rest = divmod(sources.count, BLOCK)
+        with self.loop.repeat(affine(sources.more) + whole) as b:
+            self._pass(rows, [b * BLOCK + sources.start + k for k in range(BLOCK)])
+        if rest:
+            start = affine(sources.start) + (affine(sources.more) + whole) * BLOCK
+            self._pass(rows, [start + k for k in range(rest)])
+
+    def _pass(self, targets: Sequence[Affine], sources: Sequence[Affine]) -> None:
+        """One pass over the columns."""
+        T, N = len(targets), len(sources)
+
+        def less(*values: Any) -> dict[str, Any]:
+            old, rows, factors = values[:T], values[T : T + N], values[T + N :]
+            shares = [[f * row for f, row in zip(factors[t * N : (t + 1) * N], rows, strict=True)] for t in range(T)]
+            return {f"row{t}": old[t] - sum(shares[t][1:], shares[t][0]) for t in range(T)}
+
+        program = trace(less, {f"x{k}": () for k in range(T + N + T * N)}, name=f"rows {T} less {N}")
+        factors = [self.factor(target, source) for target in targets for source in sources]
+        for low, high in self.columns:
+            with self.loop.repeat(low, high) as c:
+                places = [self.X[row, c] for row in targets]
+                self.loop.call(program, places, [*places, *(self.X[row, c] for row in sources), *factors])
 
 
 def _above_in(run: Run, j: Affine) -> list[Bounds]:

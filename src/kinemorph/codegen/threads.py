@@ -34,10 +34,12 @@ def default_threads() -> int:
 
 def shares(n: int, lanes: int, threads: int, cost: int) -> list[int]:
     """Where the shares of n states begin, and n; one share where more do not pay. `cost`: operations per state."""
-    count = min(threads, n * cost // LEAST) if lanes else 1
-    if count < 2:
+    if not lanes:
         return [0, n]
     blocks = -(-n // lanes)
+    count = min(threads, n * cost // LEAST, blocks)
+    if count < 2:
+        return [0, n]
     return [*(blocks * k // count * lanes for k in range(count)), n]
 
 

@@ -85,9 +85,7 @@ def derivative_arrays(
 
 def _with_armature(link: Link, block: list[list[S]]) -> list[S]:
     """The block of M inside a link, row by row."""
-    return [
-        entry + link.armature[j] if i == j else entry for j, row in enumerate(block) for i, entry in enumerate(row)
-    ]
+    return [entry + link.armature[j] if i == j else entry for j, row in enumerate(block) for i, entry in enumerate(row)]
 
 
 def _axes(link: Link) -> range:

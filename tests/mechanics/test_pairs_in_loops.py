@@ -1,0 +1,70 @@
+"""Robots with many joints: the products of pairs of axes run in loops, with the same result as written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinemorph.deriving as deriving
+from kinemorph.codegen.forest import Forest
+from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.program import Program
+from kinemorph.mechanics.axis_arrays import axis_parents
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.model.library import build
+from kinemorph.model.library.choosing import choose
+from random_robots import random_robot, random_states
+
+FUNCTIONS = ("mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+
+
+def ordered(seed: int) -> bool:
+    parents = axis_parents(resolve(random_robot(seed, most=14)))
+    return all(parent < k for k, parent in enumerate(parents))
+
+
+SEEDS = [seed for seed in range(40) if ordered(seed)][:8]
+
+
+def both_ways(monkeypatch: pytest.MonkeyPatch, robot, name: str, states: tuple) -> tuple:
+    """A function written out and in loops, at states."""
+    results = []
+    for most, kind in ((10**9, Program), (-1, LoopProgram)):
+        monkeypatch.setattr(deriving, "MOST_PAIRS", most)
+        function = getattr(deriving.derive(robot, backend="interpreter"), name)
+        assert isinstance(function.program, kind)
+        found = function(*states[: len(function.program.inputs)])
+        results.append(found if isinstance(found, tuple) else (found,))
+    return tuple(results)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("robot", [*SEEDS, "hexapod24", "chain:7"])
+def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, name: str, robot: int | str) -> None:
+    model = choose(robot) if isinstance(robot, str) else random_robot(robot, most=14)
+    q, v, a, _ = random_states(model, 1, 2)
+    written, looped = both_ways(monkeypatch, model, name, (q, v, a))
+    condition = np.linalg.cond(deriving.derive(model, backend="interpreter").mass_matrix(q)).max()
+    for ours, exact in zip(looped, written, strict=True):
+        assert np.abs(ours - exact).max() <= 1e-14 * condition * max(1.0, np.abs(exact).max())
+
+
+def test_long_chains_run_in_loops_by_themselves() -> None:
+    robot = choose("chain:60")
+    d = deriving.derive(robot)
+    q, v, a, tau = random_states(robot, 0, 3)
+    assert isinstance(d.mass_matrix.program, LoopProgram)
+    assert Forest(axis_parents(resolve(robot))).pairs == 60 * 59 // 2
+    M = d.mass_matrix(q)
+    assert np.allclose(M, M.swapaxes(1, 2), rtol=1e-13)
+    taus = d.inverse_dynamics(q, v, a) - d.bias_forces(q, v)
+    assert np.abs(np.einsum("nij,nj->ni", M, a) - taus).max() < 1e-10 * np.abs(taus).max()
+    dq, dv, da = d.inverse_dynamics_derivatives(q, v, d.forward_dynamics(q, v, tau))
+    assert np.allclose(da, M, rtol=1e-12, atol=1e-12)
+    fq, fv, ft = d.forward_dynamics_derivatives(q, v, tau)
+    for ours, theirs in ((fq, dq), (fv, dv), (ft, -np.broadcast_to(np.eye(60), M.shape))):
+        assert np.abs(M @ ours + theirs).max() < 1e-9 * max(1.0, np.abs(theirs).max())
+
+
+def test_small_robots_are_written_out() -> None:
+    assert isinstance(deriving.derive(build("hexapod36"), backend="interpreter").mass_matrix.program, Program)
