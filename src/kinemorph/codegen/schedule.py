@@ -20,7 +20,7 @@ from kinemorph.codegen.graph import LEAVES, Node
 from kinemorph.codegen.program import Program
 
 WHOLE = 4000  # ops up to which a program stays in one piece
-SHORTEST, LONGEST = 1000, 2000  # ops in a chunk
+SHORTEST, LONGEST = 400, 800  # ops in a chunk
 
 
 @dataclass(frozen=True)
