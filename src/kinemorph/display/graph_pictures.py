@@ -256,13 +256,14 @@ def draw_liveness(program: Program, *, title: str | None = None) -> Figure:
     axes.step(np.arange(len(alive)), alive, where="post", color=PALETTE[2], linewidth=1.0)
     top = 1.18 * max(alive.max(), 1)
     borders = np.cumsum([0, *(len(chunk) for chunk in steps.chunks)])
+    chunk, cross = ("chunk ", " cross") if len(steps.chunks) <= 6 else ("", "")  # many chunks leave no room for words
     for number, (start, end) in enumerate(pairwise(borders)):
-        label = f"chunk {number}\n{end - start:,}"
+        label = f"{chunk}{number}\n{end - start:,}"
         axes.text(0.5 * (start + end), 0.985 * top, label, ha="center", va="top", fontsize=8, color=PALE)
     for border in borders[1:-1]:
         axes.axvline(border, color=PALETTE[5], linewidth=1.0, linestyle="--")
         axes.plot([border], [alive[border]], "o", color=PALETTE[5], markersize=4)
-        axes.text(border, 0.08 * top, f" {alive[border]} cross", fontsize=8, color=PALETTE[5])
+        axes.text(border, 0.08 * top, f" {alive[border]}{cross}", fontsize=8, color=PALETTE[5])
     axes.set_xlim(0, max(len(alive) - 1, 1))
     axes.set_ylim(0, top)
     axes.set_xlabel("operations carried out", fontsize=9, color=INK)
