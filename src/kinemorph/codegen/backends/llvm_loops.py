@@ -5,58 +5,32 @@
 
 Arrays hold values, so in lanes entry k is a vector with that entry of every state; constants are plain numbers. In
 lanes, where states may part ways (While, If, a For whose bound stands in an array), what follows runs under a mask: a
-region is skipped where no lane is in it, and what a call computes is kept only in the lanes of the mask. A gather reads
-lane by lane. Counters and masks live in memory here; the compiler puts them in registers.
+region is skipped where no lane is in it, and what a call computes is kept only in the lanes of the mask. Counters and
+masks live in memory here; the compiler puts them in registers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 from kinemorph.codegen.backends.llvm_chunks import pointers
 from kinemorph.codegen.backends.llvm_math import Real
-from kinemorph.codegen.backends.llvm_memory import Arrays
+from kinemorph.codegen.backends.llvm_views import Functions, Views
 from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
-from kinemorph.codegen.program import Program
 
 
-@dataclass(frozen=True)
-class Callee:
-    """A function to call: `overlapping` where outputs may overlap inputs, `masked` where it takes a mask."""
-
-    name: str
-    overlapping: bool
-    masked: bool = False
-
-
-class Functions(Protocol):
-    """Where the functions of called programs come from."""
-
-    def called(self, program: Program | LoopProgram, *, masked: bool) -> Callee:
-        """The function of a program."""
-
-    def helper(self, name: str) -> str:
-        """The name of a helper for the module's type, defined when it is first asked for."""
-
-
-class LoopWriter:
+class LoopWriter(Views):
     """Writes the function of one loop program."""
 
     def __init__(self, name: str, program: LoopProgram, real: Real, functions: Functions, *, masked: bool) -> None:
-        self.name, self.program, self.real, self.functions, self.masked = name, program, real, functions, masked
+        super().__init__(real, functions)
+        self.name, self.program, self.masked = name, program, masked
         outs, ins = pointers(program)
-        self.arrays: dict[str, tuple[str, int]] = {}  # name -> (pointer, size)
         for place, port in zip([*outs, *ins], [*program.outputs, *program.inputs], strict=True):
             self.arrays[port.name] = (place, port.size)
-        self.constants = {port.name for port, _ in program.constants}
+        self.constants |= {port.name for port, _ in program.constants}
         self.globals: list[str] = []
-        self.memory = Arrays(real)
         self.head: list[str] = []  # of the first block: counters and masks
-        self.lines: list[str] = []
-        self.counters: dict[str, str] = {}  # counter -> register that holds its value
-        self.count = 0
 
     def definition(self) -> str:
         """The function, with its constants before it."""
@@ -245,141 +219,3 @@ class LoopWriter:
         value = self._entry(view)
         self._line(f"{name} = fcmp ogt {self.real.text} {value}, zeroinitializer")
         return name
-
-    # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _place(self, view: View) -> str:
-        """Where a view without a gather begins; also, for plain numbers, one with a gather."""
-        base, _ = self.arrays[view.array]
-        start = self._affine(view.offset) if view.at is None else self._first(view)
-        name = self._new("place")
-        self._line(f"{name} = getelementptr inbounds {self.real.text}, ptr {base}, i64 {start}")
-        return name
-
-    def _materialized(self, view: View, tag: str) -> str:
-        """A pointer to the viewed values: where they are, or a copy where they are constants or gathered in lanes."""
-        if self.real.lanes == 1 or (view.at is None and view.array not in self.constants):
-            return self._place(view)
-        temporary = self._temporary(view.size, tag)
-        for k, value in enumerate(self._entries(view)):
-            place = self._new("to")
-            self._line(f"{place} = getelementptr inbounds {self.real.text}, ptr {temporary}, i64 {k}")
-            self.lines.append(f"  store {self.real.text} {value}, ptr {place}")
-        return temporary
-
-    def _entry(self, view: View) -> str:
-        """The value of a view of one number."""
-        return self._entries(view)[0]
-
-    def _entries(self, view: View) -> list[str]:
-        """The viewed values."""
-        real = self.real
-        if real.lanes == 1 or (view.at is None and view.array not in self.constants):
-            start = self._place(view)
-            return [self._loaded(real.text, real.text, start, str(k)) for k in range(view.size)]
-        base, _ = self.arrays[view.array]
-        if view.at is None:
-            start = self._new("place")
-            self._line(f"{start} = getelementptr inbounds {real.element}, ptr {base}, i64 {self._affine(view.offset)}")
-            return [self._splat(self._loaded(real.element, real.element, start, str(k))) for k in range(view.size)]
-        return self._gathered(view, base)
-
-    def _gathered(self, view: View, base: str) -> list[str]:
-        """Values at places that each lane has for itself."""
-        real = self.real
-        index = real.of("i64")
-        first = self._first(view)
-        width, lane = 1, ""
-        if view.array not in self.constants:  # lane k of entry e is number e W + k
-            width = real.lanes
-            lane = "<" + ", ".join(f"i64 {k}" for k in range(width)) + ">"
-            scaled, shifted = self._new("scaled"), self._new("shifted")
-            self._line(f"{scaled} = mul {index} {first}, splat (i64 {width})")
-            self._line(f"{shifted} = add {index} {scaled}, {lane}")
-            first = shifted
-        pick = self.functions.helper("pick")
-        values = []
-        for k in range(view.size):
-            place, value = self._new("index"), self._new("picked")
-            self._line(f"{place} = add {index} {first}, splat (i64 {k * width})")
-            self._line(f"{value} = call {real.text} @{pick}(ptr {base}, {index} {place})")
-            values.append(value)
-        return values
-
-    def _first(self, view: View) -> str:
-        """Where a gathered run begins, each lane for itself, kept within the array."""
-        assert view.at is not None
-        real, t, c = self.real, self.real.text, self.real.truth
-        _, size = self.arrays[view.array]
-        at = self._entry(view.at)
-        offset = self._affine(view.offset)
-        tag = f".{self._tag()}"
-        given = f"%offset{tag}"
-        self._line(f"{given} = sitofp i64 {offset} to {real.element}")
-        spread = self._splat(given)
-        zero, last = real.constant(0.0), real.constant(float(size - view.size))
-        index = real.of("i64")
-        self._line(f"%known{tag} = fcmp ord {t} {at}, zeroinitializer")
-        self._line(f"%at{tag} = select {c} %known{tag}, {t} {at}, {t} {zero}")
-        self._line(f"%far{tag} = fmul {t} %at{tag}, {real.constant(float(view.stride))}")
-        self._line(f"%start{tag} = fadd {t} %far{tag}, {spread}")
-        self._line(f"%under{tag} = fcmp olt {t} %start{tag}, {zero}")
-        self._line(f"%raised{tag} = select {c} %under{tag}, {t} {zero}, {t} %start{tag}")
-        self._line(f"%over{tag} = fcmp ogt {t} %raised{tag}, {last}")
-        self._line(f"%kept{tag} = select {c} %over{tag}, {t} {last}, {t} %raised{tag}")
-        self._line(f"%first{tag} = fptosi {t} %kept{tag} to {index}")
-        return f"%first{tag}"
-
-    def _affine(self, value: Affine) -> str:
-        """A whole number as an operand."""
-        total = str(value.constant)
-        for name, coefficient in value.terms:
-            term = self.counters[name]
-            if coefficient != 1:
-                scaled = self._new("times")
-                self._line(f"{scaled} = mul nsw i64 {term}, {coefficient}")
-                term = scaled
-            if total == "0":
-                total = term
-                continue
-            summed = self._new("sum")
-            self._line(f"{summed} = add nsw i64 {term}, {total}")
-            total = summed
-        return total
-
-    # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _line(self, text: str) -> None:
-        self.lines.append(f"  {text}")
-
-    def _tag(self) -> int:
-        self.count += 1
-        return self.count
-
-    def _new(self, name: str) -> str:
-        return f"%{name}.{self._tag()}"
-
-    def _labels(self, *names: str) -> tuple[str, ...]:
-        tag = self._tag()
-        return tuple(f"{name}{tag}" for name in names)
-
-    def _temporary(self, size: int, tag: str) -> str:
-        """An array that lives during one call; calls share them."""
-        return self.memory.add(f"%temporary.{tag}.{size}", size)
-
-    def _loaded(self, kind: str, step: str, start: str, entry: str) -> str:
-        place, value = self._new("at"), self._new("value")
-        self._line(f"{place} = getelementptr inbounds {step}, ptr {start}, i64 {entry}")
-        self._line(f"{value} = load {kind}, ptr {place}")
-        return value
-
-    def _splat(self, value: str) -> str:
-        """A number in every lane."""
-        real = self.real
-        if real.lanes == 1:
-            return value
-        one, all_ = self._new("first"), self._new("all")
-        self._line(f"{one} = insertelement {real.text} poison, {real.element} {value}, i32 0")
-        mask = f"<{real.lanes} x i32> zeroinitializer"
-        self._line(f"{all_} = shufflevector {real.text} {one}, {real.text} poison, {mask}")
-        return all_

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from kinemorph.blocks import Block
 from kinemorph.codegen.backends.llvm_chunks import Chunks, output_refs
-from kinemorph.codegen.backends.llvm_loops import Callee, LoopWriter
+from kinemorph.codegen.backends.llvm_loops import LoopWriter
 from kinemorph.codegen.backends.llvm_math import Real, library
 from kinemorph.codegen.backends.llvm_memory import MEMORY
 from kinemorph.codegen.backends.llvm_sincos import rotations, sincos_of_many
+from kinemorph.codegen.backends.llvm_views import Callee
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.routines import routine
