@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from kinemorph.codegen.backends.llvm_sincos import ROTATION, two_over_pi
+from kinemorph.codegen.backends.llvm_reduction import HALF_PI, two_over_pi
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.graph import Graph
 from kinemorph.codegen.program import Port, Program
@@ -89,7 +89,7 @@ def test_constants_against_many_digits():
         bits = int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** (19 * 64)))
         assert sum(word << (64 * (19 - k)) for k, word in enumerate(two_over_pi())) == bits
         rest = mpmath.pi / 2
-        for part in ROTATION["float64"].half_pi:
+        for part in HALF_PI:
             assert part == float(rest)
             rest -= part
 
