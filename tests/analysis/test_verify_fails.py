@@ -16,7 +16,7 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tracing import trace
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.mechanics import composite_bodies, coriolis, kinematics, momentum, newton_euler
+from kinemorph.mechanics import composite_bodies, coriolis, derivatives, kinematics, momentum, newton_euler
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.library import build
 
@@ -102,7 +102,16 @@ def test_wrong_inverse_dynamics_break_the_power_balance() -> None:
 
 def test_wrong_forward_dynamics() -> None:
     found = failed(spoiled("forward_dynamics", lambda q, v, tau: [*tau], {"q": (2,), "v": (2,), "tau": (2,)}))
-    assert set(found) == {"forward dynamics", "formulation lagrange"}
+    assert set(found) == {"forward dynamics", "derivatives", "formulation lagrange"}
+
+
+def test_wrong_derivatives() -> None:
+    def stiff(q: Any, v: Any, a: Any) -> Any:
+        dq, dv, da = derivatives.inverse_dynamics_derivatives(TREE, q, v, a)
+        dq[1][0] = dq[1][0] + 1e-6
+        return {"dq": dq, "dv": dv, "da": da}
+
+    assert set(failed(spoiled("inverse_dynamics_derivatives", stiff, QVA))) == {"derivatives"}
 
 
 def test_a_coriolis_matrix_with_the_right_product_only() -> None:

@@ -72,11 +72,14 @@ def inverse_is_affine(s: Sample) -> Figure:
     return s.worst(inertial + bias - tau, inertial, bias, tau, floor=s.weight)
 
 
+def forward_is_right(s: Sample) -> Figure:
+    """FD undoes ID on an open tree; on a robot with loops or coupled joints it keeps the constraints."""
+    return forward_undoes_inverse(s) if s.dynamics.robot.is_open else constraints_hold(s)
+
+
 def forward_undoes_inverse(s: Sample) -> Figure:
     """FD(q, v, ID(q, v, a)) = a, over the condition number of M; `a` is measured against the fall under no forces."""
     d = s.dynamics
-    if not d.robot.is_open:
-        raise UnsupportedError("loops or coupled joints take part of the forces; see 'constrained dynamics'.")
     forward = d.forward_dynamics
     again, fall = s.call(forward, tau=s.call(d.inverse_dynamics)), s.call(forward, tau=0.0 * s.a)
     return s.worst((again - s.a) / condition_numbers(s)[:, None], s.a, fall)
@@ -89,8 +92,6 @@ def constraints_hold(s: Sample) -> Figure:
     squares leave: J^T D (J a - gamma) = 0 with D = 1 / diag(J M^-1 J^T).
     """
     d = s.dynamics
-    if d.robot.is_open:
-        raise UnsupportedError("the robot has no loops and no coupled joints.")
     a, (shares, _) = s.call(d.forward_dynamics), s.call(d.constraint_forces)
     M, h = s.call(d.mass_matrix), s.call(d.bias_forces)
     J, gamma = s.call(d.constraint_jacobian), s.call(d.constraint_bias)
@@ -103,6 +104,26 @@ def constraints_hold(s: Sample) -> Figure:
     left = applied(J.swapaxes(1, 2), weight * (reached - gamma))
     sizes = [applied(np.abs(J).swapaxes(1, 2), weight * np.abs(x)) for x in (reached, gamma)]
     return largest([*figures, s.worst(left / condition, *sizes)])
+
+
+def derivatives_are_rates(s: Sample) -> Figure:
+    """The rate of ID and of FD along the motion (q with v, v with a) by their derivatives = by dual numbers."""
+    d = s.dynamics
+    if d.robot.nv > DERIVATIVES_LIMIT:
+        raise UnsupportedError(
+            f"{d.robot.nv} degrees of freedom; derivatives take long to compile and are checked up to "
+            f"{DERIVATIVES_LIMIT} dof."
+        )
+    dq, dv, _ = s.call(d.inverse_dynamics_derivatives)
+    (rate,) = s.rates(d.inverse_dynamics)
+    parts = applied(dq, s.v), applied(dv, s.a)
+    figures = [s.worst(parts[0] + parts[1] - rate, *parts, rate, floor=s.weight)]
+    if d.robot.is_open:
+        dq, dv, _ = s.call(d.forward_dynamics_derivatives)
+        (rate,) = s.rates(d.forward_dynamics)
+        parts = applied(dq, s.v), applied(dv, s.a)
+        figures.append(s.worst((parts[0] + parts[1] - rate) / condition_numbers(s)[:, None], *parts, rate))
+    return largest(figures)
 
 
 def wrenches_enter_by_jacobians(s: Sample) -> Figure:
@@ -213,6 +234,7 @@ class Law(NamedTuple):
     figure: Callable[[Sample], Figure]
 
 
+DERIVATIVES_LIMIT = 20  # dof up to which derivatives are checked
 ROUNDING = 1e-11  # what a few thousand operations may leave; a right model shows 1e-15
 LAWS = (
     Law("poses as declared", "Bodies and frames are where the Robot's data put them.", ROUNDING, poses_as_declared),
@@ -226,8 +248,18 @@ LAWS = (
         positive_definite,
     ),
     Law("inverse dynamics", "ID(q, v, a) = M a + h.", ROUNDING, inverse_is_affine),
-    Law("forward dynamics", "FD(q, v, ID(q, v, a)) = a, the error over cond(M).", 1e-12, forward_undoes_inverse),
-    Law("constrained dynamics", "M a + h = tau + J^T lambda and J a = gamma, over cond(M).", 1e-11, constraints_hold),
+    Law(
+        "forward dynamics",
+        "FD(q, v, ID(q, v, a)) = a; with loops M a + h = tau + J^T lambda and J a = gamma. Errors over cond(M).",
+        1e-12,
+        forward_is_right,
+    ),
+    Law(
+        "derivatives",
+        "d/dt ID = dq v + dv a + da j along the motion, and of FD alike.",
+        ROUNDING,
+        derivatives_are_rates,
+    ),
     Law("outside wrenches", "A wrench w at a frame lowers ID by J^T w.", ROUNDING, wrenches_enter_by_jacobians),
     Law("links as written", "Recursions on the user's own links give the same.", ROUNDING, same_on_links_as_written),
     Law("bias forces", "h(q, v) = C v + g.", ROUNDING, bias_splits),

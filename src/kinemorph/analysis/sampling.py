@@ -6,15 +6,18 @@ Rates are exact: the program of a compiled function is carried out over dual num
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.linear import applied
 from kinemorph.algebra.scalar import f
+from kinemorph.blocks import Block
 from kinemorph.codegen.backends.interpreter import carry_out
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Program
@@ -99,7 +102,7 @@ def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: 
         flat = np.broadcast_to(value, (n, *port.shape)).reshape(n, port.size)
         slope = None if rate is None else rate.reshape(n, port.size)
         columns += [flat[:, k] if slope is None else Dual(flat[:, k], slope[:, k], level=1) for k in range(port.size)]
-    entries, outs = iter(carry_out(program, columns, lambda op: getattr(f, op))), []
+    entries, outs = iter(carry_out(program, columns, _lifted)), []
     for port in program.outputs:
         out = np.zeros((n, port.size))
         for k in range(port.size):
@@ -107,6 +110,15 @@ def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: 
             out[:, k] = value.tangent if isinstance(value, Dual) else 0.0
         outs.append(out.reshape(n, *port.shape))
     return outs
+
+
+def _lifted(op: str | Block) -> Callable[..., Any]:
+    """What an op or a block does to scalars of any kind."""
+    return partial(_applied, op) if isinstance(op, Block) else getattr(f, op)
+
+
+def _applied(block: Block, *args: Any) -> list[Any]:
+    return applied(block, args)
 
 
 def drawn(dynamics: Dynamics, states: int, seed: int) -> Sample:
