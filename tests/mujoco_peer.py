@@ -17,10 +17,10 @@ import mujoco
 import numpy as np
 
 from kinemorph.algebra.quaternions import quat_to_rotation, rotation_to_quat
+from kinemorph.bench.pinocchio_twin import Array, Step, matrix, sizes
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from peers import Array, Step, matrix, sizes
 
 
 def in_mujoco(robot: Robot) -> bool:

@@ -324,3 +324,46 @@ def demo(
         data = showcase.showcase(model, output, say)
     _put(data, as_json, tables.demo_tables)
     raise typer.Exit(WELL if data["passed"] else CHECK_FAILED)
+
+
+@app.command()
+def bench(
+    robot: Annotated[
+        list[str] | None, typer.Option(help="A robot of the table, or a built-in one. May be repeated.")
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None, typer.Option(help="RNEA, CRBA, ABA, dRNEA, dABA, FK or Jacobian. May be repeated.")
+    ] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(help="scalar, batched, all-cores, python-raw or python-call. May be repeated."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", metavar="", help="Two robots and fewer rounds.")] = False,
+    compile_times: Annotated[
+        bool, typer.Option("--compile", metavar="", help="Instead: times from a robot to machine code.")
+    ] = False,
+    growth: Annotated[
+        bool, typer.Option("--growth", metavar="", help="Instead: growth with the number of links.")
+    ] = False,
+    robots: Annotated[
+        Path | None, typer.Option(help="A JSON file of stored robots, which take precedence.", show_default=False)
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", metavar="", help="Print tables for a page.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Times side by side with Pinocchio's: its C++, built once for this CPU, and its Python package."""
+    from kinemorph.bench import running
+
+    if as_json and markdown:
+        raise KinemorphError("--json and --markdown both say how to print. Give one of them.")
+    if compile_times and growth:
+        raise KinemorphError("--compile and --growth are two tables. Ask for one at a time.")
+    table: running.TableName = "compile" if compile_times else "growth" if growth else "speed"
+    chosen = running.chosen(table, robot, algorithm, mode, quick=quick, file=robots)
+    with _working("measuring") as say:
+        report = running.measured(chosen, say=say, note=lambda message: _say(f"note: {message}"))
+    if markdown:
+        _out(report.as_page())
+    else:
+        _put(report.rows, as_json, lambda rows: report.for_terminal())
+    raise typer.Exit(WELL if report.agreed else CHECK_FAILED)

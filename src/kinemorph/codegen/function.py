@@ -32,7 +32,7 @@ class CompiledFunction:
     Attributes: `program`; `name`; `backend`; `dtype`, of the arrays it gives; `ops`, the number of operations;
     `source`, what the backend emitted; `compile_seconds` [s], to compile it or to load it; `threads`, how many may
     share a call with a big batch (by default the environment's KINEMORPH_THREADS, else as many as there are CPUs; 1 for
-    none); `raw(out, *inputs)`, the way without checks.
+    none); `raw(out, *inputs)`, the way without checks; `kernel_address`, of the machine code (see `Kernel`).
 
     `raw` takes C-contiguous arrays of `dtype` and writes as many states as `out` holds (a tuple of arrays where the
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
@@ -62,6 +62,7 @@ class CompiledFunction:
         self.raw: Callable[..., bool] = kernel.raw or self._raw
         self._run = kernel.run
         self._call = kernel.call
+        self.kernel_address = kernel.address
         self._shapes = tuple(port.shape for port in program.outputs)
         self._single = self._shapes[0] if len(self._shapes) == 1 else None
 

@@ -26,7 +26,7 @@ CORE = ("numpy", "scipy", "llvmlite", "matplotlib", "typer", "rich")
 # packages that are optional: which extra brings them, and what for
 EXTRAS: dict[str, tuple[str, str]] = {
     "sympy": ("sympy", "checking printed equations by computer algebra"),
-    "pin": ("dev", "tests against Pinocchio"),
+    "pin": ("bench", "tests and times against Pinocchio"),
     "mujoco": ("dev", "tests against MuJoCo"),
     "hypothesis": ("dev", "property tests"),
 }
@@ -53,7 +53,7 @@ def environment() -> Data:
         "executable": sys.executable,
         "platform": platform.platform(),
         "core": core,
-        "llvm": _llvm(),
+        "llvm": llvm_target(),
         "cache": cache(),
         "extras": extras,
         "self_test": test,
@@ -68,7 +68,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _llvm() -> Data:
+def llvm_target() -> Data:
     """LLVM's version and the CPU it compiles for."""
     try:
         import llvmlite.binding as binding

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PIPE_WIDTH = 140  # columns where nobody says how many there are
-MARKS = {"passed": "green", "failed": "bold red", "skipped": "yellow", "ok": "green", "missing": "yellow"}
+MARKS = {
+    "passed": "green",
+    "failed": "bold red",
+    "skipped": "yellow",
+    "ok": "green",
+    "missing": "yellow",
+    "met": "green",
+    "missed": "yellow",
+}
 
 
 def rendered(parts: Iterable[RenderableType], stream: IO[str]) -> str:
@@ -58,10 +66,18 @@ def _pairs(rows: Iterable[tuple[str, Any]]) -> Table:
     return grid
 
 
+def plain_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str]) -> Table:
+    """A table of ready texts; one that begins with a verdict is marked."""
+    table = _table(*columns, title=title, right=right)
+    for row in rows:
+        table.add_row(*(_mark(text) for text in row))
+    return table
+
+
 def _mark(status: str) -> RenderableType:
     from rich.text import Text
 
-    return Text(status, style=MARKS.get(status, ""))
+    return Text(status, style=MARKS.get(status.partition(":")[0], ""))
 
 
 # ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -48,7 +48,8 @@ class Kernel:
     `call` evaluates one state whose arrays have exactly the ports' shapes, and answers None where they have not.
 
     `source()` is what was emitted. `lanes` is how many states are computed side by side; 0 says that `run` holds the
-    interpreter lock, so that threads do not pay.
+    interpreter lock, so that threads do not pay. `address` is where machine code for one state begins, a C function
+    `void kernel(out0, ..., in0, ...)` of pointers; 0 says that there is none.
     """
 
     source: Callable[[], str]
@@ -56,3 +57,4 @@ class Kernel:
     raw: Callable[..., bool] | None = None
     call: Callable[..., Any] | None = None
     lanes: int = 0
+    address: int = 0

@@ -3,7 +3,8 @@
 A program becomes two modules. The first is made at once, the second when the first batch comes:
 
     one      main          the operations on plain numbers (`llvm_chunks`, `llvm_loops`)
-             single        one state:  i1 single(outs, ins), whether every number written is finite
+             kernel        one state:  void kernel(outs, ins)
+             single        the same:   i1 single(outs, ins), whether every number written is finite
              raw, call     the same, called straight from Python (`llvm_entry`)
     lanes    batch         n states, several side by side in SIMD lanes (`llvm_lanes`)
 
@@ -56,14 +57,15 @@ def llvm(program: Program | LoopProgram, precision: Precision = "float64") -> Ke
         border = f"\n\n; a module of its own: {lanes} states side by side\n\n"
         return emit_one(program, precision, direct) + border + emit_lanes(program, Real(precision, lanes))
 
+    address = engine.address("kernel")
     if not direct:
-        return Kernel(source, _through_ctypes(program, engine, lanes_engine), lanes=lanes)
+        return Kernel(source, _through_ctypes(program, engine, lanes_engine), lanes=lanes, address=address)
     raw, call = bind_entries(program, engine, lanes_engine, precision)
 
     def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
         return raw(outs[0] if len(outs) == 1 else tuple(outs), *ins)
 
-    return Kernel(source, run, raw, call, lanes)
+    return Kernel(source, run, raw, call, lanes, address)
 
 
 def emit_one(program: Program | LoopProgram, precision: Precision, direct: bool) -> str:
@@ -72,10 +74,12 @@ def emit_one(program: Program | LoopProgram, precision: Precision, direct: bool)
     module = Module(Real(precision))
     module.main(program)
     outs, ins = pointers(program)
-    lines = [f"define zeroext i1 @single({', '.join(f'ptr noalias {p}' for p in [*outs, *ins])}) nounwind {{"]
+    named, passed = (", ".join(f"{kind} {p}" for p in [*outs, *ins]) for kind in ("ptr noalias", "ptr"))
+    lines = [f"define void @kernel({named}) nounwind {{"]
     if not isinstance(program, LoopProgram):
         lines.append(f"  call void @main.constants({', '.join(f'ptr {p}' for p in outs)})")
-    lines.append(f"  call void @main({', '.join(f'ptr {p}' for p in [*outs, *ins])})")
+    lines += [f"  call void @main({passed})", "  ret void", "}"]
+    lines += [f"define zeroext i1 @single({named}) nounwind {{", f"  call void @kernel({passed})"]
     found = "true"
     for k, (port, out) in enumerate(zip(program.outputs, outs, strict=True)):
         lines.append(f"  %finite{k} = call i1 @finite(ptr {out}, i64 {port.size})")

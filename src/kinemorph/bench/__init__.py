@@ -1,0 +1,12 @@
+"""The side-by-side tables of `kinemorph bench`: this library and Pinocchio, the same robots and states, in one run.
+
+    bench_models      the robots of the tables
+    pinocchio_twin    one robot here and in Pinocchio, and the maps between both conventions
+    pinocchio_cpp     Pinocchio's C++ built for this CPU, called without Python in between
+    contest           the algorithms: what is called here and there, and that both answers agree
+    timing            alternating rounds and medians; many states in one foreign call
+    targets           what the figures are held against
+    speed, building   the tables themselves: time per evaluation; compile times and growth with the number of links
+
+Nothing in the library needs this room; it needs the `bench` extra.
+"""

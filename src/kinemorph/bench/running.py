@@ -1,0 +1,125 @@
+"""`kinemorph bench` as data in, report out: what was asked, checked; what was measured, ready to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from kinemorph.bench import bench_models
+from kinemorph.errors import KinemorphError, did_you_mean
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from kinemorph.bench.pinocchio_cpp import Say
+    from kinemorph.bench.tables import Grid, Row
+
+TableName = Literal["speed", "compile", "growth"]
+COMPILED = "hexapod36"  # the robot whose compile times are promised
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to measure; every name is known."""
+
+    table: TableName
+    robots: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    modes: tuple[str, ...]
+    quick: bool
+    file: Path | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured: the rows, and what they belong to."""
+
+    table: TableName
+    rows: list[Row]
+    machine: dict[str, Any]
+
+    @property
+    def agreed(self) -> bool:
+        """Whether both sides gave the same answers in every row."""
+        return self.table != "speed" or all(row["ours_us"] is not None for row in self.rows)
+
+    def for_terminal(self) -> list[RenderableType]:
+        """The machine and the whole table."""
+        return [grid.for_terminal() for grid in self._grids(page=False)]
+
+    def as_page(self) -> str:
+        """The machine and the table as Markdown, shorter."""
+        return "\n".join(grid.for_page() for grid in self._grids(page=True))
+
+    def _grids(self, *, page: bool) -> list[Grid]:
+        from kinemorph.bench import tables
+
+        head = tables.machine_grid(self.machine)
+        if self.table == "compile":
+            return [head, tables.building_grid(self.rows)]
+        if self.table == "growth":
+            return [head, tables.growth_grid(self.rows)]
+        if page:
+            return [head, *tables.speed_pages(self.rows)]
+        return [head, tables.speed_grid(self.rows, self.machine["peak_gflops"])]
+
+
+def chosen(
+    table: TableName,
+    robots: Sequence[str] | None = None,
+    algorithms: Sequence[str] | None = None,
+    modes: Sequence[str] | None = None,
+    *,
+    quick: bool = False,
+    file: Path | None = None,
+) -> Choice:
+    """What was asked, with names checked; None stands for all, or for the few of a quick run."""
+    bench_models.pinocchio()
+    from kinemorph.bench.contest import ALGORITHMS
+    from kinemorph.bench.speed import MODES
+
+    if table == "growth" and (robots or algorithms or modes or file):
+        raise KinemorphError("--growth measures its own chains. Leave --robot, --robots, --algorithm and --mode out.")
+    if table == "compile" and modes:
+        raise KinemorphError(f"--mode '{modes[0]}' says how to call; --compile calls nothing. Leave one of them out.")
+    if not robots:
+        robots = (COMPILED,) if table == "compile" else bench_models.QUICK_SET if quick else bench_models.BENCH_SET
+    return Choice(
+        table,
+        tuple(robots),
+        _known("algorithm", algorithms, tuple(ALGORITHMS)),
+        _known("mode", modes, MODES),
+        quick,
+        file,
+    )
+
+
+def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The names given, in the spelling of the table."""
+    spelled = {name.lower(): name for name in known}
+    for name in given or ():
+        if name.lower() not in spelled:
+            raise KinemorphError(
+                f"there is no {what} '{name}'.{did_you_mean(name, known)} Choose from: {', '.join(known)}."
+            )
+    return tuple(dict.fromkeys(spelled[name.lower()] for name in given)) if given else known
+
+
+def measured(choice: Choice, *, say: Say, note: Say) -> Report:
+    """Measures what was chosen. `say` hears of the progress, `note` what the reader should know."""
+    from kinemorph.bench import building, machine, speed, timing
+
+    pace = timing.QUICK if choice.quick else timing.THOROUGH
+    if choice.table == "compile":
+        made = building.building(choice.robots, choice.algorithms, file=choice.file)
+    elif choice.table == "growth":
+        made = building.growth(building.QUICK_LENGTHS if choice.quick else building.LENGTHS, pace)
+    else:
+        made = speed.compare(choice.robots, choice.algorithms, choice.modes, pace, file=choice.file, say=say, note=note)
+    rows = []
+    for row in made:
+        rows.append(row)
+        say(f"measured {len(rows)}: {', '.join(str(row[key]) for key in list(row)[:4])}")
+    return Report(choice.table, rows, machine.machine(pace))

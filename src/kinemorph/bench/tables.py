@@ -1,0 +1,128 @@
+"""The rows of the tables as text: one grid for a terminal, and shorter ones for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Row = dict[str, Any]
+
+
+class Grid(NamedTuple):
+    """A table of texts; the columns named in `right` hold numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[list[str]]
+    right: tuple[str, ...] = ()
+
+    def for_terminal(self) -> RenderableType:
+        """As a table of rich."""
+        from kinemorph.display.tables import plain_table
+
+        return plain_table(*self)
+
+    def for_page(self) -> str:
+        """As a table of Markdown."""
+        rule = ["---:" if column in self.right else "---" for column in self.columns]
+        lines = [self.columns, rule, *self.rows]
+        return "\n".join([f"**{self.title}**", "", *(f"| {' | '.join(line)} |" for line in lines), ""])
+
+
+def machine_grid(data: Row) -> Grid:
+    """What the times belong to."""
+    shown = {**data, "peak_gflops": f"{data['peak_gflops']:.1f} GFLOP/s on one core, double precision"}
+    return Grid("machine", ("what", "value"), [[key.replace("_", " "), str(value)] for key, value in shown.items()])
+
+
+# ── speed ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def speed_grid(rows: Sequence[Row], peak_gflops: float) -> Grid:
+    """Every row: times, ratio, share of the core's peak, target and verdict."""
+    numbers = ("dof", "ours µs", "peer µs", "ratio", "of peak")
+    columns = ("robot", "dof", "algorithm", "mode", *numbers[1:], "peer", "target", "verdict")
+    lines = []
+    for row in rows:
+        figures = ["", "", "", ""]
+        if row["ours_us"] is not None:
+            figures = [_time(row["ours_us"]), _time(row["peer_us"]), _ratio(row["ratio"])]
+            computing = row["gflops"] is not None and row["mode"] in ("scalar", "batched")
+            figures.append(f"{row['gflops'] / peak_gflops:.0%}" if computing else "")
+        names = [row["robot"], str(row["nv"]), row["algorithm"], row["mode"]]
+        lines.append([*names, *figures, row.get("peer", ""), row["target"], row["verdict"]])
+    return Grid("time per evaluation, peer / ours", columns, lines, numbers)
+
+
+def speed_pages(rows: Sequence[Row]) -> list[Grid]:
+    """One grid for each mode: robots down, algorithms across; `ours µs (ratio)`, a star where a target is missed."""
+    robots, algorithms, modes = (
+        list(dict.fromkeys(row[key] for row in rows)) for key in ("robot", "algorithm", "mode")
+    )
+    cells = {(row["robot"], row["algorithm"], row["mode"]): row for row in rows}
+    dof = {row["robot"]: row["nv"] for row in rows}
+    grids = []
+    for mode in modes:
+        lines = [
+            [f"{robot} ({dof[robot]})", *(_cell(cells.get((robot, algorithm, mode))) for algorithm in algorithms)]
+            for robot in robots
+        ]
+        title = f"{mode}: ours in µs (peer / ours); * misses its target"
+        grids.append(Grid(title, ("robot (dof)", *algorithms), lines, tuple(algorithms)))
+    return grids
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    if row["ours_us"] is None:
+        return "differs"
+    star = "*" if row["verdict"].startswith("missed") else ""
+    return f"{_time(row['ours_us'])} ({_ratio(row['ratio'])}){star}"
+
+
+# ── building ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def building_grid(rows: Sequence[Row]) -> Grid:
+    """Times from a robot to compiled code."""
+    numbers = ("dof", "ops", "trace ms", "cold ms", "lanes ms", "warm ms", "warm lanes ms")
+    keys = ("trace_ms", "cold_ms", "cold_lanes_ms", "warm_ms", "warm_lanes_ms")
+    lines = [
+        [
+            *(row["robot"], str(row["nv"]), row["algorithm"], f"{row['ops']:,}"),
+            *(f"{row[key]:.1f}" for key in keys),
+            row["verdict"],
+        ]
+        for row in rows
+    ]
+    columns = ("robot", "dof", "algorithm", *numbers[1:], "verdict")
+    asked = ", ".join(dict.fromkeys(row["target"] for row in rows if row["target"])) or "none"
+    return Grid(f"from a robot to machine code; targets [ms]: {asked}", columns, lines, numbers)
+
+
+def growth_grid(rows: Sequence[Row]) -> Grid:
+    """Building and evaluating chains of growing length."""
+    sizes, times = ("links", "algorithm", "ops"), ("trace ms", "compile ms", "lanes ms", "scalar µs", "batched µs")
+    columns = (*sizes, *times, "ns per link", "peak MB")
+    lines = []
+    for row in rows:
+        taken = [f"{row[key]:.0f}" for key in ("trace_ms", "compile_ms", "lanes_ms")]
+        taken += [_time(row[key]) for key in ("scalar_us", "batched_us")]
+        memory = "" if row["memory_mb"] is None else f"{row['memory_mb']:.0f}"
+        lines.append(
+            [str(row["links"]), row["algorithm"], f"{row['ops']:,}", *taken, f"{row['ns_per_link']:.0f}", memory]
+        )
+    return Grid("growth with the number of links", columns, lines, ("links", *columns[2:]))
+
+
+def _time(us: float) -> str:
+    """A time with three figures."""
+    return f"{us:.3g}" if us < 100 else f"{us:.0f}"
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.1f}x" if ratio < 100 else f"{ratio:.0f}x"

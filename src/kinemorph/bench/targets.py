@@ -1,0 +1,77 @@
+"""What the figures are held against. A target is a promise for some rows of the table; the others have none.
+
+Ratios are over Pinocchio: its C++ on one core for `scalar` and `batched`, its Python package for calls from Python.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kinemorph.bench.bench_models import BENCH_SET
+
+# scalar code, by robot
+SCALAR: dict[str, dict[str, float]] = {
+    "panda": {"RNEA": 9.2, "CRBA": 6.7, "ABA": 10.4},
+    "hexapod24": {"RNEA": 8.0, "CRBA": 6.3, "ABA": 7.8},
+    "hexapod36": {"RNEA": 7.3, "CRBA": 5.3, "ABA": 7.6},
+    "talos": {"RNEA": 7.3, "CRBA": 4.8, "ABA": 7.7},
+}
+DERIVATIVES = ("dRNEA", "dABA")
+BATCHED = {"RNEA": 30.0, "ABA": 30.0, "dRNEA": 20.0, "dABA": 20.0}
+SCALAR_DERIVATIVES = 5.0
+FROM_PYTHON = 3.0
+OVER_KERNEL_US = {"python-raw": 0.25, "python-call": 1.0}  # what a call may cost besides its kernel
+SCALING = 0.9  # share of the cores that a large batch must make use of to count as linear
+TRACE_MS, COLD_MS, WARM_MS = 100.0, 1000.0, 50.0  # to build a function of a robot with up to 36 degrees of freedom
+
+
+class Verdict(NamedTuple):
+    """A target in words, and whether it is met; both empty where there is none."""
+
+    target: str = ""
+    verdict: str = ""
+
+
+def judge(
+    robot: str,
+    algorithm: str,
+    mode: str,
+    ratio: float,
+    *,
+    over_kernel_us: float | None = None,
+    scaling: float | None = None,
+) -> Verdict:
+    """How a row does. `over_kernel_us`: time beyond the scalar kernel [µs]; `scaling`: share of the cores in use."""
+    asked: list[tuple[str, bool]] = []
+    if robot not in BENCH_SET:
+        return Verdict()
+    if mode == "scalar":
+        wanted = SCALAR.get(robot, {}).get(algorithm, SCALAR_DERIVATIVES if algorithm in DERIVATIVES else None)
+        if wanted:
+            asked.append((f"{wanted:g}x", ratio >= wanted))
+    elif mode == "batched" and algorithm in BATCHED:
+        asked.append((f"{BATCHED[algorithm]:g}x", ratio >= BATCHED[algorithm]))
+    elif mode == "all-cores" and scaling is not None:
+        asked.append((f"{SCALING:.0%} of cores", scaling >= SCALING))
+    elif mode in OVER_KERNEL_US:
+        asked.append((f"{FROM_PYTHON:g}x", ratio >= FROM_PYTHON))
+        if over_kernel_us is not None:
+            limit = OVER_KERNEL_US[mode]
+            asked.append((f"+{limit:g} µs", over_kernel_us <= limit))
+    return _all_of(asked)
+
+
+def judge_building(nv: int, trace_ms: float, cold_ms: float, warm_ms: float) -> Verdict:
+    """How the times of building do [ms]; only robots with up to 36 degrees of freedom have a target."""
+    if nv > 36:
+        return Verdict()
+    limits = (("trace", trace_ms, TRACE_MS), ("cold", cold_ms, COLD_MS), ("warm", warm_ms, WARM_MS))
+    return _all_of([(f"{what} {limit:g}", taken <= limit) for what, taken, limit in limits])
+
+
+def _all_of(asked: list[tuple[str, bool]]) -> Verdict:
+    if not asked:
+        return Verdict()
+    missed = [text for text, met in asked if not met]
+    verdict = "met" if not missed else "missed" if len(asked) == 1 else f"missed: {', '.join(missed)}"
+    return Verdict(", ".join(text for text, _ in asked), verdict)

@@ -1,0 +1,136 @@
+"""How times are taken: contestants take turns in one run, and medians are compared.
+
+A machine is never quiet. What two runs say about two programs is worth little; what one run says about both, turn by
+turn, is worth more. Work on one core is measured in time of the core, so that others on the machine count less; work
+on all cores by the clock on the wall. Every sample is long enough that clock and foreign call around it do not matter.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kinemorph.bench.pinocchio_twin import Array
+from kinemorph.codegen.backends.llvm_engine import Engine, load_module, vector_bits
+from kinemorph.codegen.function import CompiledFunction
+
+Work = Callable[[], Any]  # one sweep over all states
+Clock = Callable[[], float]  # [s]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long to measure: `rounds` turns of each contestant, each at least `seconds` long."""
+
+    rounds: int
+    seconds: float
+
+
+THOROUGH = Pace(rounds=9, seconds=0.02)
+QUICK = Pace(rounds=5, seconds=0.004)
+
+
+def take_turns(contestants: Sequence[Work], pace: Pace, clock: Clock = time.process_time) -> list[float]:
+    """The median time of one sweep of each contestant [s]."""
+    counts = [_sweeps(work, pace.seconds, clock) for work in contestants]
+    samples: list[list[float]] = [[] for _ in contestants]
+    for _ in range(pace.rounds):
+        for work, count, taken in zip(contestants, counts, samples, strict=True):
+            start = clock()
+            for _ in range(count):
+                work()
+            taken.append((clock() - start) / count)
+    return [statistics.median(taken) for taken in samples]
+
+
+def _sweeps(work: Work, seconds: float, clock: Clock) -> int:
+    """How many sweeps fill a sample; warms up on the way."""
+    count = 1
+    while True:
+        start = clock()
+        for _ in range(count):
+            work()
+        taken = clock() - start
+        if taken >= 0.5 * seconds:
+            return max(1, round(count * seconds / taken))
+        count *= 2
+
+
+# ── machine code around machine code ──────────────────────────────────────────────────────────────────────────────────
+
+
+def scalar_loop(function: CompiledFunction, outs: Sequence[Array], ins: Sequence[Array], *, keep: bool) -> Work:
+    """Runs a function's kernel for one state over all states of `ins`, in machine code.
+
+    `keep`: every state's result has its own place in `outs`; else all are written to the first, as a control loop does.
+    """
+    n = len(ins[0])
+    ports = [*function.program.outputs, *function.program.inputs]
+    strides = [port.size if keep or k >= len(outs) else 0 for k, port in enumerate(ports)]
+    engine = _loop(len(ports))
+    repeat = engine.function("repeat", "void", ["pointer", "int64"] + ["pointer", "int64"] * len(ports))
+    arguments: list[Any] = []
+    for array, stride in zip([*outs, *ins], strides, strict=True):
+        arguments += [array.ctypes.data_as(ctypes.c_void_p), stride]  # such a pointer keeps its array alive
+
+    def work() -> None:
+        repeat(function.kernel_address, n, *arguments)
+
+    return work
+
+
+@cache
+def _loop(count: int) -> Engine:
+    """`repeat(kernel, n, pointer, stride, ...)`: calls a kernel of `count` pointers n times."""
+    arguments = ", ".join(f"ptr %p{k}, i64 %s{k}" for k in range(count))
+    lines = [
+        f"define void @repeat(ptr %kernel, i64 %n, {arguments}) nounwind {{",
+        "start:",
+        "  br label %loop",
+        "loop:",
+    ]
+    lines.append("  %k = phi i64 [ 0, %start ], [ %next, %loop ]")
+    for k in range(count):
+        lines.append(f"  %o{k} = mul i64 %k, %s{k}")
+        lines.append(f"  %q{k} = getelementptr inbounds double, ptr %p{k}, i64 %o{k}")
+    lines.append(f"  call void %kernel({', '.join(f'ptr %q{k}' for k in range(count))})")
+    lines += ["  %next = add i64 %k, 1", "  %more = icmp slt i64 %next, %n"]
+    lines += ["  br i1 %more, label %loop, label %done", "done:", "  ret void", "}"]
+    text = "\n".join(lines)
+    return load_module(text, "repeat", lambda: text)
+
+
+CHAINS = 16  # independent sums, enough to hide the time that one fused multiply-add takes
+STEPS = 20_000
+
+
+def peak_flops(pace: Pace) -> float:
+    """What one core can do [flop/s]: fused multiply-adds in full SIMD registers, nothing else."""
+    lanes = vector_bits() // 64
+    real = f"<{lanes} x double>"
+    name = f"@llvm.fma.v{lanes}f64"
+    factor, term = (f"splat (double {value})" for value in ("0.5", "1.0"))
+    lines = [f"declare {real} {name}({real}, {real}, {real})", "define void @peak(i64 %n, ptr %out) nounwind {"]
+    lines += ["start:", "  br label %loop", "loop:", "  %k = phi i64 [ 0, %start ], [ %next, %loop ]"]
+    for c in range(CHAINS):
+        lines.append(f"  %a{c} = phi {real} [ splat (double {float(c)}), %start ], [ %b{c}, %loop ]")
+    for c in range(CHAINS):
+        lines.append(f"  %b{c} = call {real} {name}({real} %a{c}, {real} {factor}, {real} {term})")
+    lines += ["  %next = add i64 %k, 1", "  %more = icmp slt i64 %next, %n"]
+    lines += ["  br i1 %more, label %loop, label %done", "done:"]
+    for c in range(CHAINS):
+        lines.append(f"  %p{c} = getelementptr {real}, ptr %out, i64 {c}")
+        lines.append(f"  store {real} %b{c}, ptr %p{c}, align 8")
+    text = "\n".join([*lines, "  ret void", "}"])
+    engine = load_module(text, "peak", lambda: text)
+    peak = engine.function("peak", "void", ["int64", "pointer"])
+    out = np.empty(CHAINS * lanes)
+    (seconds,) = take_turns([lambda: peak(STEPS, out.ctypes.data)], pace)
+    return 2.0 * lanes * CHAINS * STEPS / seconds
