@@ -14,7 +14,7 @@ the same robot, in the user's own q and v.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -24,11 +24,12 @@ import numpy.typing as npt
 from kinemorph import pair_kernels
 from kinemorph.algebra.groups import matrix_of, move_wrench
 from kinemorph.codegen.compile import BACKENDS, build
+from kinemorph.codegen.differentiate import jacobian
 from kinemorph.codegen.forest import Forest
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.codegen.program import Program
+from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.tracing import Shape, trace
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import (
     articulated_bodies,
     axis_arrays,
@@ -256,16 +257,61 @@ class Dynamics:
 
     @cached_property
     def forward_dynamics_derivatives(self) -> CompiledFunction:
-        """(dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is the derivative along the unit velocity v_k.
+        """(dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is the derivative along unit velocity v_k."""
+        name, outputs = "forward_dynamics_derivatives", ("dq", "dv", "dtau")
+        if self.robot.is_open:
+            return self._derivatives(name, ("q", "v", "tau", "wrenches"), outputs)
+        # through the solves that keep the constraints, at constant rank
+        slopes = jacobian(self.forward_dynamics.program, "out", ("q", "v", "tau"), seeds=self._tangents)
+        ports = tuple(Port(port, self._square) for port in outputs)
+        return build(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports), self.backend)
 
-        Of the open tree only: a robot with loops or coupled joints is refused.
+    def derivative(self, of: str | CompiledFunction, by: str) -> CompiledFunction:
+        """The exact derivative of any function by one of its inputs, found on its graph.
+
+        `of`    a function's name, or a function of a frame: `dynamics.derivative(dynamics.pose("tool"), "q")`
+        `by`    "q" (along the unit velocities, so nv directions), "v", "a", "tau", "wrenches" or "p", the parameters
+
+        An output of shape (m, n) gives one of shape (m, n, *by). Derivatives of ID and FD by q and v are cheaper by
+        `inverse_dynamics_derivatives` and `forward_dynamics_derivatives`.
         """
-        if not self.robot.is_open:
+        function = self._named(of) if isinstance(of, str) else of
+        program = function.program
+        inputs = [port.name for port in program.inputs]
+        if by not in inputs:
+            hint = " Derive the robot with parameters=... to have p." if by == "p" else ""
+            raise UnsupportedError(f"derivative of '{function.name}': it has the inputs {inputs}, not '{by}'.{hint}")
+        if not isinstance(program, Program):
             raise UnsupportedError(
-                f"forward_dynamics_derivatives: robot '{self.robot.name}' has loops or coupled joints, and these are "
-                "the derivatives of an open tree. inverse_dynamics_derivatives has them for the tree with those cut."
+                f"derivative of '{function.name}': it runs in loops, since the robot has so many joints, and only "
+                "straight-line programs are differentiated. Use inverse_dynamics_derivatives."
             )
-        return self._derivatives("forward_dynamics_derivatives", ("q", "v", "tau", "wrenches"), ("dq", "dv", "dtau"))
+        key = f"{function.name} by {by}"
+        if key not in self._made:
+            outputs = tuple(port.name for port in program.outputs)
+            self._made[key] = build(
+                jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None), self.backend
+            )
+        return self._made[key]
+
+    def _named(self, name: str) -> CompiledFunction:
+        known = (*STATE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+        if name not in known:
+            listed = ", ".join(known)
+            raise UnsupportedError(f"there is no function '{name}'.{did_you_mean(name, known)} Known: {listed}.")
+        function: CompiledFunction = getattr(self, name)
+        return function
+
+    @cached_property
+    def _tangents(self) -> dict[str, Callable[[Any], Any]]:
+        """The directions in which a configuration moves: its rate at every unit velocity."""
+        tree = resolve(self.robot)
+
+        def rates(q: Any) -> list[Any]:
+            units = ([float(i == k) for i in range(tree.nv)] for k in range(tree.nv))
+            return [kinematics.configuration_rate(tree, q, unit) for unit in units]
+
+        return {"q": rates}
 
     def _derivatives(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> CompiledFunction:
         if self._pairs_in_loops:

@@ -32,6 +32,7 @@ from kinemorph.mechanics.newton_euler import inverse_dynamics
 from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
+from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
 from peers import PinocchioPeer
 from random_robots import KINDS, random_robot, random_states, robot_of_kind
@@ -261,8 +262,47 @@ def test_parameters_and_wrenches_are_inputs_as_elsewhere() -> None:
             assert error(x, y, 1.0) < TOLERANCE
 
 
-def test_loops_are_refused_by_the_forward_ones_only() -> None:
+def test_derivatives_with_a_loop_go_through_the_constraints() -> None:
     dynamics = derive(library.four_bar(), backend="interpreter")
-    with pytest.raises(UnsupportedError, match="four_bar' has loops"):
-        _ = dynamics.forward_dynamics_derivatives
-    assert len(dynamics.inverse_dynamics_derivatives(*(np.zeros(dynamics.robot.nv) for _ in range(3)))) == 3
+    q, v, _, tau = random_states(dynamics.robot, 3, 1)
+    q, v, tau = q[0], v[0], tau[0]
+    slopes = dynamics.forward_dynamics_derivatives(q, v, tau)
+    h = 1e-5
+    for k in range(dynamics.robot.nv):
+        e = h * np.eye(dynamics.robot.nv)[k]
+        ahead_behind = (
+            [dynamics.forward_dynamics(integrate(dynamics.robot, q, s * e), v, tau) for s in (1.0, -1.0)],
+            [dynamics.forward_dynamics(q, v + s * e, tau) for s in (1.0, -1.0)],
+            [dynamics.forward_dynamics(q, v, tau + s * e) for s in (1.0, -1.0)],
+        )
+        for slope, (ahead, behind) in zip(slopes, ahead_behind, strict=True):
+            expected = (ahead - behind) / (2.0 * h)
+            assert np.abs(slope[:, k] - expected).max() < 1e-7 * max(1.0, np.abs(slope).max())
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
+def test_the_derivative_of_any_function_by_any_input(name: str) -> None:
+    robot = random_robot(12, most=8, symbolic=True)
+    dynamics = derive(robot, parameters="all", backend="interpreter")
+    q, v, a, tau = (x[0] for x in random_states(robot, 1, 1))
+    p, force = dynamics.nominal_parameters, a if name == "inverse_dynamics" else tau
+    closed = getattr(dynamics, f"{name}_derivatives")(q, v, force, p)
+    for slope, by in zip(closed, ("q", "v", "a" if name == "inverse_dynamics" else "tau"), strict=True):
+        assert error(dynamics.derivative(name, by)(q, v, force, p), slope, 1.0) < TOLERANCE
+    function, h = getattr(dynamics, name), 1e-6
+    slope = dynamics.derivative(name, "p")(q, v, force, p)
+    assert slope.shape == (robot.nv, len(p))
+    for k in range(len(p)):
+        step = h * max(1.0, abs(p[k])) * np.eye(len(p))[k]
+        expected = (function(q, v, force, p + step) - function(q, v, force, p - step)) / (2.0 * step[k])
+        assert np.abs(slope[:, k] - expected).max() < 1e-6 * max(1.0, np.abs(expected).max())
+
+
+def test_derivatives_that_are_not_there_are_named() -> None:
+    dynamics = derive(library.pendulum(), backend="interpreter")
+    with pytest.raises(UnsupportedError, match=r"not 'p'. Derive the robot with parameters"):
+        dynamics.derivative("inverse_dynamics", "p")
+    with pytest.raises(UnsupportedError, match="Did you mean 'mass_matrix'"):
+        dynamics.derivative("mas_matrix", "q")
+    with pytest.raises(UnsupportedError, match="runs in loops"):
+        derive(library.chain(60), backend="interpreter").derivative("mass_matrix", "q")

@@ -118,12 +118,10 @@ def derivatives_are_rates(s: Sample) -> Figure:
     (rate,) = s.rates(d.inverse_dynamics)
     parts = applied(dq, s.v), applied(dv, s.a)
     figures = [s.worst(parts[0] + parts[1] - rate, *parts, rate, floor=s.weight)]
-    if d.robot.is_open:
-        dq, dv, _ = s.call(d.forward_dynamics_derivatives)
-        (rate,) = s.rates(d.forward_dynamics)
-        parts = applied(dq, s.v), applied(dv, s.a)
-        figures.append(s.worst((parts[0] + parts[1] - rate) / condition_numbers(s)[:, None], *parts, rate))
-    return largest(figures)
+    dq, dv, _ = s.call(d.forward_dynamics_derivatives)
+    (rate,) = s.rates(d.forward_dynamics)
+    parts = applied(dq, s.v), applied(dv, s.a)
+    return largest([*figures, s.worst((parts[0] + parts[1] - rate) / condition_numbers(s)[:, None], *parts, rate)])
 
 
 def wrenches_enter_by_jacobians(s: Sample) -> Figure:
