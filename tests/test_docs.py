@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("robots", "dynamics", "programs", "derivatives", "export", "generator")]
+PAGES = [
+    ROOT / "docs" / f"{name}.md" for name in ("robots", "dynamics", "programs", "derivatives", "export", "generator")
+]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

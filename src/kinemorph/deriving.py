@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph import pair_kernels
-from kinemorph.algebra.groups import matrix_of, move_wrench
+from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.compile import BACKENDS, build
 from kinemorph.codegen.differentiate import jacobian
 from kinemorph.codegen.forest import Forest
@@ -31,29 +31,22 @@ from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import (
-    articulated_bodies,
     axis_arrays,
-    composite_bodies,
     coriolis,
-    derivatives,
-    forward_derivatives,
     kinematics,
-    lagrange,
     loops,
     momentum,
     newton_euler,
 )
-from kinemorph.mechanics.derivatives import Derivatives
-from kinemorph.mechanics.forward_derivatives import ForwardDerivatives
+from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
 from kinemorph.mechanics.kinematics import Reference
-from kinemorph.mechanics.reframing import reframe, regroup
+from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import WORLD, Tree
+from kinemorph.mechanics.tree import Tree
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
-FormulationName = Literal["newton_euler", "lagrange"]
 BackendName = Literal["llvm", "interpreter", "c"]
 
 # the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of loops and
@@ -73,49 +66,10 @@ STATE_FUNCTIONS = (
     "configuration_rate",
 )
 DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
-MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
 CONSTRAINT_FUNCTIONS = ("constraint_error", "constraint_jacobian", "constraint_bias", "constraint_forces")
 
-
-# ── formulations ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Formulation(NamedTuple):
-    """One way to the same equations. Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v)."""
-
-    mass_matrix: Callable[..., Any]
-    inverse_dynamics: Callable[..., Any]
-    bias_forces: Callable[..., Any]
-    forward_dynamics: Callable[..., Any]
-    inverse_dynamics_derivatives: Callable[..., Derivatives]
-    forward_dynamics_derivatives: Callable[..., ForwardDerivatives]
-    wrenches: bool  # takes outside wrenches
-    prepare: Callable[[Tree], Tree]
-
-
-FORMULATIONS: dict[str, Formulation] = {
-    "newton_euler": Formulation(
-        composite_bodies.mass_matrix,
-        newton_euler.inverse_dynamics,
-        newton_euler.bias_forces,
-        articulated_bodies.forward_dynamics,
-        derivatives.inverse_dynamics_derivatives,
-        forward_derivatives.forward_dynamics_derivatives,
-        wrenches=True,
-        prepare=lambda tree: regroup(reframe(tree)),
-    ),
-    "lagrange": Formulation(
-        lagrange.mass_matrix,
-        lagrange.inverse_dynamics,
-        lagrange.bias_forces,
-        lagrange.forward_dynamics,
-        lagrange.inverse_dynamics_derivatives,
-        lagrange.forward_dynamics_derivatives,
-        wrenches=False,
-        prepare=lambda tree: tree,
-    ),
-}
+MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
 
 
 def derive(
@@ -316,7 +270,9 @@ class Dynamics:
     def _derivatives(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> CompiledFunction:
         if self._pairs_in_loops:
             forward = name == "forward_dynamics_derivatives"
-            return self._by_pairs(name, inputs, _arrays_at_fd if forward else axis_arrays.derivative_arrays)
+            return self._by_pairs(
+                name, inputs, axis_arrays.forward_derivative_arrays if forward else axis_arrays.derivative_arrays
+            )
         function = getattr(self._recursion, name)
 
         def named(*state: Any) -> dict[str, Any]:
@@ -495,28 +451,8 @@ class Dynamics:
                 tree = self._recursion.prepare(tree)
             pushed = given.pop("wrenches", None)
             if pushed is not None:
-                return function(tree, *given.values(), _on_links(tree, self.wrenches, pushed))
+                return function(tree, *given.values(), loads_on_links(tree, self.wrenches, pushed))
             return function(tree, *given.values())
 
         groups = {group: shapes.get(group, (robot.nv,)) for group in names}
         return trace(run, groups, name=f"{robot.name}.{name}", outputs=outputs)
-
-
-def _arrays_at_fd(tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> Any:
-    """The arrays of derivatives at the acceleration that `tau` gives."""
-    return axis_arrays.derivative_arrays(
-        tree, q, v, articulated_bodies.forward_dynamics(tree, q, v, tau, *loads), *loads
-    )
-
-
-def _on_links(tree: Tree, frames: Sequence[str], wrenches: Sequence[Sequence[Any]]) -> dict[int, Any]:
-    """Wrenches at frames, gathered on the links that carry them."""
-    loads: dict[int, Any] = {}
-    for frame, wrench in zip(frames, wrenches, strict=True):
-        at = tree.attachments[frame]
-        if at.link == WORLD:
-            continue
-        load = move_wrench(at.pose, wrench)
-        halves = (tuple(load[:3]), tuple(load[3:]))
-        loads[at.link] = newton_euler.added(loads[at.link], halves) if at.link in loads else halves
-    return loads

@@ -21,8 +21,9 @@ from kinemorph.analysis.sampling import Array, Figure, Sample, drawn, largest
 from kinemorph.analysis.verdict import Check, Verification, judged
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.deriving import CONSTRAINT_FUNCTIONS, FORMULATIONS, STATE_FUNCTIONS, Dynamics, derive
+from kinemorph.deriving import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS, Dynamics, derive
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
+from kinemorph.mechanics.formulations import FORMULATIONS
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 

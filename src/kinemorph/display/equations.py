@@ -18,7 +18,8 @@ from kinemorph.codegen.equations import Equations
 from kinemorph.codegen.equations import equations as readable_equations
 from kinemorph.codegen.names import entry_name, latex_name
 from kinemorph.codegen.program import Program
-from kinemorph.deriving import Dynamics, FormulationName, derive
+from kinemorph.deriving import Dynamics, derive
+from kinemorph.mechanics.formulations import FormulationName
 from kinemorph.model.parameter import Parameter, Value, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot

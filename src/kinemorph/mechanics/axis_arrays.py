@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kinemorph.algebra.groups import move_twist, move_wrench
 from kinemorph.algebra.vectors import dot
+from kinemorph.mechanics.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.axis_responses import axis_directions, axis_responses, origin_jumps
 from kinemorph.mechanics.branch_factor import ways_to_root
 from kinemorph.mechanics.composite_bodies import composite_moments, momentum
@@ -81,6 +82,13 @@ def derivative_arrays(
         "w": _rows(x.w for x in felt),
         **{name: [entries] for name, entries in inside.items()},
     }
+
+
+def forward_derivative_arrays(
+    tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
+) -> Arrays:
+    """The same at the acceleration that `tau` gives."""
+    return derivative_arrays(tree, q, v, forward_dynamics(tree, q, v, tau, wrenches), wrenches)
 
 
 def _with_armature(link: Link, block: list[list[S]]) -> list[S]:

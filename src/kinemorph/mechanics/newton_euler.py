@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from kinemorph.algebra.groups import move_wrench
 from kinemorph.mechanics.motions import ZERO3, Axis, Mat3, Move, S, Vec3
 from kinemorph.mechanics.tree import WORLD, Link, Tree
 
@@ -202,3 +203,16 @@ def added(one: Wrench, other: Wrench) -> Wrench:
 def negative(v: Vec3) -> Vec3:
     """Minus a vector."""
     return (-v[0], -v[1], -v[2])
+
+
+def loads_on_links(tree: Tree, frames: Sequence[str], wrenches: Sequence[Sequence[S]]) -> dict[int, Wrench]:
+    """Wrenches at frames, gathered on the links that carry them."""
+    loads: dict[int, Wrench] = {}
+    for frame, wrench in zip(frames, wrenches, strict=True):
+        at = tree.attachments[frame]
+        if at.link == WORLD:
+            continue
+        load = move_wrench(at.pose, wrench)
+        halves = (tuple(load[:3]), tuple(load[3:]))
+        loads[at.link] = added(loads[at.link], halves) if at.link in loads else halves
+    return loads

@@ -1,0 +1,61 @@
+"""The formulations: independent ways to the same equations of motion, in one table.
+
+Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v). They check each other; `derive` picks one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from kinemorph.mechanics import (
+    articulated_bodies,
+    composite_bodies,
+    derivatives,
+    forward_derivatives,
+    lagrange,
+    newton_euler,
+)
+from kinemorph.mechanics.derivatives import Derivatives
+from kinemorph.mechanics.forward_derivatives import ForwardDerivatives
+from kinemorph.mechanics.reframing import reframe, regroup
+from kinemorph.mechanics.tree import Tree
+
+FormulationName = Literal["newton_euler", "lagrange"]
+
+
+class Formulation(NamedTuple):
+    """One way to the same equations. Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v)."""
+
+    mass_matrix: Callable[..., Any]
+    inverse_dynamics: Callable[..., Any]
+    bias_forces: Callable[..., Any]
+    forward_dynamics: Callable[..., Any]
+    inverse_dynamics_derivatives: Callable[..., Derivatives]
+    forward_dynamics_derivatives: Callable[..., ForwardDerivatives]
+    wrenches: bool  # takes outside wrenches
+    prepare: Callable[[Tree], Tree]
+
+
+FORMULATIONS: dict[str, Formulation] = {
+    "newton_euler": Formulation(
+        composite_bodies.mass_matrix,
+        newton_euler.inverse_dynamics,
+        newton_euler.bias_forces,
+        articulated_bodies.forward_dynamics,
+        derivatives.inverse_dynamics_derivatives,
+        forward_derivatives.forward_dynamics_derivatives,
+        wrenches=True,
+        prepare=lambda tree: regroup(reframe(tree)),
+    ),
+    "lagrange": Formulation(
+        lagrange.mass_matrix,
+        lagrange.inverse_dynamics,
+        lagrange.bias_forces,
+        lagrange.forward_dynamics,
+        lagrange.inverse_dynamics_derivatives,
+        lagrange.forward_dynamics_derivatives,
+        wrenches=False,
+        prepare=lambda tree: tree,
+    ),
+}
