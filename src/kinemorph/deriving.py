@@ -240,13 +240,16 @@ class Dynamics:
                 f"derivative of '{function.name}': it runs in loops, since the robot has so many joints, and only "
                 "straight-line programs are differentiated. Use inverse_dynamics_derivatives."
             )
-        key = f"{function.name} by {by}"
+        if not isinstance(of, str):
+            return self._slope(program, by)
+        key = f"{of} by {by}"
         if key not in self._made:
-            outputs = tuple(port.name for port in program.outputs)
-            self._made[key] = build(
-                jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None), self.backend
-            )
+            self._made[key] = self._slope(program, by)
         return self._made[key]
+
+    def _slope(self, program: Program, by: str) -> CompiledFunction:
+        outputs = tuple(port.name for port in program.outputs)
+        return build(jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None), self.backend)
 
     def _named(self, name: str) -> CompiledFunction:
         known = (*STATE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)

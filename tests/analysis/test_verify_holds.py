@@ -122,3 +122,14 @@ def test_no_formulation_may_be_asked_for() -> None:
     verdict = verify(derive(build("pendulum"), backend="interpreter"), formulations=[])
     assert not [check for check in verdict.checks if check.name.startswith("formulation")]
     assert np.isfinite([check.worst for check in verdict.checks if check.worst is not None]).all()
+
+
+@pytest.mark.parametrize("multiplier", [-1.0, 0.5, 2.0])
+def test_robots_with_coupled_joints_pass(multiplier: float) -> None:
+    builder = RobotBuilder("gripper").add(
+        Body.box("left", 0.1, (0.01, 0.02, 0.05)), Body.box("right", 0.1, (0.01, 0.02, 0.05))
+    )
+    builder.joint("open", "prismatic", "world", "left", axis=(1, 0, 0), lower=0.0, upper=0.04)
+    builder.joint("follow", "prismatic", "world", "right", axis=(1, 0, 0))
+    verdict = verify(derive(builder.couple("follow", "open", multiplier=multiplier).build(), backend="interpreter"))
+    assert verdict.passed, str(verdict)

@@ -102,7 +102,8 @@ def constraints_hold(s: Sample) -> Figure:
     weight = np.where(diagonal > 0.0, 1.0 / np.where(diagonal > 0.0, diagonal, 1.0), 0.0)
     reached = applied(J, a)
     left = applied(J.swapaxes(1, 2), weight * (reached - gamma))
-    sizes = [applied(np.abs(J).swapaxes(1, 2), weight * np.abs(x)) for x in (reached, gamma)]
+    terms = applied(np.abs(J), np.abs(a)), np.abs(gamma)  # as large as they were before they canceled
+    sizes = [applied(np.abs(J).swapaxes(1, 2), weight * x) for x in terms]
     return largest([*figures, s.worst(left / condition, *sizes)])
 
 
