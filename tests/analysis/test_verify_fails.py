@@ -155,6 +155,7 @@ def test_compiled_code_that_differs_from_its_program() -> None:
 
         def __init__(self, shown: Program) -> None:
             self.__dict__.update(right.__dict__)
+            self.__call__ = right.__call__
             self.program = shown
 
     graph = trace(lambda q: [1.001 * x for x in newton_euler.gravity_forces(TREE, q)], Q, name=right.name)

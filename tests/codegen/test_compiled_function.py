@@ -1,9 +1,13 @@
 """Compiled functions: batches, broadcasting, the raw way, and what they say about bad input."""
 
+import contextlib
 import gc
+import inspect
 import pickle
+import platform
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -67,6 +71,66 @@ def test_values(function):
     y, z = function([0.5, 2.0, 4.0], [3.0, 1.0], 0.25)
     np.testing.assert_allclose(y, [[3 * np.sin(0.5), 0.5], [-4.0, 1.25]], rtol=1e-15)
     np.testing.assert_allclose(z, np.sin(0.5) * np.cos(0.5) - 0.25, rtol=1e-15)
+
+
+def test_arrays_that_fit_go_straight_to_machine_code(monkeypatch):
+    one, two = build(scale()), build(sample())
+    (q, v, t), x = states(9), np.ones((9, 3))
+    fitting = [
+        (one, [x]),
+        (one, [x[0]]),
+        (two, [q, v, t]),
+        (two, [q[0], v[0], t[0, None].reshape(())]),
+        (two, [q[0], v[0], 0.5]),
+        (two, [q[0], v[0], t[0]]),
+        (two, [q, v[0], 0.5]),
+        (two, [q[0], v[0], t]),
+        (two, [q[:1], v[0], 0.5]),
+    ]
+    strange = [
+        (one, [x.tolist()]),
+        (one, [x[None, :3]]),
+        (one, [x[:, ::-1]]),
+        (two, [q[:1], v, t]),
+        (two, [q[:, None], v, 0.5]),
+        (two, [q, v, np.float32(0.5)]),
+    ]
+    expected = [[np.array(a).tolist() for a in arrays] for _, arrays in fitting]
+    expected = [function(*lists) for (function, _), lists in zip(fitting, expected, strict=True)]
+
+    def refuse(arrays):
+        raise RuntimeError("in Python")
+
+    for function in (one, two):
+        monkeypatch.setattr(function, "_general", refuse)
+    for (function, arrays), values in zip(fitting, expected, strict=True):
+        got = function(*arrays)
+        for a, b in zip(got, values, strict=True) if function is two else [(got, values)]:
+            np.testing.assert_array_equal(a, b)
+            assert a.shape == b.shape
+    for function, arrays in strange:
+        with pytest.raises(RuntimeError, match="in Python"):
+            function(*arrays)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators have rules of their own")
+def test_several_big_results_do_not_fetch_their_memory_anew():
+    resource = pytest.importorskip("resource")
+    graph = Graph()
+    refs = tuple(graph.input(f"x{k}").ref for k in range(4))
+    outputs = tuple(Port(f"y{k}", (4,)) for k in range(3))
+    function = build(Program("copies", (Port("x", (4,)),), outputs, graph, refs * 3))
+    x = np.ones((15_000, 4))
+
+    def faults():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+    for _ in range(5):
+        function(x)
+    before = faults()
+    for _ in range(10):
+        function(x)
+    assert faults() - before < 100  # ten times 3 x 480 kB are 3500 pages
 
 
 def test_leading_axes_broadcast(function):
@@ -256,15 +320,90 @@ def test_raw_outlives_its_function():
     assert out.tolist() == [3.0, 5.0, 7.0]
 
 
-def test_no_references_leak():
-    function = build(scale())
-    x, out = np.ones(3), np.empty(3)
-    before = [sys.getrefcount(value) for value in (None, True, x, out)]
-    for _ in range(1000):
-        function.raw(out, x)
-        function(x)
-    after = [sys.getrefcount(value) for value in (None, True, x, out)]
-    assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True))
+def test_a_call_outlives_its_function():
+    call = build(scale()).__call__
+    gc.collect()
+    assert call(np.array([1.0, 2.0, 3.0])).tolist() == [3.0, 5.0, 7.0]
+    assert call([1.0, 2.0, 3.0]).tolist() == [3.0, 5.0, 7.0]
+
+
+def test_a_function_no_longer_used_goes(scaled):
+    function = build(scale(), scaled.backend)
+    seen = weakref.ref(function)
+    del function
+    gc.collect()
+    assert seen() is None
+
+
+def test_results_own_their_memory(scaled):
+    y = scaled(np.ones(3))
+    assert type(y) is np.ndarray
+    assert y.dtype == np.float64
+    assert y.flags.owndata
+    assert y.flags.carray
+
+
+DOUBLE = np.dtype("float64")
+LASTING = {
+    "raw": lambda one, two, x, v: one.raw(np.empty_like(x), x),
+    "one output": lambda one, two, x, v: one(x),
+    "by name": lambda one, two, x, v: one(x=x),
+    "two outputs": lambda one, two, x, v: two(x, v, 1.0),
+    "wrong shape": lambda one, two, x, v: one(v),
+    "not finite": lambda one, two, x, v: one(np.zeros_like(x)),
+    "batch": lambda one, two, x, v: two(x[None], v, 1.0),
+}
+
+
+@pytest.mark.parametrize("case", LASTING)
+def test_no_references_leak(case):
+    one, two = build(scale()), build(sample())
+    x, v = np.ones(3), np.ones(2)
+    direct = case in ("one output", "by name", "two outputs")
+    watched = (None, True, x, v, one.program, two.program, *([DOUBLE] if direct else []))  # np.empty keeps dtypes
+
+    def counted():
+        for _ in range(1000):
+            with contextlib.suppress(KinemorphError):
+                LASTING[case](one, two, x, v)
+        gc.collect()
+        return [*map(sys.getrefcount, watched), sys.getallocatedblocks()]
+
+    before = counted()
+    assert all(after - count < 200 for after, count in zip(counted(), before, strict=True))
+
+
+@pytest.mark.parametrize("program", [scale, sample])
+def test_a_call_without_memory_raises(program):
+    memory = pytest.importorskip("_testcapi", reason="CPython's test module makes allocations fail")
+    function = build(program())
+    arguments = tuple(np.ones(port.shape) for port in function.program.inputs)
+    result, failures = None, 0
+    for k in range(20):
+        memory.set_nomemory(k, k + 1)  # after k allocations that succeed one fails
+        try:
+            result = function(*arguments)
+        except MemoryError:
+            failures += 1
+        memory.remove_mem_hooks()
+        if result is not None:
+            break
+    assert failures >= len(function.program.outputs)
+    assert result is not None
+
+
+def test_inputs_by_name(function):
+    q, v, t = states(1)
+    expected = function(q[0], v[0], t[0])
+    for got in (function(q[0], v[0], t=t[0]), function(t=t[0], v=v[0], q=q[0]), function(q[0], t=float(t[0]), v=v[0])):
+        np.testing.assert_array_equal(got[0], expected[0])
+        np.testing.assert_array_equal(got[1], expected[1])
+    with pytest.raises(ShapeError, match=r"'sample' takes the inputs q \(3,\).*2 were given by place and w by name"):
+        function(q[0], v[0], w=t)
+
+
+def test_its_signature_is_its_inputs(function):
+    assert str(inspect.signature(function)) == "(q, v, t)"
 
 
 def test_compiling_and_calling_in_threads():

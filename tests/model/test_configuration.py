@@ -116,6 +116,30 @@ def test_random_configurations_respect_limits_and_couplings() -> None:
         assert q[2] == pytest.approx(-2.0 * q[0] + 0.1)
 
 
+HUGE = 1.7e308
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "expected"),
+    [
+        (-HUGE, HUGE, (-np.pi, np.pi)),
+        (-1e9, 1e9, (-np.pi, np.pi)),
+        (0.5, HUGE, (0.5, 0.5 + np.pi)),
+        (-HUGE, -4.0, (-4.0 - np.pi, -4.0)),
+        (2e6, 2e6 + 1.0, (2e6, 2e6 + 1.0)),
+    ],
+)
+def test_limits_too_wide_to_mean_anything_count_as_none(
+    lower: float, upper: float, expected: tuple[float, float]
+) -> None:
+    builder = RobotBuilder("wheel").body("wheel", 1.0, inertia=(0.1, 0.1, 0.1))
+    robot = builder.joint("j", "revolute", "world", "wheel", lower=lower, upper=upper).build()
+    rng = np.random.default_rng(0)
+    drawn = [random_configuration(robot, rng)[0] for _ in range(50)]
+    assert expected[0] <= min(drawn) and max(drawn) <= expected[1]
+    assert max(drawn) - min(drawn) > 0.5 * (expected[1] - expected[0])
+
+
 def test_integrate_can_be_traced(zoo: Robot) -> None:
     graph = Graph()
     q = [graph.input(f"q{i}") for i in range(zoo.nq)]

@@ -7,6 +7,7 @@ C-contiguous arrays of the function's precision as they are and stays on the cal
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
@@ -20,7 +21,8 @@ from kinemorph.codegen.backends import Array, Kernel, Precision
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.printing import entry_names
 from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.threads import default_threads, in_threads, shares
+from kinemorph.codegen.results import make_room, room_from
+from kinemorph.codegen.threads import cost_in_batch, default_threads, in_threads, shares
 from kinemorph.errors import KinemorphError, ShapeError
 
 Shape = tuple[int, ...]
@@ -38,6 +40,20 @@ class CompiledFunction:
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
     an input. It answers whether every number written is finite.
     """
+
+    # Python looks for `__call__` in the class, where a slot hands out what the instance keeps in it: so a call goes
+    # straight to machine code, without a Python function in between that would take longer than a small kernel
+    __slots__ = {
+        "__call__": """Evaluates one state or a batch.
+
+        Each input has shape (*batch, *port.shape); leading axes broadcast against each other. Inputs may be given by
+        name. Returns one array of shape (*batch, *port.shape), or a tuple of arrays in port order. Raises ShapeError
+        for an input that does not fit or is not finite, KinemorphError where finite inputs give a result that is not.
+        """,
+        "__dict__": "everything else",
+        "__weakref__": "",
+    }
+    __call__: Callable[..., Any]
 
     def __init__(
         self,
@@ -61,10 +77,13 @@ class CompiledFunction:
         self._lanes = kernel.lanes
         self.raw: Callable[..., bool] = kernel.raw or self._raw
         self._run = kernel.run
-        self._call = kernel.call
         self.kernel_address = kernel.address
         self._shapes = tuple(port.shape for port in program.outputs)
-        self._single = self._shapes[0] if len(self._shapes) == 1 else None
+        self._single = len(self._shapes) == 1
+        self._room_from = room_from(program.outputs)
+        if self._room_from == 1:  # once for the calls of one state, which make their results themselves
+            make_room(1, program.outputs)
+        self.__call__ = kernel.call(self._otherwise) if kernel.call else self._otherwise
 
     @cached_property
     def source(self) -> str:
@@ -72,29 +91,22 @@ class CompiledFunction:
         return self._source()
 
     @cached_property
+    def __signature__(self) -> inspect.Signature:
+        """The inputs by name."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(port.name, kind) for port in self.program.inputs])
+
+    @cached_property
     def _cost(self) -> int:
-        return int(self.program.cost)
+        return cost_in_batch(self.program)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {_listed(self.program.inputs)} -> {_listed(self.program.outputs)}; {self.ops} ops>"
 
-    def __call__(self, *arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
-        """Evaluates one state or a batch.
-
-        Each input has shape (*batch, *port.shape); leading axes broadcast against each other. Inputs may be given by
-        name. Returns one array of shape (*batch, *port.shape), or a tuple of arrays in port order. Raises ShapeError
-        for an input that does not fit or is not finite, KinemorphError where finite inputs give a result that is not.
-        """
+    def _otherwise(self, *arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
+        """The call that has no direct entry, or does not fit it."""
         if named:
-            arrays = self._in_order(arrays, named)
-        if self._call is not None:
-            out: Any
-            if self._single is not None:
-                out = self._empty(self._single)
-            else:
-                out = tuple(map(self._empty, self._shapes))
-            if self._call(out, *arrays) is True:
-                return out
+            return self(*self._in_order(arrays, named))
         return self._general(arrays)
 
     def _in_order(
@@ -118,20 +130,29 @@ class CompiledFunction:
             )
         ins = [self._as_floats(port, array) for port, array in zip(ports, arrays, strict=True)]
         batches = [array.shape[: array.ndim - len(port.shape)] for port, array in zip(ports, ins, strict=True)]
+        batch = self._common(batches)
+        n = math.prod(batch)
+        blocks = [_block(port, array, batch) for port, array in zip(ports, ins, strict=True)]
+        if n >= self._room_from:
+            make_room(n, self.program.outputs)
+        outs = [self._empty(batch + shape) for shape in self._shapes]
+        if n and not self._run_shared(n, outs, blocks):
+            self._explain(n, outs, blocks)
+        return outs[0] if self._single else tuple(outs)
+
+    def _common(self, batches: Sequence[Shape]) -> Shape:
+        """The leading axes of the result."""
+        different = set(batches) - {()}
+        if len(different) < 2:
+            return different.pop() if different else ()
         try:
-            batch = np.broadcast_shapes(*batches)
+            return np.broadcast_shapes(*batches)
         except ValueError:
-            listed = ", ".join(f"{port.name} {shape}" for port, shape in zip(ports, batches, strict=True))
+            listed = ", ".join(f"{port.name} {at}" for port, at in zip(self.program.inputs, batches, strict=True))
             raise ShapeError(
                 f"function '{self.name}': the leading axes of its inputs do not broadcast ({listed}). "
                 "Give each input the same batch shape, or none."
             ) from None
-        n = math.prod(batch)
-        blocks = [_block(port, array, batch) for port, array in zip(ports, ins, strict=True)]
-        outs = [self._empty(batch + shape) for shape in self._shapes]
-        if n and not self._run_shared(n, outs, blocks):
-            self._explain(n, outs, blocks)
-        return outs[0] if self._single is not None else tuple(outs)
 
     def _run_shared(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> bool:
         """Runs the kernel, on several threads where the batch is big enough to pay for them."""
@@ -153,20 +174,21 @@ class CompiledFunction:
 
     def _as_floats(self, port: Port, given: npt.ArrayLike) -> Array:
         """An input as an array of the function's precision whose last axes are the port's."""
-        label = f"function '{self.name}': input '{port.name}'"
+        shape = port.shape
         try:
             array = np.asarray(given)
         except ValueError:
-            raise ShapeError(f"{label} is a ragged sequence; expected shape (..., {_inner(port)}).") from None
-        if array.dtype.kind not in "fiub":
-            raise ShapeError(f"{label} has dtype {array.dtype}; expected real numbers that convert to {self.dtype}.")
-        shape = port.shape
+            raise self._misfit(port, f"is a ragged sequence; expected shape (..., {_inner(port)}).") from None
+        if array.dtype != self.dtype and array.dtype.kind not in "fiub":
+            expected = f"real numbers that convert to {self.dtype}"
+            raise self._misfit(port, f"has dtype {array.dtype}; expected {expected}.")
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-            raise ShapeError(
-                f"{label} has shape {array.shape}; expected {shape} for one state or (..., {_inner(port)}) for a "
-                "batch. " + _remedy(port, array.shape)
-            )
-        return array.astype(self.dtype, copy=False)
+            expected = f"{shape} for one state or (..., {_inner(port)}) for a batch"
+            raise self._misfit(port, f"has shape {array.shape}; expected {expected}. {_remedy(port, array.shape)}")
+        return array if array.dtype == self.dtype else array.astype(self.dtype)
+
+    def _misfit(self, port: Port, why: str) -> ShapeError:
+        return ShapeError(f"function '{self.name}': input '{port.name}' {why}")
 
     def _explain(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> NoReturn:
         """Raises the error for a result that is not finite: names the input to blame, or the first bad output."""
@@ -194,17 +216,18 @@ class CompiledFunction:
 
     def _raw(self, out: Any, *inputs: Array) -> bool:
         """The call without checks, for a backend that has no direct entry."""
-        outs = [out] if self._single is not None else list(out)
+        outs = [out] if self._single else list(out)
         sizes = [(out.size, port.size) for out, port in zip(outs, self.program.outputs, strict=True) if port.size]
         return self._run(sizes[0][0] // sizes[0][1] if sizes else 1, outs, inputs)
 
 
 def _block(port: Port, array: Array, batch: Shape) -> Array:
     """An input as contiguous blocks, or as one where it has no batch of its own."""
-    if array.size != port.size:
-        array = np.broadcast_to(array, batch + port.shape)
-    array = np.ascontiguousarray(array)
-    return array if array.flags.aligned else array.copy()
+    whole = batch + port.shape
+    if array.shape != whole and array.size != port.size:
+        array = np.broadcast_to(array, whole)
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else array.copy(order="C")
 
 
 def _listed(ports: Sequence[Port]) -> str:

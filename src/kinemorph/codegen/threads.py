@@ -12,9 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
 
+from kinemorph.codegen.backends import Signature
 from kinemorph.errors import KinemorphError
 
-LEAST = 2_000_000  # operations times states in a share: a few hundred microseconds, several times a thread's wake-up
+WRITING = 20  # operations that take as long as to write one number to memory
+LEAST = 8_000_000  # cost times states in a share: a few hundred microseconds, several times a thread's wake-up
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,8 +34,18 @@ def default_threads() -> int:
     return int(wanted)
 
 
+def cost_in_batch(program: Signature) -> int:
+    """What a state costs where many follow each other: operations, and writing the results."""
+    return program.cost + WRITING * sum(port.size for port in program.outputs)
+
+
+def shared_from(cost: int) -> int:
+    """The number of states from which a second thread pays. `cost`: that of one state."""
+    return -(-2 * LEAST // max(cost, 1))
+
+
 def shares(n: int, lanes: int, threads: int, cost: int) -> list[int]:
-    """Where the shares of n states begin, and n; one share where more do not pay. `cost`: operations per state."""
+    """Where the shares of n states begin, and n; one share where more do not pay. `cost`: that of one state."""
     if not lanes:
         return [0, n]
     blocks = -(-n // lanes)

@@ -35,6 +35,8 @@ from kinemorph.model.joint import Axis, Joint
 from kinemorph.model.parameter import Lookup, evaluate, evaluate_all
 from kinemorph.model.robot import Array, Robot
 
+UNBOUNDED = 1e6  # [rad] or [m]: limits beyond are written for "none"
+
 # ── one row per primitive ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -170,8 +172,9 @@ def neutral(robot: Robot) -> Array:
 def random_configuration(robot: Robot, rng: np.random.Generator) -> Array:
     """A random configuration, shape (nq,).
 
-    Within the limits where there are any, else angles in [-pi, pi] and lengths in [-1, 1] m; quaternions uniform over
-    all rotations. Coupled joints follow their leaders, which stay where all their followers are within limits too.
+    Within the limits where there are any, else angles in [-pi, pi] and lengths in [-1, 1] m; in a range wider than 1e6
+    a limit beyond 1e6 counts as none. Quaternions are uniform over all rotations. Coupled joints follow their leaders,
+    which stay where all their followers are within limits too.
     """
     q = neutral(robot)
     lower, upper = coupled_limits(robot)
@@ -181,9 +184,7 @@ def random_configuration(robot: Robot, rng: np.random.Generator) -> Array:
         part = q[at]  # a view
         for i, (unit, low, high) in enumerate(zip(joint.table.q_units, lower[at], upper[at], strict=True)):
             if unit:
-                low = low if np.isfinite(low) else min(-reach[unit], high - reach[unit])
-                high = high if np.isfinite(high) else max(reach[unit], low + reach[unit])
-                part[i] = rng.uniform(low, high)
+                part[i] = rng.uniform(*_bounded(float(low), float(high), reach[unit]))
         turning = [i for i, unit in enumerate(joint.table.q_units) if not unit]
         if turning:
             quaternion = rng.normal(size=4)
@@ -191,6 +192,14 @@ def random_configuration(robot: Robot, rng: np.random.Generator) -> Array:
     for follower, (leader, multiplier, offset) in followers(robot.couplings).items():
         q[robot.q_slice(follower)] = multiplier * q[robot.q_slice(leader)] + offset
     return q
+
+
+def _bounded(low: float, high: float, reach: float) -> tuple[float, float]:
+    """A range to draw from: where a side has no limit, or none that means anything, as far as `reach` from zero."""
+    if high - low > UNBOUNDED:
+        low, high = low if low >= -UNBOUNDED else -math.inf, high if high <= UNBOUNDED else math.inf
+    low = low if math.isfinite(low) else min(-reach, high - reach)
+    return low, high if math.isfinite(high) else max(reach, low + reach)
 
 
 def integrate(robot: Robot, q: Any, v: Any) -> Any:

@@ -20,7 +20,7 @@ Array = npt.NDArray[np.floating[Any]]
 
 
 class Signature(Protocol):
-    """What programs of every kind show outside: a name, and named, shaped inputs and outputs."""
+    """What programs of every kind show outside: a name, named, shaped inputs and outputs, the cost of a state."""
 
     @property
     def name(self) -> str: ...
@@ -28,6 +28,8 @@ class Signature(Protocol):
     def inputs(self) -> tuple[Port, ...]: ...
     @property
     def outputs(self) -> tuple[Port, ...]: ...
+    @property
+    def cost(self) -> int: ...
 
 
 Run = Callable[[int, Sequence[Array], Sequence[Array]], bool]
@@ -43,9 +45,10 @@ class Kernel:
     n blocks, or one block that serves every state. It returns whether every number written is finite. Where the outputs
     have leading axes, a state's result is the same for every n and at every place.
 
-    `raw(out, *ins)` and `call(out, *ins)` are direct entries where a backend has them, else None; `out` is a tuple
-    where there are several outputs, and both answer as `run` does. `raw` evaluates as many states as `out` holds.
-    `call` evaluates one state whose arrays have exactly the ports' shapes, and answers None where they have not.
+    `raw` and `call` are direct entries where a backend has them, else None. `raw(out, *ins)` evaluates as many states
+    as `out` holds, a tuple where there are several outputs, and answers as `run` does. `call(otherwise)` makes a
+    function of the inputs that returns fresh arrays, a tuple where there are several outputs. Calls that it is not made
+    for, and those whose result is not finite, it hands to `otherwise`.
 
     `source()` is what was emitted. `lanes` is how many states are computed side by side; 0 says that `run` holds the
     interpreter lock, so that threads do not pay. `address` is where machine code for one state begins, a C function
@@ -55,6 +58,6 @@ class Kernel:
     source: Callable[[], str]
     run: Run
     raw: Callable[..., bool] | None = None
-    call: Callable[..., Any] | None = None
+    call: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     lanes: int = 0
     address: int = 0
