@@ -18,11 +18,12 @@ from itertools import islice
 from kinemorph.blocks import Block, Item
 from kinemorph.codegen.backends import Signature
 from kinemorph.codegen.backends.llvm_math import ROTATIONS, Real, spellings
-from kinemorph.codegen.graph import LEAVES
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.schedule import Plan
 
 WIDTHS = (8, 4, 2, 1)  # in which sincos is emitted for plain numbers
+PLAIN = ("add", "sub", "mul")  # ops that angles are made of,
+NEARLY = 2  # and how many of them in a row are computed early, to have more angles in one sincos
 SMALL = 40  # ops up to which a called program is inlined
 
 
@@ -125,17 +126,20 @@ class Chunks:
                 self._made(i, f"%n{i}")
             elif op in ROTATIONS:
                 if i in waiting:
-                    waiting -= self._rotate(i, waiting, inside)
-            else:
-                text = self.spellings[op].format(*map(self.value, args))
-                self.lines.append(f"  %n{i} = {text}")
-                self._made(i, f"%n{i}")
+                    waiting -= self._rotate(waiting, inside)
+            elif i not in self.names:  # an angle may have been made early
+                self._op(i)
         for value, base, entry in self.late:
             self._write(value, base, entry)
         inlined = "alwaysinline" if self.in_order and len(ids) <= SMALL else "noinline"
         signature = self._signature("" if self.in_order else "ptr noalias %scratch")
         body = "\n".join(self.lines)
         return f"define internal void @{name}({signature}) {inlined} nounwind {{\n{body}\n  ret void\n}}"
+
+    def _op(self, i: int) -> None:
+        op, *args = self.nodes[i]
+        self.lines.append(f"  %n{i} = {self.spellings[op].format(*map(self.value, args))}")
+        self._made(i, f"%n{i}")
 
     def value(self, ref: int) -> str:
         """A signed reference as an operand; loads or negates it where that has not been done in this function."""
@@ -197,15 +201,15 @@ class Chunks:
 
     # ── sin, cos and tan ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def _rotate(self, first: int, waiting: set[int], inside: set[int]) -> set[int]:
-        """Computes `first` and all waiting sin, cos and tan whose argument is at hand. Gives the nodes done."""
-
-        def at_hand(i: int) -> bool:
-            arg = abs(self.nodes[i][1])
-            return arg in self.names or self.nodes[arg][0] in LEAVES or arg not in inside
-
-        ready = [i for i in sorted(waiting) if at_hand(i)]
-        assert first in ready, "an argument comes before its reader"
+    def _rotate(self, waiting: set[int], inside: set[int]) -> set[int]:
+        """Computes all waiting sin, cos and tan whose argument is at hand, or nearly. Gives the nodes done."""
+        ready = []
+        for i in sorted(waiting):
+            missing = self._missing(abs(self.nodes[i][1]), inside)
+            if missing is not None:
+                for k in missing:
+                    self._op(k)
+                ready.append(i)
         families: dict[int, list[int]] = {}
         for i in ready:
             families.setdefault(self.nodes[i][1], []).append(i)
@@ -220,20 +224,40 @@ class Chunks:
                 self._made(i, results[op])
         return set(ready)
 
+    def _missing(self, i: int, inside: set[int], most: int = NEARLY) -> list[int] | None:
+        """The operations of this chunk that node i still wants, in order; None where it is far from made."""
+        if i in self.names or i not in inside:
+            return []
+        op, *args = self.nodes[i]
+        if not most or op not in PLAIN:
+            return None
+        wanted: dict[int, None] = {}
+        for arg in args:
+            before = self._missing(abs(arg), inside, most - 1)
+            if before is None:
+                return None
+            wanted.update(dict.fromkeys(before))
+        return [*wanted, i]
+
     def _sincos_of_states(self, arguments: Sequence[int]) -> list[tuple[str, str]]:
         """All arguments in one call, through memory: their sines and cosines are too many for the registers anyway."""
-        real = self.real
+        real, count = self.real, len(arguments)
         self.rotation_types.add(real)
         tag = len(self.lines)
-        for name, kind in (("angles", real.text), ("turned", f"{{ {real.text}, {real.text} }}")):
-            self.lines.append(f"  %{name}{tag} = alloca [{len(arguments)} x {kind}], align 64")
-        for k, ref in enumerate(arguments):
-            self._write(self.value(ref), f"%angles{tag}", k)
-        passed = f"ptr %angles{tag}, ptr %turned{tag}, i64 {len(arguments)}"
-        self.lines.append(f"  call void @sincos.many.{real.suffix}({passed})")
-        for k in range(2 * len(arguments)):
+        self.lines.append(f"  %turned{tag} = alloca [{count} x {{ {real.text}, {real.text} }}], align 64")
+        inputs = [ref for ref in arguments if ref > 0 and self.nodes[ref][0] == "input"]
+        places = [self.places[self.nodes[ref][1]] for ref in inputs] or [("", 0)]
+        base, first = places[0]
+        if base and places == [(base, first + k) for k in range(count)]:  # neighbors in an input
+            self.lines.append(f"  %angles{tag} = getelementptr inbounds {real.text}, ptr {base}, i64 {first}")
+        else:
+            self.lines.append(f"  %angles{tag} = alloca [{count} x {real.text}], align 64")
+            for k, ref in enumerate(arguments):
+                self._write(self.value(ref), f"%angles{tag}", k)
+        self.lines.append(f"  call void @sincos.many.{real.suffix}(ptr %angles{tag}, ptr %turned{tag}, i64 {count})")
+        for k in range(2 * count):
             self._read(f"%sc{tag}.{k}", f"%turned{tag}", k)
-        return [(f"%sc{tag}.{2 * k}", f"%sc{tag}.{2 * k + 1}") for k in range(len(arguments))]
+        return [(f"%sc{tag}.{2 * k}", f"%sc{tag}.{2 * k + 1}") for k in range(count)]
 
     def _sincos_in_lanes(self, arguments: Sequence[int]) -> list[tuple[str, str]]:
         """Plain numbers side by side, up to eight in a call."""
