@@ -196,7 +196,8 @@ class LeastSquares(Block):
                 R[:, j] *= scale[:, None]
                 Y[:, j] *= scale[:, None]
             X = np.einsum("sjn,sjk->snk", R, Y)
-            X += 0.0 * np.sum(entries, axis=1)[:, None, None]  # what is not finite stays seen
+            size = np.sum(entries[:, : m * n] ** 2, axis=1)
+            X += 0.0 * size[:, None, None]  # what is not finite in A, or too big to be squared, stays seen
         return (*X.reshape(states, n * k).T, rank)
 
 

@@ -325,7 +325,8 @@ class Dynamics:
         bias = self._recursion.bias_forces(tree, q, v, *loads)
         rest = [force - held for force, held in zip(tau, bias, strict=True)]
         J, gamma = loops.constraint_jacobian(tree, q), loops.constraint_bias(tree, q, v)
-        return loops.constrained_dynamics(self._recursion.mass_matrix(tree, q), rest, J, gamma)
+        weights = loops.constraint_weights(tree, q, J)
+        return loops.constrained_dynamics(self._recursion.mass_matrix(tree, q), rest, J, gamma, weights)
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 

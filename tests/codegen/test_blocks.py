@@ -8,7 +8,7 @@ import pytest
 from kinemorph.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.codegen.routines import routine
 from kinemorph.codegen.tracing import trace
-from ways import all_ways, assert_agrees
+from ways import WAYS, all_ways, assert_agrees, interpreted
 
 STATES = 11
 
@@ -88,6 +88,20 @@ def test_what_is_not_finite_stays_seen() -> None:
         entries = np.ones(block.n_in) + np.arange(block.n_in)
         entries[1] = np.nan
         assert np.isnan(block.meaning(*entries)[0]).all()
+
+
+@all_ways
+def test_a_column_that_is_not_finite_leaves_the_others_alone(way: str) -> None:
+    block = LeastSquares(3, 2, 2)
+    entries = fit_entries(block)
+    exact = np.stack(block.meaning(*entries.T), axis=-1)
+    entries[4, -1] = np.nan  # in the second column of B
+    entries[7, :6] *= 1e200  # too big to be squared
+    whole = trace(lambda x: x[0].block(block, x), {"x": (block.n_in,)}, name=block.label)
+    exact[4, [1, 3]], exact[7, :4] = np.nan, np.nan
+    for run in (interpreted, WAYS[way]):
+        (found,) = run(whole, [entries])
+        assert np.allclose(found[:, :4], exact[:, :4], rtol=1e-12, atol=1e-12, equal_nan=True)
 
 
 def test_table_is_its_pieces_and_its_derivative_theirs() -> None:

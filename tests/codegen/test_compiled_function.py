@@ -16,6 +16,7 @@ from kinemorph.codegen.backends import python_objects
 from kinemorph.codegen.compile import build, runnable_backends
 from kinemorph.codegen.graph import Graph
 from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.tracing import trace
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 
 
@@ -188,6 +189,12 @@ def test_empty_port():
         none, y = build(program, backend)([1.0, 2.0], np.zeros(0))
         assert none.shape == (2, 0)
         assert y.tolist() == [1.0, 2.0]
+
+
+def test_nothing_but_empty_outputs():
+    program = trace(lambda x: [], {"x": ()}, name="nothing")
+    for backend in runnable_backends():
+        assert build(program, backend)(np.zeros(3)).shape == (3, 0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 200])

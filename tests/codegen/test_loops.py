@@ -129,6 +129,18 @@ def test_loop_programs_call_loop_programs(way: str) -> None:
     assert np.array_equal(turned, x[:, [0, 1, 2, 3, 4, 0]])
 
 
+@all_ways
+def test_an_empty_view_moves_nothing(way: str) -> None:
+    loop = LoopBuilder("empty", inputs={"x": (3,)}, outputs={"y": (3,)})
+    loop.copy(loop["y"], loop["x"])
+    with loop.if_(loop["x"][0]):
+        loop.copy(loop["y"].part(1, 0), loop["x"].part(0, 0))
+        loop.copy(loop["y"][0], loop["x"][0])
+    (x,) = rng_inputs(loop.program())
+    (y,) = assert_agrees(way, loop.program(), [x])
+    assert np.array_equal(y, x)
+
+
 # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -209,10 +221,30 @@ def test_newton(way: str) -> None:
     assert np.abs(found[done, 0] ** 2 + found[done, 1] ** 2 - c[done]).max() < 1e-12
 
 
+@all_ways
+def test_newton_never_takes_a_nan_for_a_solution(way: str) -> None:
+    """Not at the start, and not from a step that leaves the domain: that one is halved."""
+    residual = trace(lambda x: [x[0].log(), x[1]], {"x": (2,)}, name="domain")
+    x = np.array([[-1.0, 0.0], [3.0, 0.0], [0.5, 0.0]])  # the first step from 3 leads to -0.3
+    found, error, passes = assert_agrees(way, newton(residual), [x, np.full(3, 1e-14), np.full(3, 20.0)])
+    assert np.isnan(error[0]) and passes[0] == 0
+    assert np.allclose(found[1:], [1.0, 0.0], atol=1e-14) and (error[1:] <= 1e-14).all()
+
+
 def test_newton_with_repeated_rows_and_more_unknowns_than_equations() -> None:
     sphere = trace(lambda x: [x[0] ** 2 + x[1] ** 2 + x[2] ** 2 - 1.0] * 2, {"x": (3,)}, name="sphere")
     found, error, _ = build(newton(sphere), "interpreter")([0.3, -0.4, 1.2], 1e-14, 30.0)
     assert error < 1e-14 and np.allclose(found / np.linalg.norm(found), np.array([0.3, -0.4, 1.2]) / 1.3, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("around", "sought", "name"),
+    [(fixed_steps, "y", "dt"), (fixed_steps, "y", "y_end"), (adaptive_steps, "y", "limit"), (newton, "x", "tolerance")],
+)
+def test_numbers_of_the_loop_are_not_taken_for_those_of_the_program(around: Any, sought: str, name: str) -> None:
+    program = trace(lambda x, p: [p * x[0]], {sought: (1,), name: ()}, name="held")
+    with pytest.raises(CompileError, match=f"program 'held' has an input '{name}'"):
+        around(program)
 
 
 def test_a_thousand_steps_are_one_foreign_call() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
-from kinemorph.algebra.groups import rotation_to_quat
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, rotation_to_quat, translation
 from kinemorph.deriving import derive
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.loops import CONDITIONS
+from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, random_configuration
 from kinemorph.model.joint import CLOSURE_ROWS, JOINT_KINDS
@@ -67,6 +70,11 @@ def test_a_loop_repeating_a_joint_constrains_nothing(kind: str) -> None:
     assert np.abs(d.constraint_error(q)).max() < 1e-14
     assert np.abs(d.constraint_jacobian(q)).max() < 1e-14
     assert np.abs(d.constraint_bias(q, v)).max() < 1e-13
+    tau = rng.normal(size=robot.nv)
+    a = derive(joined(kind, 3), backend="interpreter").forward_dynamics(q, v, tau)
+    assert np.abs(d.forward_dynamics(q, v, tau) - a).max() < 1e-13 * np.abs(a).max()
+    forces, rank = d.constraint_forces(q, v, tau)
+    assert rank == 0 and not forces.any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,6 +135,64 @@ def test_the_four_bar_keeps_its_loop_and_its_energy_rate(closure: str) -> None:
     assert power == pytest.approx(v @ tau, abs=1e-12)  # constraint forces do no work
     by_energy = derive(robot, "lagrange", backend="interpreter").forward_dynamics(CLOSED, v, tau)
     assert np.abs(a - by_energy).max() < 1e-12 * np.abs(a).max()
+
+
+def mounted_four_bar(mount: Pose, masses: Sequence[float], scale: float) -> Robot:
+    """The four-bar of the library, of any size, in the x-y plane of `mount`, its rods hanging the same way."""
+    lengths = [scale * x for x in (0.3, 0.9, 0.7)]
+    gravity = tuple(-9.81 * row[1] for row in mount.R)
+    builder = RobotBuilder("mounted", gravity=gravity)
+    for name, mass, length in zip("abc", masses, lengths, strict=True):
+        builder.add(Body.rod(name, mass, length, (0.5 * length, 0.0, 0.0), axis="x", radius=0.015 * scale))
+    z = (0.0, 0.0, 1.0)
+    builder.joint("q1", "revolute", "world", "a", placement=mount, axis=z)
+    builder.joint("q2", "revolute", "a", "b", translation=(lengths[0], 0.0, 0.0), axis=z)
+    builder.joint("q3", "revolute", "world", "c", placement=compose(mount, translation((scale, 0.0, 0.0))), axis=z)
+    ends = {"translation": (lengths[1], 0.0, 0.0), "child_placement": translation((lengths[2], 0.0, 0.0))}
+    return builder.joint("closure", "revolute", "b", "c", **ends, axis=z).build()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("masses", [(0.5, 1.0, 0.8), (1e3, 1e-3, 1.0), (1e-6, 1.0, 1e6)])
+def test_a_planar_loop_askew_in_space_moves_as_one_along_the_axes(masses: Sequence[float], scale: float) -> None:
+    """Where rows of J would be zero but for rounding, they constrain nothing."""
+    straight, *askew = (
+        derive(mounted_four_bar(mount, masses, scale), backend="interpreter")
+        for mount in (IDENTITY, *(random_pose(np.random.default_rng(seed), scale) for seed in range(3)))
+    )
+    v = np.linalg.svd(straight.constraint_jacobian(CLOSED))[2][-1]
+    tau = scale**2 * np.array([0.4, -0.1, -0.2])
+    a, (forces, rank) = straight.forward_dynamics(CLOSED, v, tau), straight.constraint_forces(CLOSED, v, tau)
+    for d in askew:
+        found, own_rank = d.constraint_forces(CLOSED, v, tau)
+        assert rank == own_rank == 2
+        assert np.abs(d.forward_dynamics(CLOSED, v, tau) - a).max() < 1e-8 * np.abs(a).max()
+        assert np.abs(found - forces).max() < 1e-8 * np.abs(forces).max()
+
+
+def test_a_loop_that_repeats_a_constraint_moves_though_not_quite_closed() -> None:
+    """Sarrus' linkage: two planes of three hinges lift a plate straight up; one of its five rows repeats others."""
+    rng = np.random.default_rng(1)
+    builder, mount = RobotBuilder("sarrus"), random_pose(rng)
+    for name in ("a1", "a2", "plate", "b1", "b2"):
+        builder.add(random_body(rng, name))
+    at = [compose(mount, translation(p)) for p in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))]
+    x, y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+    builder.joint("A1", "revolute", "world", "a1", placement=at[0], axis=y)
+    builder.joint("A2", "revolute", "a1", "a2", translation=(0.5, 0.0, 0.5), axis=y)
+    builder.joint("A3", "revolute", "a2", "plate", translation=(-0.5, 0.0, 0.5), axis=y)
+    builder.joint("B1", "revolute", "world", "b1", placement=at[1], axis=x)
+    builder.joint("B2", "revolute", "b1", "b2", translation=(0.0, 0.5, 0.5), axis=x)
+    end = translation((-1.0, 1.0, 0.0))
+    builder.joint("B3", "revolute", "b2", "plate", translation=(0.0, -0.5, 0.5), child_placement=end, axis=x)
+    d = derive(builder.build(), backend="interpreter")
+    closed, tau = np.zeros(5), rng.normal(size=5)
+    v = np.linalg.svd(d.constraint_jacobian(closed))[2][-1]
+    a = d.forward_dynamics(closed, v, tau)
+    for off in (0.0, 1e-9, 1e-7):
+        q = closed + off * rng.normal(size=5)
+        assert d.constraint_forces(q, v, tau)[1] == 4
+        assert np.abs(d.forward_dynamics(q, v, tau) - a).max() <= 1e-12 + 20.0 * off * np.abs(a).max()
 
 
 def test_the_four_bar_against_one_coordinate() -> None:

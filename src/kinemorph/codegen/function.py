@@ -136,7 +136,7 @@ class CompiledFunction:
         if n >= self._room_from:
             make_room(n, self.program.outputs)
         outs = [self._empty(batch + shape) for shape in self._shapes]
-        if n and not self._run_shared(n, outs, blocks):
+        if any(out.size for out in outs) and not self._run_shared(n, outs, blocks):
             self._explain(n, outs, blocks)
         return outs[0] if self._single else tuple(outs)
 

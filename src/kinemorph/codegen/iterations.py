@@ -180,7 +180,7 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
         )
     m, n = residual.outputs[0].size, places[by].size
     ends = {"solution": (n,), "error": (), "iterations": ()}
-    loop = LoopBuilder(f"newton of {residual.name}", _shapes(residual) | {"tolerance": (), "limit": ()}, ends)
+    loop = _builder("newton", residual, {"tolerance": (), "limit": ()}, ends)
     x, error, count = loop["solution"], loop["error"], loop["iterations"]
     system, found = loop.buffer("system", (m * n + m,)), loop.buffer("found", (n + 1,))
     rest, trial, size = loop.buffer("rest", (m,)), loop.buffer("trial", (n,)), loop.buffer("size")
@@ -194,7 +194,7 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
         loop.call(residual, [rest], inputs(at))
         loop.let(size, lambda: 0.0)
         with loop.repeat(m) as i:
-            loop.let(size, lambda e, r: (abs(r) <= e).where(e, abs(r)), size, rest[i])  # a NaN stays
+            loop.let(size, lambda e, r: e.maximum(abs(r)), size, rest[i])  # a NaN stays
 
     def look() -> None:
         loop.let(
@@ -244,11 +244,18 @@ def n_of(rate: Program) -> tuple[int]:
 
 def _around(rate: Program, more: dict[str, Any], ends: dict[str, Any]) -> tuple[LoopBuilder, int]:
     (n,) = n_of(rate)
-    return LoopBuilder(f"steps of {rate.name}", _shapes(rate) | more, ends), n
+    return _builder("steps", rate, more, ends), n
 
 
-def _shapes(program: Program) -> dict[str, Any]:
-    return {port.name: port.shape for port in program.inputs}
+def _builder(what: str, program: Program, more: dict[str, Any], ends: dict[str, Any]) -> LoopBuilder:
+    """A loop that takes the inputs of a program, then its own."""
+    shapes = {port.name: port.shape for port in program.inputs}
+    for name in (name for name in (*more, *ends) if name in shapes):
+        raise CompileError(
+            f"{what}: program '{program.name}' has an input '{name}', and the loop around it has a number of its own "
+            "by that name. Rename the input."
+        )
+    return LoopBuilder(f"{what} of {program.name}", shapes | more, ends)
 
 
 def _names(ports: Sequence[Port]) -> list[str]:

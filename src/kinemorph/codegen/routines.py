@@ -126,10 +126,11 @@ def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
         for rows, width in ((R, n), (Y, k)):
             with loop.repeat(width) as c:
                 loop.let(rows[j, c], lambda a, s: a * s, rows[j, c], scale)
-    # what is not finite in the given numbers stays seen: the result starts at zero times their sum
+    # what is not finite in A, or too big to be squared, stays seen: the result starts at zero times its squares. In B
+    # it comes through, but only to its own column: the others may be other rows of a Jacobian
     seen, nothing = loop.buffer("seen"), loop.buffer("nothing")
-    with loop.repeat(block.n_in) as c:
-        loop.let(seen, lambda s, a: s + a, seen, x[c])
+    with loop.repeat(m * n) as c:
+        loop.let(seen, lambda s, a: s + a * a, seen, x[c])
     with loop.repeat(n * k) as c:
         loop.let(loop["y"][c], lambda s, zero: s * zero, seen, nothing)
     with loop.repeat(steps) as j, loop.repeat(n) as i, loop.repeat(k) as c:

@@ -21,13 +21,17 @@ from typing import NamedTuple
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.linear import least_squares, solve
-from kinemorph.algebra.scalar import atan2, div, is_zero, less, plus, sqrt, times, where
+from kinemorph.algebra.scalar import absolute, atan2, div, is_zero, less, maximum, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, matvec
+from kinemorph.blocks import RANK_TOLERANCE
 from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move, tangent_of
 from kinemorph.mechanics.motions import Move, S
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Tree
+from kinemorph.model.joint import CLOSURE_ROWS
 
 FIRST, SECOND = 1, 2  # levels of the two derivatives along the motion
+DUST = RANK_TOLERANCE**0.5  # of what a row of J could be, see `constraint_weights`; in J M^-1 J^T it is squared
+LENGTHS = frozenset({"point", "line", "height", "pitch"})  # conditions in meters
 
 
 # ── conditions ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -94,16 +98,22 @@ def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
 
 def _seen_from(tree: Tree, moves: Sequence[Move], a: Attachment, b: Attachment) -> Pose:
     """T_AB by the path between two attachments; what carries both does not enter."""
-    above_a, above_b = _path(tree, a.link), _path(tree, b.link)
-    while above_a and above_b and above_a[-1] == above_b[-1]:
-        above_a.pop()
-        above_b.pop()
+    above_a, above_b = _sides(tree, a, b)
     T_A, T_B = a.pose, b.pose
     for index in above_a:
         T_A = compose(pose_of_move(moves[index]), T_A)
     for index in above_b:
         T_B = compose(pose_of_move(moves[index]), T_B)
     return compose(inverse(T_A), T_B)
+
+
+def _sides(tree: Tree, a: Attachment, b: Attachment) -> tuple[list[int], list[int]]:
+    """The links between two attachments and what carries both."""
+    above_a, above_b = _path(tree, a.link), _path(tree, b.link)
+    while above_a and above_b and above_a[-1] == above_b[-1]:
+        above_a.pop()
+        above_b.pop()
+    return above_a, above_b
 
 
 def _path(tree: Tree, index: int) -> list[int]:
@@ -113,6 +123,38 @@ def _path(tree: Tree, index: int) -> list[int]:
         path.append(index)
         index = tree.links[index].parent
     return path
+
+
+def constraint_weights(tree: Tree, q: Sequence[S], J: Sequence[Sequence[S]]) -> list[S]:
+    """1 for each row of J (nc, nv) that says something, 0 for one that is rounding, shape (nc,).
+
+    A planar loop that lies askew in space has rows that would be zero if numbers were exact. A turn [rad/s] moves a
+    point by no more than the way round the loop [m], and turns by 1; a slide [m/s] moves it by 1. A row that is less
+    than `DUST` of these all along is not a constraint.
+    """
+    moves = tree.moves(q)
+    turning = [any(component >= 3 for component, _ in axis) for link in tree.links for axis in link.axes]
+    places = [link.v + k for link in tree.links for k in range(len(link.axes))]
+    turns = [place for place, turns in zip(places, turning, strict=True) if turns]
+    slides = [place for place, turns in zip(places, turning, strict=True) if not turns]
+    weights: list[S] = []
+    for closure in tree.closures:
+        above_a, above_b = _sides(tree, closure.parent, closure.child)
+        origins = [closure.parent.pose.p, closure.child.pose.p]
+        origins += [pose_of_move(moves[index]).p for index in (*above_a, *above_b)]
+        around: S = absolute(closure.pitch)
+        for length in (x for p in origins for x in p if not is_zero(x)):
+            around = plus(around, absolute(length))
+        for condition in closure.conditions:
+            most = around if condition in LENGTHS else 1.0
+            for row in J[len(weights) : len(weights) + CLOSURE_ROWS[condition]]:
+                turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))
+                weights.append(maximum(less(DUST**2 * most * most, turned), less(DUST**2, slid)))
+    return weights + [1.0] * len(tree.follows)
+
+
+def _square(x: Sequence[S]) -> S:
+    return dot(x, x)
 
 
 # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -127,16 +169,17 @@ class Constrained(NamedTuple):
 
 
 def constrained_dynamics(
-    M: Sequence[Sequence[S]], rest: Sequence[S], J: Sequence[Sequence[S]], gamma: Sequence[S]
+    M: Sequence[Sequence[S]], rest: Sequence[S], J: Sequence[Sequence[S]], gamma: Sequence[S], weights: Sequence[S]
 ) -> Constrained:
     """Solves  M a - J^T lambda = rest,  J a = gamma  for M (nv, nv), rest = tau - h (nv,), J (nc, nv), gamma (nc,).
 
-    Rows are scaled to unit diagonal before the rank is judged, so meters and radians weigh alike. Rows that are zero by
-    structure (a hinge closes a planar loop in its plane only) are left out.
+    Rows are scaled to unit diagonal before the rank is judged, so meters and radians weigh alike. Rows that are zero
+    (a hinge closes a planar loop in its plane only) are left out: by structure, or where their weight (nc,) is zero.
     """
     real = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
     if len(real) < len(J):
-        a, shares, rank = constrained_dynamics(M, rest, [J[i] for i in real], [gamma[i] for i in real])
+        kept = ([rows[i] for i in real] for rows in (J, gamma, weights))
+        a, shares, rank = constrained_dynamics(M, rest, *kept)
         multipliers: list[S] = [0.0] * len(J)
         for i, share in zip(real, shares, strict=True):
             multipliers[i] = share
@@ -148,7 +191,7 @@ def constrained_dynamics(
     free = [row[0] for row in solved]
     Y = [row[1:] for row in solved]  # M^-1 J^T
     A = [[dot(J[i], [Y[r][j] for r in range(nv)]) for j in range(nc)] for i in range(nc)]
-    scale = [where(less(0.0, A[i][i]), div(1.0, sqrt(A[i][i])), 0.0) for i in range(nc)]
+    scale = [where(weights[i], div(1.0, sqrt(A[i][i])), 0.0) for i in range(nc)]
     missing = [[times(scale[i], gamma[i] - dot(J[i], free))] for i in range(nc)]
     scaled = [[times(times(scale[i], A[i][j]), scale[j]) for j in range(nc)] for i in range(nc)]
     shared, rank = least_squares(scaled, missing)

@@ -104,6 +104,8 @@ class LoopWriter(Views):
 
     def _copy(self, place: str, source: str, size: int, mask: str | None) -> None:
         """Copies values, or those of the mask's lanes."""
+        if not size:
+            return
         if mask is not None:
             blend = self.functions.helper("blend")
             passed = f"ptr {place}, ptr {source}, {self.real.truth} {mask}, i64 {size}"
