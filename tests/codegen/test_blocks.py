@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from kinemorph.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.codegen.backends.c import export_c
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.program import Program
 from kinemorph.codegen.routines import routine
 from kinemorph.codegen.tracing import trace
+from kinemorph.errors import UnsupportedError
 from ways import WAYS, all_ways, assert_agrees, interpreted
 
 STATES = 11
@@ -162,3 +166,28 @@ def test_a_block_of_numbers_is_numbers() -> None:
 def test_the_number_of_arguments_is_checked() -> None:
     with pytest.raises(ValueError, match="takes 5 numbers; 2 were given"):
         trace(lambda x: x.block(Solve(2), [x, x]), {"x": ()})
+
+
+def test_single_precision_refuses_a_rank_it_cannot_tell() -> None:
+    def fit(tolerance: float) -> Program:
+        block = LeastSquares(2, 2, 1, tolerance)
+        return trace(lambda x: x[0].block(block, [*x, 1.0, 2.0]), {"x": (4,)}, name="fit")
+
+    with pytest.raises(UnsupportedError, match="tolerance of 1e-10, which float32 cannot resolve"):
+        build(fit(1e-10), precision="float32")
+    with pytest.raises(UnsupportedError, match="float32 cannot resolve"):
+        export_c([fit(1e-10)], "fit", precision="float32")
+    *_, rank = build(fit(1e-4), precision="float32")(np.float32([[1.0, 2.0, 2.0, 4.0]]))[0]
+    assert rank == 1.0
+
+
+def test_least_squares_keeps_graded_columns_apart() -> None:
+    """Columns nearly in one direction: orthogonalized once, the second would keep a part of the first."""
+    rng = np.random.default_rng(3)
+    base = rng.normal(size=8)
+    A = np.stack([base + 1e-6 * rng.normal(size=8), base, 1e-3 * base + 1e-8 * rng.normal(size=8)], axis=1)
+    B = A @ np.array([1.0, -2.0, 3.0])
+    block = LeastSquares(8, 3)
+    for found in (block.meaning(*A.ravel(), *B), interpreted(routine(block), [np.array([[*A.ravel(), *B]])])[0][0]):
+        x = np.ravel(found[:3])
+        assert np.abs(A @ x - B).max() < 1e-14 and np.ravel(found[3])[0] == 3.0

@@ -66,5 +66,23 @@ def test_long_chains_run_in_loops_by_themselves() -> None:
         assert np.abs(M @ ours + theirs).max() < 1e-9 * max(1.0, np.abs(theirs).max())
 
 
+@pytest.mark.parametrize("name", FUNCTIONS[1:])
+def test_outside_wrenches_enter_the_loops(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    robot = choose("chain:5")
+    q, v, a, _ = random_states(robot, 2, 3)
+    w = np.random.default_rng(5).normal(size=(3, 1, 6))
+    found = []
+    for most in (10**9, -1):
+        monkeypatch.setattr(deriving, "MOST_PAIRS", most)
+        function = getattr(deriving.derive(robot, wrenches=[robot.body_names[-1]]), name)
+        found.append([function(q, v, a, w), function(q[0], v[0], a[0], w[0])])
+    for written, looped in zip(*found, strict=True):
+        for ours, exact in zip(looped, written, strict=True):
+            assert np.abs(ours - exact).max() <= 1e-11 * np.abs(exact).max()
+    monkeypatch.setattr(deriving, "MOST_PAIRS", -1)
+    free = getattr(deriving.derive(robot), name)(q, v, a)
+    assert np.abs(free[0] - found[1][0][0]).max() > 1e-3  # the wrenches do enter
+
+
 def test_small_robots_are_written_out() -> None:
     assert isinstance(deriving.derive(build("hexapod36"), backend="interpreter").mass_matrix.program, Program)

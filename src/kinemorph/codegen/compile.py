@@ -13,6 +13,7 @@ from kinemorph.codegen.backends import Kernel, Precision
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
+from kinemorph.codegen.routines import check_precision
 from kinemorph.errors import UnsupportedError
 
 
@@ -62,6 +63,7 @@ def build(
         raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {known}.")
     if precision not in get_args(Precision):
         raise UnsupportedError(f"precision '{precision}' is unknown. Choose 'float64' or 'float32'.")
+    check_precision(program, precision)
     start = time.perf_counter()
     kernel = make(program, precision)
     seconds = time.perf_counter() - start

@@ -12,6 +12,7 @@ from typing import TypeVar
 from kinemorph.codegen.identifiers import identifier
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
+from kinemorph.codegen.routines import check_precision
 from kinemorph.errors import UnsupportedError
 
 Row = TypeVar("Row")
@@ -65,8 +66,10 @@ def function_name(program: Program | LoopProgram) -> str:
     return head.rpartition(".")[2] + bracket + rest
 
 
-def of_precision(table: Mapping[str, Row], precision: str) -> Row:
-    """The row of a precision."""
+def of_precision(table: Mapping[str, Row], precision: str, programs: Iterable[Program | LoopProgram]) -> Row:
+    """The row of a precision that can carry the programs."""
+    for program in programs:
+        check_precision(program, precision)
     if precision not in table:
         known = " or ".join(f"'{name}'" for name in table)
         raise UnsupportedError(f"precision '{precision}' is unknown. Choose {known}.")

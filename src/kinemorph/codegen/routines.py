@@ -13,6 +13,8 @@ from typing import Any
 
 from kinemorph.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.codegen.loops import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.program import Program
+from kinemorph.errors import UnsupportedError
 
 
 @lru_cache(maxsize=256)
@@ -21,6 +23,25 @@ def routine(block: Block) -> LoopProgram:
     loop = LoopBuilder(block.label, {"x": (block.n_in,)}, {"y": (block.n_out,)})
     _WRITERS[type(block)](block, loop)
     return loop.program()
+
+
+LEAST_TOLERANCE = 1e-5  # of a rank, in float32: a hundred times its rounding
+
+
+def check_precision(program: Program | LoopProgram, precision: str) -> None:
+    """Refuses what single precision cannot say: the rank of a matrix by a tolerance below its rounding."""
+    if precision != "float32":
+        return
+    if isinstance(program, LoopProgram):
+        for called in program.programs:
+            check_precision(called, precision)
+        return
+    for block in program.blocks:
+        if isinstance(block, LeastSquares) and block.tolerance < LEAST_TOLERANCE:
+            raise UnsupportedError(
+                f"program '{program.name}': {block.label} tells the rank by a tolerance of {block.tolerance:.0e}, which "
+                f"float32 cannot resolve. Use float64, or a tolerance of {LEAST_TOLERANCE:.0e} or more."
+            )
 
 
 def _minus_product(a: Any, b: Any, c: Any) -> Any:

@@ -26,7 +26,7 @@ REMARKS = (
 
 def export_c(programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64") -> dict[str, str]:
     """The texts of `name.c` and `name.h`, by file name, with one function for each program."""
-    unit = Unit(programs, name, of_precision(C, precision))
+    unit = Unit(programs, name, of_precision(C, precision, programs))
     prototypes = [
         f"void {function.name}({parameters(function.inputs, function.outputs, unit.dialect, restrict=False)});"
         for function in unit.functions

@@ -50,7 +50,7 @@ _LOADED: dict[str, ctypes.CDLL] = {}
 
 def c(program: Program | LoopProgram, precision: str = "float64") -> Kernel:
     """The kernel of a program, compiled as C; its source is that text."""
-    unit = Unit([program], program.name, of_precision(C, precision))
+    unit = Unit([program], program.name, of_precision(C, precision, [program]))
     (function,) = unit.functions
     batch = unit.names.new("batch")
     unit.define(function, "static ")

@@ -42,7 +42,7 @@ PLACE = "{0}[{1} * states + state]"
 
 def export_cuda(programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64") -> dict[str, str]:
     """The texts of `name.cu` and `name.cuh`, by file name, with one kernel and one launcher for each program."""
-    unit = Unit(programs, name, of_precision(CUDA, precision))
+    unit = Unit(programs, name, of_precision(CUDA, precision, programs))
     launchers = [unit.names.new(f"{function.name}_launch") for function in unit.functions]
     signatures = [
         f"int {launcher}(int n, {parameters(function.inputs, function.outputs, unit.dialect, restrict=False)}, "

@@ -192,7 +192,7 @@ def export_matlab(
     programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64"
 ) -> dict[str, str]:
     """The texts of function files by file name, one for each program, called `name` and what the program is called."""
-    dialect = of_precision(DIALECTS, precision)
+    dialect = of_precision(DIALECTS, precision, programs)
     names = Names(LANGUAGE)
     owner = identifier(name)[:OWNER].rstrip("_")
     files = {}

@@ -142,7 +142,7 @@ def export_python(
 
     A function is called as its program is, without what stands before the last dot. It takes one state or a batch.
     """
-    real = of_precision(REALS, precision)
+    real = of_precision(REALS, precision, programs)
     functions = Functions(LANGUAGE)
     names = [functions.names.new(function_name(program)) for program in programs]
     written = [functions.of(program, LANGUAGE.private + name) for name, program in zip(names, programs, strict=True)]
