@@ -72,7 +72,9 @@ class Verbs(TyperGroup):
             message: Any = error
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "kinemorph"
-            print(f"error: {message.format_message().rstrip('.')}. See `{path} --help`.", file=sys.stderr)
+            # enums are checked by more than one parser; some put their own words before the sentence
+            text = message.format_message().replace("Value error, ", "").rstrip(".")
+            print(f"error: {text}. See `{path} --help`.", file=sys.stderr)
             sys.exit(BAD_INPUT)
         except typer.Abort:
             sys.exit(INTERRUPTED)
@@ -258,6 +260,9 @@ def derive(
 
 def _check_options(functions: list[str], frame: str | None) -> None:
     """Refuses options that would do nothing."""
+    for k, name in enumerate(functions):
+        if name in functions[:k]:
+            raise KinemorphError(f"--function '{name}' is given twice. Name it once.")
     if frame is not None and not functions:
         listed = ", ".join(FRAME_FUNCTIONS)
         raise KinemorphError(f"--frame '{frame}' needs --function with one of: {listed}. Say which is wanted.")

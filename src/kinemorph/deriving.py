@@ -16,17 +16,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph import pair_kernels
 from kinemorph.algebra.groups import matrix_of
+from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.compile import BACKENDS, build
 from kinemorph.codegen.differentiate import jacobian
 from kinemorph.codegen.forest import Forest
 from kinemorph.codegen.function import CompiledFunction
+from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
@@ -79,6 +81,7 @@ def derive(
     parameters: str | Sequence[str] | None = None,
     wrenches: str | Sequence[str] = (),
     backend: BackendName = "llvm",
+    precision: Precision = "float64",
 ) -> Dynamics:
     """The equations of motion of a robot, as functions of arrays.
 
@@ -88,6 +91,7 @@ def derive(
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
     `backend`       "llvm" (machine code), "interpreter" (NumPy; slow, nothing to compile) or "c" (the C that
                     `export_c` writes, by this computer's C compiler; a check on it)
+    `precision`     "float64" or "float32", of the arithmetic and of the arrays that functions give
     """
     robot = as_robot(robot)
     row = FORMULATIONS.get(formulation)
@@ -95,6 +99,8 @@ def derive(
         raise UnsupportedError(f"formulation '{formulation}' is unknown. Choose one of {', '.join(FORMULATIONS)}.")
     if backend not in BACKENDS:
         raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {', '.join(BACKENDS)}.")
+    if precision not in get_args(Precision):
+        raise UnsupportedError(f"precision '{precision}' is unknown. Choose 'float64' or 'float32'.")
     wrenches = (wrenches,) if isinstance(wrenches, str) else wrenches
     if wrenches and not row.wrenches:
         raise UnsupportedError(
@@ -102,7 +108,7 @@ def derive(
         )
     for name in wrenches:
         robot.frame(name)
-    return Dynamics(robot, formulation, _chosen_parameters(robot, parameters), tuple(wrenches), backend)
+    return Dynamics(robot, formulation, _chosen_parameters(robot, parameters), tuple(wrenches), backend, precision)
 
 
 def _chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
@@ -143,11 +149,13 @@ class Dynamics:
     parameters: tuple[Parameter, ...] = ()
     wrenches: tuple[str, ...] = ()
     backend: str = "llvm"
+    precision: Precision = "float64"
     _made: dict[str, CompiledFunction] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         inputs = f", parameters {', '.join(p.name for p in self.parameters)}" if self.parameters else ""
-        return f"<Dynamics of '{self.robot.name}': {self.robot.nv} dof, {self.formulation}, {self.backend}{inputs}>"
+        way = ", ".join([self.formulation, self.backend, *(["float32"] if self.precision == "float32" else [])])
+        return f"<Dynamics of '{self.robot.name}': {self.robot.nv} dof, {way}{inputs}>"
 
     @cached_property
     def nominal_parameters(self) -> npt.NDArray[np.float64]:
@@ -218,7 +226,7 @@ class Dynamics:
         # through the solves that keep the constraints, at constant rank
         slopes = jacobian(self.forward_dynamics.program, "out", ("q", "v", "tau"), seeds=self._tangents)
         ports = tuple(Port(port, self._square) for port in outputs)
-        return build(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports), self.backend)
+        return self._built(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports))
 
     def derivative(self, of: str | CompiledFunction, by: str) -> CompiledFunction:
         """The exact derivative of any function by one of its inputs, found on its graph.
@@ -230,6 +238,17 @@ class Dynamics:
         `inverse_dynamics_derivatives` and `forward_dynamics_derivatives`.
         """
         function = self._named(of) if isinstance(of, str) else of
+        if not isinstance(function, CompiledFunction):
+            frame = getattr(of, "__name__", "") if callable(of) else ""
+            remedy = (
+                f"Call it with a frame first: dynamics.{frame}('tool')."
+                if frame in FRAME_FUNCTIONS
+                else "Programs are differentiated by kinemorph.codegen.differentiate.jacobian."
+            )
+            raise UnsupportedError(
+                f"derivative: a {type(of).__name__} is given; expected the name of a function, or a function of these "
+                f"dynamics. {remedy}"
+            )
         program = function.program
         inputs = [port.name for port in program.inputs]
         if by not in inputs:
@@ -249,7 +268,7 @@ class Dynamics:
 
     def _slope(self, program: Program, by: str) -> CompiledFunction:
         outputs = tuple(port.name for port in program.outputs)
-        return build(jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None), self.backend)
+        return self._built(jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None))
 
     def _named(self, name: str) -> CompiledFunction:
         known = (*STATE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
@@ -406,7 +425,10 @@ class Dynamics:
         shapes: Mapping[str, Shape] | None = None,
     ) -> CompiledFunction:
         """A function, traced and compiled. `written`: on the links as the user wrote them."""
-        return build(self._program(name, inputs, function, written, shapes), self.backend)
+        return self._built(self._program(name, inputs, function, written, shapes))
+
+    def _built(self, program: Program | LoopProgram) -> CompiledFunction:
+        return build(program, self.backend, precision=self.precision)
 
     @cached_property
     def _pairs_in_loops(self) -> bool:
@@ -423,7 +445,7 @@ class Dynamics:
         stage = self._program(name, inputs, arrays, written=False, outputs=None)
         forest, inside = Forest(axis_arrays.axis_parents(tree)), axis_arrays.inside_places(tree)
         kernel = getattr(pair_kernels, name)
-        return build(kernel(stage, forest, inside, f"{self.robot.name}.{name}"), self.backend)
+        return self._built(kernel(stage, forest, inside, f"{self.robot.name}.{name}"))
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
         """A function of one frame, made when it is first asked for."""

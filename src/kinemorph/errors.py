@@ -5,6 +5,7 @@
     ├── ShapeError           an array has the wrong shape or holds a value that is not finite (a ValueError too)
     ├── UnsupportedError     a formulation, backend or analysis does not cover this model; says why
     ├── CompileError         code generation failed; carries the program's name
+    │   └── TracingError     a function asks an expression for its value while it is traced (a TypeError too)
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
 and the one warning: CacheWarning, compiled code cannot be kept on disk.
@@ -40,6 +41,10 @@ class UnsupportedError(KinemorphError):
 
 class CompileError(KinemorphError):
     """Code generation failed."""
+
+
+class TracingError(CompileError, TypeError):
+    """A function that cannot be traced: it asks an expression for its truth or its value, or returns what is none."""
 
 
 class MissingExtraError(KinemorphError):

@@ -70,7 +70,7 @@ def with_blocks(repeats: int = 1) -> Program:
         a, b, c = x
         for _ in range(repeats):
             u, v = a.block(Solve(2, 1), [a * a + 1.0, 0.3 * b, b * b + 2.0, c, -a])
-            *w, rank = a.block(LeastSquares(2, 3, 1), [u, v, a, b, c, 1.0, -u, 2.0])
+            *w, rank = a.block(LeastSquares(2, 3, 1, 1e-5), [u, v, a, b, c, 1.0, -u, 2.0])
             a, b, c = w[0] + rank, a.block(table, [w[1]])[0], w[2] * u
         return [a, b, c]
 

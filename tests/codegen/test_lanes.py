@@ -253,7 +253,9 @@ def test_shares_begin_at_whole_blocks_and_only_where_they_pay():
     assert max(np.diff(bounds)) - min(np.diff(bounds)) <= 16
 
 
-@pytest.mark.parametrize(("text", "expected"), [("3", 3), ("1", 1), ("0", None), ("many", None)])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("3", 3), ("1", 1), ("", threads.default_threads()), ("0", None), ("many", None)]
+)
 def test_threads_by_environment(monkeypatch, text, expected):
     monkeypatch.setenv("KINEMORPH_THREADS", text)
     threads.default_threads.cache_clear()

@@ -146,7 +146,7 @@ def test_single_precision_stays_single() -> None:
 
 def test_an_input_of_the_wrong_shape_is_named() -> None:
     module = loaded(derive(library.puma(), backend="interpreter").inverse_dynamics.program)
-    with pytest.raises(ValueError, match=r"'v' has shape \(5,\); expected \('...', 6\)"):
+    with pytest.raises(ValueError, match=r"'v' has shape \(5,\); expected \(6,\) after"):
         module.inverse_dynamics(np.zeros(6), np.zeros(5), np.zeros(6))
 
 

@@ -32,7 +32,9 @@ def recursion(length: int, seed: int = 0) -> Program:
         state = [c * x + s * y + 0.01 * z, c * y - s * x, z]
         outs.append(state[0])
     outs = outs[:: max(1, length // 6)][:6]
-    return Program(f"recursion{length}", (Port("q", (8,)),), (Port("y", (6,)),), graph, tuple(y.ref for y in outs))
+    return Program(
+        f"recursion{length}", (Port("q", (8,)),), (Port("y", (len(outs),)),), graph, tuple(y.ref for y in outs)
+    )
 
 
 def check(program: Program, plan: schedule.Plan) -> None:

@@ -304,5 +304,9 @@ def test_derivatives_that_are_not_there_are_named() -> None:
         dynamics.derivative("inverse_dynamics", "p")
     with pytest.raises(UnsupportedError, match="Did you mean 'mass_matrix'"):
         dynamics.derivative("mas_matrix", "q")
+    with pytest.raises(UnsupportedError, match=r"Program is given.*differentiate.jacobian"):
+        dynamics.derivative(dynamics.mass_matrix.program, "q")  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedError, match=r"dynamics\.pose\('tool'\)"):
+        dynamics.derivative(dynamics.pose, "q")  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match="runs in loops"):
         derive(library.chain(60), backend="interpreter").derivative("mass_matrix", "q")

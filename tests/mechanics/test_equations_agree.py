@@ -17,6 +17,7 @@ import pytest
 
 from exact_rates import numbers, rate_along
 from kinemorph.deriving import derive
+from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics import articulated_bodies, composite_bodies, lagrange, newton_euler
 from kinemorph.mechanics.coriolis import coriolis_matrix
 from kinemorph.mechanics.kinematics import configuration_rate
@@ -148,3 +149,22 @@ def test_random_trees_obey_the_same_laws(seed: int) -> None:
     tree = resolve(robot)
     Mdot = rate_along(lambda x: composite_bodies.mass_matrix(tree, x), (q, configuration_rate(tree, q, v)))
     assert np.abs(Mdot - C - C.T).max() < TOLERANCE * max(np.abs(C).max(), 1e-3)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "interpreter"])
+def test_single_precision_agrees_to_its_rounding(backend: Any) -> None:
+    robot = robot_of_kind("revolute", chained=True)
+    single, double = (derive(robot, precision=precision, backend=backend) for precision in ("float32", "float64"))
+    assert "float32" in repr(single) and "float32" not in repr(double)
+    q, v, a, tau = random_states(robot, 3, 4)
+    for name, inputs in (
+        ("mass_matrix", (q,)),
+        ("inverse_dynamics", (q, v, a)),
+        ("forward_dynamics", (q, v, tau)),
+    ):
+        found, expected = getattr(single, name)(*inputs), getattr(double, name)(*inputs)
+        assert (found.dtype, expected.dtype) == (np.float32, np.float64)
+        assert 1e-12 < differ(found, expected) < 1e-4
+    assert single.derivative("mass_matrix", "q")(q).dtype == np.float32
+    with pytest.raises(UnsupportedError, match="precision 'half' is unknown"):
+        derive(robot, precision="half")  # type: ignore[arg-type]

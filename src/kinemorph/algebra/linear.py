@@ -12,24 +12,46 @@ import numpy as np
 
 from kinemorph.algebra.scalar import Lifted, S, div, minus, times
 from kinemorph.blocks import RANK_TOLERANCE, Block, LeastSquares, Solve
+from kinemorph.errors import ShapeError
 
 Matrix = Sequence[Sequence[S]]
 
 
 def solve(A: Matrix, B: Matrix) -> list[list[S]]:
-    """X, shape (n, k), with A X = B for a symmetric positive definite A, shape (n, n); its lower half is read."""
-    n, k = len(B), len(B[0])
+    """X, shape (n, k), with A X = B for a symmetric positive definite A, shape (n, n).
+
+    The lower half of A is read; it may be given alone, as rows of 1, 2, ..., n entries.
+    """
+    n, k = _shape(B, "solve", "B")
+    if not _are_rows(A) or [len(row) for row in A] not in ([n] * n, list(range(1, n + 1))):
+        found = f"has rows of {[len(row) for row in A]} entries" if _are_rows(A) else "is not a list of rows"
+        raise ShapeError(f"solve: A {found} and B is {n} x {k}; expected A of {n} x {n}, or its lower half.")
     lower = [A[i][j] for i in range(n) for j in range(i + 1)]
     return _rows(applied(Solve(n, k), [*lower, *(entry for row in B for entry in row)]), k)
 
 
 def least_squares(A: Matrix, B: Matrix, tolerance: float = RANK_TOLERANCE) -> tuple[list[list[S]], S]:
     """(X, rank): X = pinv(A) B, shape (n, k), for any A, shape (m, n). See `blocks.LeastSquares` for the tolerance."""
-    m, n, k = len(A), len(A[0]), len(B[0])
+    (m, n), (rows, k) = _shape(A, "least_squares", "A"), _shape(B, "least_squares", "B")
+    if m != rows:
+        raise ShapeError(f"least_squares: A is {m} x {n} and B {rows} x {k}; expected the same number of rows.")
     *entries, rank = applied(
         LeastSquares(m, n, k, tolerance), [entry for rows in (A, B) for row in rows for entry in row]
     )
     return _rows(entries, k), rank
+
+
+def _are_rows(matrix: Matrix) -> bool:
+    return hasattr(matrix, "__len__") and all(hasattr(row, "__len__") for row in matrix)
+
+
+def _shape(matrix: Matrix, what: str, name: str) -> tuple[int, int]:
+    """(rows, columns) of a matrix, each at least 1; raises ShapeError for what is not a list of equal rows."""
+    widths = {len(row) for row in matrix} if _are_rows(matrix) else set()
+    if len(widths) != 1 or 0 in widths:
+        found = f"has rows of {sorted(widths)} entries" if widths else "is not a list of rows"
+        raise ShapeError(f"{what}: {name} {found}; expected rows of the same length, a vector as [[x], [y]].")
+    return len(matrix), widths.pop()
 
 
 def applied(block: Block, args: Sequence[S]) -> list[S]:

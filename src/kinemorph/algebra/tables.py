@@ -23,7 +23,11 @@ Outside = Literal["extend", "hold"]
 
 
 def lookup(table: Table, x: S) -> S:
-    """The value of a table at x."""
+    """The value of a table at x: one scalar, or an array as a batch."""
+    if not isinstance(table, Table):
+        raise ShapeError(f"lookup: {table!r} is given as the table; expected one made by `through`, then x.")
+    if isinstance(x, (list, tuple, str)):
+        raise ShapeError(f"lookup: x is {x!r}; expected one scalar. Look up entry by entry, or pass a NumPy array.")
     return applied(table, [x])[0]
 
 
@@ -34,7 +38,7 @@ def through(x: Sequence[float], y: Sequence[float], *, kind: Kind = "linear", ou
                "monotone": piecewise cubic that never overshoots the points (Fritsch and Carlson)
     `outside`  "extend": the end pieces go on; "hold": the end values are held
     """
-    knots, values = (np.asarray(points, dtype=float) for points in (x, y))
+    knots, values = _numbers("x", x), _numbers("y", y)
     _check(knots, values, kind, outside)
     rows = _PIECES[kind if len(knots) > 2 else "linear"](knots, values)
     breaks, origins = list(knots[1:-1]), list(knots[:-1])
@@ -63,6 +67,13 @@ def _monotone(x: Any, y: Any) -> Any:
 
 
 _PIECES = {"linear": _linear, "cubic": _cubic, "monotone": _monotone}  # coefficients of each piece, lowest power first
+
+
+def _numbers(name: str, points: Any) -> Any:
+    try:
+        return np.asarray(points, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"curve: {name} is {points!r}; expected a list of plain numbers.") from None
 
 
 def _check(x: Any, y: Any, kind: str, outside: str) -> None:

@@ -81,7 +81,9 @@ def _talos() -> Any:
 def _stored(path: Path) -> dict[str, Any]:
     try:
         robots = json.loads(path.read_text(encoding="utf-8"))["robots"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise ModelError(f"file '{path}' cannot be read: {error.strerror}. Give another file of robots.") from None
+    except (ValueError, KeyError, TypeError) as error:
         raise ModelError(
             f"file '{path}' cannot be read as stored robots ({type(error).__name__}: {error}); expected JSON with "
             "a table 'robots'. Give another file, or leave the option out."

@@ -11,7 +11,7 @@ from typing import get_args
 
 from kinemorph.codegen.backends import Kernel, Precision
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.loops import LoopProgram, runnable
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.routines import check_precision
 from kinemorph.errors import UnsupportedError
@@ -57,7 +57,8 @@ def build(
 
     `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives.
     """
-    make = BACKENDS.get(backend)
+    program = runnable(program, "build")
+    make = BACKENDS.get(backend) if isinstance(backend, str) else None
     if make is None:
         known = ", ".join(f"'{name}'" for name in BACKENDS)
         raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {known}.")

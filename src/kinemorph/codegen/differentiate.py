@@ -21,8 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.jacobian_entries import Entries, Mode, Seeds, adjoint_seed
-from kinemorph.codegen.ports import Names, added_ports, chosen, detached, input_ids, new_inputs, offset, output_refs
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.ports import (
+    Names,
+    added_ports,
+    chosen,
+    detached,
+    input_ids,
+    new_inputs,
+    offset,
+    only,
+    output_refs,
+)
+from kinemorph.codegen.program import Port, Program, as_program
 from kinemorph.codegen.sweeps import pull, push, signed
 
 
@@ -44,7 +54,7 @@ def forward(program: Program, by: Names | None = None, *, of: Names | None = Non
     each output named in `of` (default: all) there is an output `d_<name>`. With `values` the outputs themselves come
     first.
     """
-    program = detached(program)
+    program = detached(as_program(program, "forward"))
     ins, outs = chosen(program.inputs, by, program, "input"), chosen(program.outputs, of, program, "output")
     inputs = added_ports(program, "d_", ins)
     seed: dict[int, int] = {}
@@ -64,7 +74,7 @@ def reverse(program: Program, of: Names | None = None, *, by: Names | None = Non
     others; for each input named in `by` (default: all) there is an output `g_<name>`. With `values` the outputs
     themselves come first.
     """
-    program = detached(program)
+    program = detached(as_program(program, "reverse"))
     ins, outs = chosen(program.inputs, by, program, "input"), chosen(program.outputs, of, program, "output")
     entries = [i for port in ins for i in input_ids(program, port)]
     refs = [ref for port in outs for ref in output_refs(program, port)]
@@ -95,7 +105,7 @@ def jacobian(
                  with less work on this graph. Both give the same derivative.
     `values`     whether the outputs named in `of` come first.
     """
-    found = Entries(program, of, by, seeds, mode)
+    found = Entries(as_program(program, "jacobian"), of, by, seeds, mode)
     ports: list[Port] = []
     refs: list[int] = []
     for out in found.outs:
@@ -114,7 +124,7 @@ def sparse_jacobian(
     Rows and columns count the entries of `of` and of `by` (or the directions of `seeds`) row by row; they are those of
     `pattern`, sorted by row.
     """
-    found = Entries(program, of, by, seeds, mode)
+    found = Entries(as_program(program, "sparse_jacobian"), of, by, seeds, mode)
     rows, cols = np.nonzero(found.pattern())
     refs = [found.entry(int(r), int(d)) for r, d in zip(rows, cols, strict=True)]
     return SparseJacobian(_derived(program, "sparse_jacobian", [Port("values", (len(refs),))], refs), rows, cols)
@@ -125,7 +135,7 @@ def pattern(program: Program, of: str, by: str, *, seeds: Seeds | None = None) -
 
     Structural: what the graph lets through, whatever the numbers are.
     """
-    return Entries(program, of, by, seeds, "forward").pattern()
+    return Entries(as_program(program, "pattern"), of, by, seeds, "forward").pattern()
 
 
 def hessian(program: Program, of: str, by: str, *, values: bool = False) -> Program:
@@ -133,13 +143,13 @@ def hessian(program: Program, of: str, by: str, *, values: bool = False) -> Prog
 
     Symmetric to the last bit: one triangle is computed and mirrored.
     """
-    gradients = jacobian(program, of, by, mode="reverse")
-    second = Entries(gradients, gradients.outputs[0].name, by, None, "forward")
-    (port,) = chosen(program.inputs, by, program, "input")
-    (out,) = chosen(program.outputs, of, program, "output")
+    program = as_program(program, "hessian")
+    port, out = only(program.inputs, by, program, "input"), only(program.outputs, of, program, "output")
+    gradients = jacobian(program, out.name, port.name, mode="reverse")
+    second = Entries(gradients, gradients.outputs[0].name, port.name, None, "forward")
     n = port.size
     refs = [second.entry(m * n + max(i, j), min(i, j)) for m in range(out.size) for i in range(n) for j in range(n)]
-    result = Port(f"dd_{of}_d_{by}", (*out.shape, *port.shape, *port.shape))
+    result = Port(f"dd_{out.name}_d_{port.name}", (*out.shape, *port.shape, *port.shape))
     return _derived(program, "hessian", [result], refs, [out] if values else ())
 
 

@@ -19,7 +19,7 @@ from kinemorph.codegen.collect import collected
 from kinemorph.codegen.harmonics import Angle, Form, Harmonic, Monomial
 from kinemorph.codegen.names import Symbols, entry_name, fresh_stem, input_symbols
 from kinemorph.codegen.normal_form import Atoms, FormTooLong, normal_forms
-from kinemorph.codegen.program import Program
+from kinemorph.codegen.program import Program, as_program
 from kinemorph.codegen.straight_line import straight_line
 from kinemorph.codegen.sum_to_product import Term, as_terms, joined
 from kinemorph.codegen.tree import (
@@ -67,6 +67,7 @@ def readable(
     Raises UnsupportedError where a normal form exceeds `limit` terms or there are block ops, whose results need names;
     `equations` always gives an answer.
     """
+    program = as_program(program, "readable")
     if program.blocks:
         raise UnsupportedError(
             f"program '{program.name}' holds {program.blocks[0].label}, whose result needs a name. Use `equations`."
@@ -80,6 +81,7 @@ def equations(
     program: Program, symbols: Symbols | None = None, *, limit: int = LIMIT, parameters: Collection[str] = ("p",)
 ) -> Equations:
     """The equations of a program, long shared parts named; a straight line where forms exceed `limit` terms."""
+    program = as_program(program, "equations")
     inputs = input_symbols(program, symbols or {}, parameters)
     outputs = [entry_name(port, index, symbols or {})[0] for port in program.outputs for index in range(port.size)]
     taken = [*(symbol.text for symbol in inputs), *outputs]

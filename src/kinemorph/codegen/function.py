@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.backends import Array, Kernel, Precision
-from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.loops import LoopProgram, decided_by_data
 from kinemorph.codegen.printing import entry_names
 from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.results import make_room, room_from
-from kinemorph.codegen.threads import cost_in_batch, default_threads, in_threads, shares
+from kinemorph.codegen.threads import checked_threads, cost_in_batch, default_threads, in_threads, shares
 from kinemorph.errors import KinemorphError, ShapeError
 
 Shape = tuple[int, ...]
@@ -83,7 +83,18 @@ class CompiledFunction:
         self._room_from = room_from(program.outputs)
         if self._room_from == 1:  # once for the calls of one state, which make their results themselves
             make_room(1, program.outputs)
-        self.__call__ = kernel.call(self._otherwise) if kernel.call else self._otherwise
+        direct = kernel.call(self._otherwise) if kernel.call else self._otherwise
+        self._decided = decided_by_data(program)
+        self.__call__ = self._finite_first(direct) if self._decided else direct
+
+    @property
+    def threads(self) -> int:
+        """How many threads may share a call with a big batch."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        self._threads = checked_threads(count, f"function '{self.name}': threads")
 
     @cached_property
     def source(self) -> str:
@@ -109,6 +120,14 @@ class CompiledFunction:
             return self(*self._in_order(arrays, named))
         return self._general(arrays)
 
+    def _finite_first(self, direct: Callable[..., Any]) -> Callable[..., Any]:
+        """The call of a program whose loops numbers decide: it never starts on an infinite one, which may never end."""
+
+        def call(*arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
+            return direct(*arrays, **named) if all(map(_is_finite, arrays)) else self._otherwise(*arrays, **named)
+
+        return call
+
     def _in_order(
         self, arrays: tuple[npt.ArrayLike, ...], named: dict[str, npt.ArrayLike]
     ) -> tuple[npt.ArrayLike, ...]:
@@ -133,6 +152,8 @@ class CompiledFunction:
         batch = self._common(batches)
         n = math.prod(batch)
         blocks = [_block(port, array, batch) for port, array in zip(ports, ins, strict=True)]
+        if self._decided:
+            self._refuse_infinite(n, blocks)
         if n >= self._room_from:
             make_room(n, self.program.outputs)
         outs = [self._empty(batch + shape) for shape in self._shapes]
@@ -156,7 +177,7 @@ class CompiledFunction:
 
     def _run_shared(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> bool:
         """Runs the kernel, on several threads where the batch is big enough to pay for them."""
-        bounds = shares(n, self._lanes, self.threads, self._cost) if self.threads > 1 else ()
+        bounds = shares(n, self._lanes, self._threads, self._cost) if self._threads > 1 else ()
         if len(bounds) < 3:
             return self._run(n, outs, blocks)
         rows = [out.reshape(n, *shape) for out, shape in zip(outs, self._shapes, strict=True)]
@@ -190,6 +211,22 @@ class CompiledFunction:
     def _misfit(self, port: Port, why: str) -> ShapeError:
         return ShapeError(f"function '{self.name}': input '{port.name}' {why}")
 
+    def _refuse_infinite(self, n: int, blocks: Sequence[Array]) -> None:
+        """Raises the error for the first number of an input that is not finite."""
+        for port, block in zip(self.program.inputs, blocks, strict=True):
+            numbers = block.reshape(-1)
+            bad = np.flatnonzero(~np.isfinite(numbers))
+            if len(bad):
+                state, entry = divmod(int(bad[0]), port.size)
+                where = f" of state {state}" if n > 1 and block.size > port.size else ""
+                raise self._infinite(entry_names(port)[entry], where, numbers[bad[0]])
+
+    def _infinite(self, name: str, where: str, given: Any) -> ShapeError:
+        return ShapeError(
+            f"function '{self.name}': input {name}{where} is {given}; expected a finite number. "
+            "Check where it comes from."
+        )
+
     def _explain(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> NoReturn:
         """Raises the error for a result that is not finite: names the input to blame, or the first bad output."""
         found = []
@@ -204,14 +241,11 @@ class CompiledFunction:
             row = block.reshape(-1)[state * input_port.size :] if block.size > input_port.size else block.reshape(-1)
             for name, given in zip(entry_names(input_port), row, strict=False):
                 if not math.isfinite(given):
-                    raise ShapeError(
-                        f"function '{self.name}': input {name}{where} is {given}; expected a finite number. "
-                        "Check where it comes from."
-                    )
+                    raise self._infinite(name, where, given)
         raise KinemorphError(
             f"function '{self.name}': output {entry_names(port)[entry]}{where} is {value} although every input is "
-            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument outside its "
-            "domain; move the state, or use raw() to receive the value as it is."
+            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument or a setting of a "
+            "loop outside its domain; move the state, or use raw() to receive the value as it is."
         )
 
     def _raw(self, out: Any, *inputs: Array) -> bool:
@@ -219,6 +253,14 @@ class CompiledFunction:
         outs = [out] if self._single else list(out)
         sizes = [(out.size, port.size) for out, port in zip(outs, self.program.outputs, strict=True) if port.size]
         return self._run(sizes[0][0] // sizes[0][1] if sizes else 1, outs, inputs)
+
+
+def _is_finite(given: npt.ArrayLike) -> bool:
+    """Whether all numbers are finite; False where they are no numbers, for the checks to say so."""
+    try:
+        return math.isfinite(given) if type(given) is float else bool(np.isfinite(given).all())
+    except (TypeError, ValueError):
+        return False
 
 
 def _block(port: Port, array: Array, batch: Shape) -> Array:

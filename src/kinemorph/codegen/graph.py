@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kinemorph.blocks import Block, Item
+from kinemorph.errors import ShapeError, TracingError
 from kinemorph.ops import OPS
 
 Node = tuple[Any, ...]
@@ -55,8 +56,15 @@ class Graph:
     def reference(self, value: Any) -> int:
         """The signed reference of an expression of this graph or of a number."""
         if value.__class__ is Expr:
+            if value.graph is not self:
+                _refuse_foreign()
             return value.ref
-        return self.constant(value)
+        if isinstance(value, (float, int, np.number, np.bool_)):
+            return self.constant(float(value))
+        raise TracingError(
+            f"an expression meets a {type(value).__name__} ({value!r}); expected an expression or a number. "
+            "Take entries of lists and arrays one by one."
+        )
 
     def intern(self, node: Node) -> int:
         """The id of a node, made if it is new."""
@@ -70,7 +78,7 @@ class Graph:
     def block(self, block: Block, refs: Sequence[int]) -> list[Any]:
         """The numbers that a block gives for signed references; floats where all of them are constants."""
         if len(refs) != block.n_in:
-            raise ValueError(f"{block.label} takes {block.n_in} numbers; {len(refs)} were given.")
+            raise ShapeError(f"{block.label} takes {block.n_in} numbers; {len(refs)} were given.")
         values = [self.value_of(ref) for ref in refs]
         if None not in values:
             return [float(y[0]) if np.ndim(y) else float(y) for y in block.meaning(*values)]
@@ -117,6 +125,8 @@ class Expr:
 
     def __add__(self, other: Any) -> Any:
         if other.__class__ is Expr:
+            if other.graph is not self.graph:
+                _refuse_foreign()
             return _sum(self.graph, self.ref, other.ref)
         if isinstance(other, (float, int)):
             return self if other == 0.0 else _sum(self.graph, self.ref, self.graph.constant(other))
@@ -126,6 +136,8 @@ class Expr:
 
     def __sub__(self, other: Any) -> Any:
         if other.__class__ is Expr:
+            if other.graph is not self.graph:
+                _refuse_foreign()
             return _sum(self.graph, self.ref, -other.ref)
         if isinstance(other, (float, int)):
             return self if other == 0.0 else _sum(self.graph, self.ref, self.graph.constant(-other))
@@ -149,6 +161,8 @@ class Expr:
     def __mul__(self, other: Any) -> Any:
         if other.__class__ is Expr:
             graph = self.graph
+            if other.graph is not graph:
+                _refuse_foreign()
             a, b = self.ref, other.ref
             negative = (a < 0) != (b < 0)
             a, b = abs(a), abs(b)
@@ -172,6 +186,8 @@ class Expr:
 
     def __truediv__(self, other: Any) -> Any:
         if other.__class__ is Expr:
+            if other.graph is not self.graph:
+                _refuse_foreign()
             return _quotient(self.graph, self.ref, other.ref)
         if isinstance(other, (float, int)):
             if other == 0.0:
@@ -270,8 +286,23 @@ class Expr:
         return apply(self.graph, "le", (self.graph.reference(other), self.ref))
 
     def equals(self, other: Any) -> Any:
-        """1.0 where both are the same number. `==` itself compares references, as Python's containers need."""
+        """1.0 where both are the same number. `==` itself is for Python's containers, which want to know it now."""
         return self._call("eq", other)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same node; where that is not so, their numbers may be equal still, and nobody knows."""
+        if other.__class__ is Expr:
+            assert isinstance(other, Expr)
+            if other.graph is self.graph and other.ref == self.ref:
+                return True
+        elif not isinstance(other, (float, int, np.number)):
+            return NotImplemented
+        raise TracingError(
+            "whether an expression is equal to another is not known while it is traced; use equal(a, b) in "
+            "where(condition, a, b), both of kinemorph.algebra.scalar"
+        )
+
+    __hash__ = object.__hash__
 
     def block(self, block: Block, args: Sequence[Any]) -> list[Any]:
         """The numbers that a block gives for expressions and plain numbers, at least one of them of this graph."""
@@ -282,13 +313,25 @@ class Expr:
         return self._call("where", chosen, otherwise)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("the truth of an expression is not known while it is traced; use where(condition, a, b)")
+        raise TracingError(
+            "the truth of an expression is not known while it is traced, so `if`, `and`, `min` and the like cannot be "
+            "used on it; use where(condition, a, b), minimum(a, b), ... of kinemorph.algebra.scalar"
+        )
 
     def __float__(self) -> NoReturn:
-        raise TypeError("an expression has no value while it is traced; it gets one when its program is called")
+        raise TracingError(
+            "an expression has no value while it is traced; it gets one when its program is called. In place of the "
+            "functions of `math` use sin, cos, sqrt, ... of kinemorph.algebra.scalar"
+        )
 
     def __repr__(self) -> str:
         return f"Expr({'-' if self.ref < 0 else ''}#{abs(self.ref)} of {len(self.graph)} nodes)"
+
+
+def _refuse_foreign() -> NoReturn:
+    raise TracingError(
+        "an expression of one trace is used in another, where it means nothing; pass it on as an input of the function"
+    )
 
 
 def apply(graph: Graph, name: str, refs: tuple[int, ...]) -> Any:

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
+from kinemorph.errors import CompileError
+
 LONGEST = 56  # characters; with a suffix this stays within the 63 that MATLAB and C compilers tell apart
 
 
@@ -44,6 +46,8 @@ def comment(text: str) -> str:
 
 def _in_ascii(text: str) -> str:
     """Accents dropped and Greek letters spelled out; other characters stay as they are."""
+    if not isinstance(text, str):
+        raise CompileError(f"{text!r} is given as a name; expected a text, as 'model'.")
     spelled = re.sub(r"[\u0370-\u03ff]", lambda letter: _greek(letter.group()), unicodedata.normalize("NFKD", text))
     return re.sub(r"[\u0300-\u036f]", "", spelled)
 

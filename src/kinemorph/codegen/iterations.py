@@ -1,19 +1,20 @@
 """Loops that any program can run in: many steps of fixed size, steps that choose their own size, Newton's iteration.
 
 Each takes a Program and gives a LoopProgram, so that a whole run is one call of machine code. They have never heard of
-a robot; a method is data (a `Tableau`), the loop around it is written once.
+a robot; a method is data (a `Tableau`), the loop around it is written once. Settings that mean nothing, as a broken
+number of steps or a negative tolerance, give NaN in every result, never a run that ends at once or not at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kinemorph.blocks import LeastSquares
 from kinemorph.codegen.differentiate import jacobian
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View, runnable
+from kinemorph.codegen.program import Port, Program, as_program
 from kinemorph.codegen.routines import routine
 from kinemorph.errors import CompileError
 
@@ -32,6 +33,19 @@ class Tableau:
     c: Row
     order: int
     error: Row = ()
+
+    def __post_init__(self) -> None:
+        stages = len(self.b)
+        lengths = {"a": len(self.a), "c": len(self.c), "error": len(self.error) or stages}
+        for name, length in lengths.items():
+            if length != stages or not stages:
+                raise CompileError(f"tableau: {name} has {length} entries and b {stages}; expected one for each stage.")
+        for s, row in enumerate(self.a):
+            if len(row) > s:
+                raise CompileError(
+                    f"tableau: row {s} of a has {len(row)} entries; expected at most {s}, one for each earlier stage. "
+                    "Implicit methods are not for these loops."
+                )
 
     @property
     def first_same_as_last(self) -> bool:
@@ -61,20 +75,28 @@ DORMAND_PRINCE = Tableau(  # Dormand & Prince (1980), RK5(4)7M
 )
 
 
-def fixed_steps(rate: Program, tableau: Tableau = RK4) -> LoopProgram:
+LARGEST = 1e15  # of what a setting may be: whole numbers up to it are exact, and no run ends that makes more passes
+
+
+def fixed_steps(rate: Program | LoopProgram, tableau: Tableau = RK4) -> LoopProgram:
     """`steps` steps of size `dt` of  dy/dt = rate(t, y, ...).
 
     `rate` has an input `y` and one output of the same size; an input `t` is the time, all others are held. The loop
-    program takes the inputs of `rate`, then `dt` () and `steps` (), and gives `y` and `t` at the end.
+    program takes the inputs of `rate`, then `dt` () and `steps` (), and gives `y_end` and `t_end`; both are NaN where
+    `steps` is not a whole number from 0 up.
     """
+    rate = _checked_rate(rate, tableau, "fixed_steps")
     loop, n = _around(rate, {"dt": (), "steps": ()}, {"y_end": n_of(rate), "t_end": ()})
     y, t, dt = loop["y_end"], loop["t_end"], loop["dt"]
     begun = loop["t"] if "t" in _names(rate.inputs) else loop.constant("t", [0.0], ())
-    loop.copy(y, loop["y"])
-    loop.copy(t, begun)
+    valid, steps = loop.buffer("valid"), loop.buffer("passes")
+    loop.let(valid, lambda k: (k >= 0.0) * (k <= LARGEST) * k.floor().equals(k), loop["steps"])
+    loop.let(steps, lambda ok, k: ok.where(k, 0.0), valid, loop["steps"])
+    _copy_if(loop, valid, y, loop["y"])
+    _copy_if(loop, valid, t, begun)
     taken = loop.buffer("taken")
     slopes = _slopes(loop, tableau, n)
-    with loop.repeat(loop["steps"]):
+    with loop.repeat(steps):
         _stages(loop, rate, tableau, y, t, dt, slopes)
         _combine(loop, y, y, dt, slopes, tableau.b)
         loop.let(taken, lambda k: k + 1.0, taken)
@@ -82,17 +104,21 @@ def fixed_steps(rate: Program, tableau: Tableau = RK4) -> LoopProgram:
     return loop.program()
 
 
+HUGE = 1e30  # beyond it a time or tolerance counts as infinite, in float32 too
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the step size control
 
 
-def adaptive_steps(rate: Program, tableau: Tableau = DORMAND_PRINCE) -> LoopProgram:
+def adaptive_steps(rate: Program | LoopProgram, tableau: Tableau = DORMAND_PRINCE) -> LoopProgram:
     """Steps of  dy/dt = rate(t, y, ...)  from `t` to `until` whose size keeps the error within tolerances.
 
     The loop program takes the inputs of `rate` (with `t` as in `fixed_steps`; it is added where `rate` has none), then
     `until` (), `dt` () the first step, `rtol` (), `atol` () and `limit` (), the most steps to try. It gives `y_end`,
     `t_end` (short of `until` where the limit was reached or the steps became too small to count), `dt_end` the next
-    step, `accepted` and `rejected`. The error of a step is the root mean square of  error / (atol + rtol |y|).
+    step, `accepted` and `rejected`. The error of a step is the root mean square of  error / (atol + rtol |y|). Results
+    are NaN where `dt` is not above 0, `until` before `t`, a tolerance or the limit negative, both tolerances 0, or any
+    of them is not finite.
     """
+    rate = _checked_rate(rate, tableau, "adaptive_steps")
     if not tableau.error:
         raise CompileError("adaptive_steps: the tableau has no error weights. Use DORMAND_PRINCE, or fixed_steps.")
     more = {name: () for name in ("until", "dt", "rtol", "atol", "limit")}
@@ -102,8 +128,18 @@ def adaptive_steps(rate: Program, tableau: Tableau = DORMAND_PRINCE) -> LoopProg
     loop, n = _around(rate, more, ends)
     y, t, dt = loop["y_end"], loop["t_end"], loop["dt_end"]
     until, accepted, rejected = loop["until"], loop["accepted"], loop["rejected"]
+    valid = loop.buffer("valid")
+    loop.let(
+        valid,
+        lambda t, until, dt, rtol, atol, limit: (
+            ((t <= until) * (abs(t) <= HUGE) * (abs(until) <= HUGE) * (dt > 0.0) * (dt <= HUGE) * (rtol >= 0.0))
+            * ((rtol <= HUGE) * (atol >= 0.0) * (atol <= HUGE) * (rtol + atol > 0.0) * (limit >= 0.0))
+            * (limit <= LARGEST)
+        ),
+        *(loop[name] for name in ("t", "until", "dt", "rtol", "atol", "limit")),
+    )
     for out, source in ((y, loop["y"]), (t, loop["t"]), (dt, loop["dt"])):
-        loop.copy(out, source)
+        _copy_if(loop, valid, out, source)
     for count in (accepted, rejected):
         loop.let(count, lambda: 0.0)
     going, step, error, good = (loop.buffer(name) for name in ("going", "step", "error", "good"))
@@ -169,8 +205,10 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
     `residual` has one output (m,); `by` names its input (n,) that is sought. Steps are least-squares steps of least
     norm, so m and n may differ and rows may repeat; a step that does not lower the largest residual is halved. The
     loop program takes the inputs of `residual`, then `tolerance` () and `limit` (), and gives `solution`, `error` (the
-    largest residual) and `iterations`; where `error` is above the tolerance, it has not converged.
+    largest residual) and `iterations`; where `error` is above the tolerance, it has not converged. `solution` and
+    `error` are NaN where the tolerance or the limit is negative or not finite.
     """
+    residual = as_program(residual, "newton")
     places = {port.name: port for port in residual.inputs}
     if by not in places or len(residual.outputs) != 1:
         listed = ", ".join(places)
@@ -203,10 +241,16 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
             *(error, loop["tolerance"], count, loop["limit"]),
         )
 
-    with loop.repeat(n) as i:
-        loop.copy(x[i], View(by, (n,), loop[by].offset)[i])
+    valid = loop.buffer("valid")
+    loop.let(
+        valid,
+        lambda tol, limit: (tol >= 0.0) * (tol <= HUGE) * (limit >= 0.0) * (limit <= LARGEST),
+        *(loop["tolerance"], loop["limit"]),
+    )
+    _copy_if(loop, valid, x, loop[by])
     loop.let(count, lambda: 0.0)
     measure(x, error)
+    _copy_if(loop, valid, error, error)
     look()
     with loop.while_(going):
         loop.call(slope, [system.part(0, m * n)], inputs(x))
@@ -231,7 +275,13 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
 # ── parts of a step ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def n_of(rate: Program) -> tuple[int]:
+def _checked_rate(rate: object, tableau: object, what: str) -> Program | LoopProgram:
+    if not isinstance(tableau, Tableau):
+        raise CompileError(f"{what}: {tableau!r} is given as the method; expected a Tableau, as RK4 of this module.")
+    return runnable(rate, what)
+
+
+def n_of(rate: Program | LoopProgram) -> tuple[int]:
     """The size of the state `y` of a rate program, as a shape; checks that its output has that size."""
     sizes = {port.name: port.size for port in rate.inputs}
     if sizes.get("y", -1) != sum(port.size for port in rate.outputs) or len(rate.outputs) != 1:
@@ -242,12 +292,12 @@ def n_of(rate: Program) -> tuple[int]:
     return (sizes["y"],)
 
 
-def _around(rate: Program, more: dict[str, Any], ends: dict[str, Any]) -> tuple[LoopBuilder, int]:
+def _around(rate: Program | LoopProgram, more: dict[str, Any], ends: dict[str, Any]) -> tuple[LoopBuilder, int]:
     (n,) = n_of(rate)
     return _builder("steps", rate, more, ends), n
 
 
-def _builder(what: str, program: Program, more: dict[str, Any], ends: dict[str, Any]) -> LoopBuilder:
+def _builder(what: str, program: Program | LoopProgram, more: dict[str, Any], ends: dict[str, Any]) -> LoopBuilder:
     """A loop that takes the inputs of a program, then its own."""
     shapes = {port.name: port.shape for port in program.inputs}
     for name in (name for name in (*more, *ends) if name in shapes):
@@ -256,6 +306,12 @@ def _builder(what: str, program: Program, more: dict[str, Any], ends: dict[str, 
             "by that name. Rename the input."
         )
     return LoopBuilder(f"{what} of {program.name}", shapes | more, ends)
+
+
+def _copy_if(loop: LoopBuilder, valid: View, out: View, source: View) -> None:
+    """Writes `source` to `out`, NaN where `valid` is 0; the quotient is exact where it is 1."""
+    source, out = replace(source, shape=(source.size,)), replace(out, shape=(out.size,))
+    loop.let(out, lambda x, ok: [entry * ok / ok for entry in x], source, valid)
 
 
 def _names(ports: Sequence[Port]) -> list[str]:
@@ -268,14 +324,14 @@ def _slopes(loop: LoopBuilder, tableau: Tableau, n: int) -> list[View]:
     return [loop.buffer(f"k{s}", (n,)) for s in range(len(tableau.b))]
 
 
-def _rate_at(loop: LoopBuilder, rate: Program, y: View, t: View, out: View) -> None:
+def _rate_at(loop: LoopBuilder, rate: Program | LoopProgram, y: View, t: View, out: View) -> None:
     places = {"y": y, "t": t}
     loop.call(rate, [out], [places.get(port.name, loop[port.name]) for port in rate.inputs])
 
 
 def _stages(
     loop: LoopBuilder,
-    rate: Program,
+    rate: Program | LoopProgram,
     tableau: Tableau,
     y: View,
     t: View,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.sparsity import forward_work, gather, reverse_work, spread
 from kinemorph.codegen.sweeps import Seed, pull, push, seed_sets, signed
 from kinemorph.codegen.tracing import entries_of
-from kinemorph.errors import ShapeError
+from kinemorph.errors import ShapeError, UnsupportedError
 
 Mode = Literal["auto", "forward", "reverse"]
 Rule = Callable[[Any], Sequence[Any]]  # from an input's expressions to a tangent for each direction
@@ -27,6 +27,9 @@ class Entries:
     """Rows are entries of outputs, columns are directions of inputs; both counted over all ports that were named."""
 
     def __init__(self, program: Program, of: Names, by: Names, seeds: Seeds | None, mode: Mode) -> None:
+        if mode not in get_args(Mode):
+            listed = ", ".join(f"'{one}'" for one in get_args(Mode))
+            raise UnsupportedError(f"program '{program.name}': mode '{mode}' is unknown. Choose one of {listed}.")
         self.graph = program.graph
         self.mode = mode
         self.outs = chosen(program.outputs, of, program, "output")
@@ -36,7 +39,8 @@ class Entries:
         self.directions: list[Seed] = []
         self.blocks: list[tuple[str, Shape, range]] = []  # name, shape and directions of each input
         ins = chosen(program.inputs, by, program, "input")
-        chosen(ins, tuple(seeds or ()), program, "input among those to differentiate by")
+        if seeds:
+            chosen(ins, tuple(seeds), program, "input among those to differentiate by")
         for port in ins:
             ids, start = input_ids(program, port), len(self.directions)
             shape: Shape
@@ -100,6 +104,11 @@ def adjoint_seed(graph: Graph, refs: Sequence[int], weights: Sequence[int]) -> S
 
 def _directions(graph: Graph, port: Port, ids: Sequence[int], rule: Rule) -> list[Seed]:
     """The directions that a seed function gives for one input."""
+    if not callable(rule):
+        raise ShapeError(
+            f"seeds of input '{port.name}': {rule!r} is given; expected a function of the input that returns one "
+            "tangent for each direction. Write lambda x: [...] where they are constant."
+        )
     rows = rule(nested([Expr(graph, i) for i in ids], port.shape))
     seeds: list[Seed] = []
     for k, row in enumerate(rows):

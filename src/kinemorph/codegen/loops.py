@@ -32,9 +32,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.program import Port, Program, as_program, as_programs, checked_ports
 from kinemorph.codegen.tracing import Shape, trace
-from kinemorph.errors import CompileError
+from kinemorph.errors import CompileError, did_you_mean
 
 # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -201,6 +201,28 @@ class LoopProgram:
         return sum(program.flops for program in self.programs)
 
 
+def runnable(value: object, what: str) -> Program | LoopProgram:
+    """A program of either kind; see `as_program`."""
+    found: Program | LoopProgram = as_program(value, what, (LoopProgram,))
+    return found
+
+
+def all_runnable(values: object, what: str) -> list[Program | LoopProgram]:
+    """Several programs of either kind, at least one."""
+    found: list[Program | LoopProgram] = as_programs(values, what, (LoopProgram,))
+    return found
+
+
+def decided_by_data(program: Program | LoopProgram) -> bool:
+    """Whether numbers decide how often a loop runs, in it or in what it calls; bad ones may then keep it going."""
+    if isinstance(program, Program):
+        return False
+    return any(
+        isinstance(statement, While) or (isinstance(statement, For) and isinstance(statement.stop, View))
+        for statement in all_statements(program.body)
+    ) or any(map(decided_by_data, program.programs))
+
+
 UNKNOWN = 8  # passes that a loop is taken to make where its data decide
 
 
@@ -223,17 +245,21 @@ def _cost(body: Sequence[Statement], counters: Mapping[str, int]) -> int:
     return total
 
 
+def all_statements(body: Sequence[Statement]) -> Iterator[Statement]:
+    """Every statement of a body, outer ones first."""
+    for statement in body:
+        yield statement
+        match statement:
+            case For() | While():
+                yield from all_statements(statement.body)
+            case If():
+                yield from all_statements(statement.then)
+                yield from all_statements(statement.otherwise)
+
+
 def calls(body: Sequence[Statement]) -> Iterator[Call]:
     """Every call in a body, outer ones first."""
-    for statement in body:
-        match statement:
-            case Call():
-                yield statement
-            case For() | While():
-                yield from calls(statement.body)
-            case If():
-                yield from calls(statement.then)
-                yield from calls(statement.otherwise)
+    return (statement for statement in all_statements(body) if isinstance(statement, Call))
 
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -244,18 +270,25 @@ class LoopBuilder:
 
     def __init__(self, name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> None:
         self.name = name
-        self._inputs = tuple(Port(name, tuple(shape)) for name, shape in inputs.items())
-        self._outputs = tuple(Port(name, tuple(shape)) for name, shape in outputs.items())
+        self._inputs = checked_ports(inputs, self._owner)
+        self._outputs = checked_ports(outputs, self._owner)
         self._buffers: list[Port] = []
         self._constants: list[tuple[Port, tuple[float, ...]]] = []
         self._bodies: list[list[Statement]] = [[]]
-        self._shapes = {port.name: port.shape for port in (*self._inputs, *self._outputs)}
+        self._shapes = {port.name: port.shape for port in self._inputs}
+        for port in self._outputs:
+            self._new(port.name, port.shape)
         self._fixed = {port.name for port in self._inputs}
         self._counters = 0
         self._lets = 0
 
     def __getitem__(self, name: str) -> View:
         """The whole of an array."""
+        if name not in self._shapes:
+            listed = ", ".join(f"'{one}'" for one in self._shapes)
+            raise CompileError(
+                f"{self._owner}: there is no array '{name}'; there are {listed}.{did_you_mean(name, self._shapes)}"
+            )
         return View(name, self._shapes[name], Affine(0))
 
     def buffer(self, name: str, shape: Shape = ()) -> View:
@@ -275,31 +308,49 @@ class LoopBuilder:
 
     def _new(self, name: str, shape: Shape) -> Port:
         if name in self._shapes:
-            raise CompileError(f"loop program '{self.name}': there is already an array '{name}'. Choose another name.")
-        self._shapes[name] = tuple(shape)
-        return Port(name, tuple(shape))
+            raise CompileError(f"{self._owner}: there is already an array '{name}'. Choose another name.")
+        (port,) = checked_ports({name: shape}, self._owner)
+        self._shapes[name] = port.shape
+        return port
+
+    @property
+    def _owner(self) -> str:
+        return f"loop program '{self.name}'"
+
+    def _checked(self, view: Any) -> View:
+        """A view of an array that there is; a number or a name in its place is refused."""
+        if not isinstance(view, View):
+            raise CompileError(
+                f"{self._owner}: {view!r} is given in place of a view. Write loop['{view}'] for an array, "
+                "loop.constant(...) for numbers."
+            )
+        self[view.array]
+        return view
 
     def call(self, program: Program | LoopProgram, outs: Sequence[View], ins: Sequence[View]) -> None:
         """Runs a program on views, in the order of its ports."""
+        program = runnable(program, self._owner)
+        outs, ins = [self._checked(view) for view in outs], [self._checked(view) for view in ins]
         for kind, ports, views in (("outputs", program.outputs, outs), ("inputs", program.inputs, ins)):
             sizes, given = [port.size for port in ports], [view.size for view in views]
             if sizes != given:
                 raise CompileError(f"program '{program.name}' has {kind} of sizes {sizes}; the views hold {given}.")
         for view in outs:
             if view.array in self._fixed or view.at is not None:
-                raise CompileError(f"loop program '{self.name}': '{view.array}' cannot be written to here.")
+                raise CompileError(f"{self._owner}: '{view.array}' cannot be written to here.")
         self._bodies[-1].append(Call(program, tuple(outs), tuple(ins)))
 
     def let(self, out: View, function: Callable[..., Any], *ins: View) -> None:
         """Writes function(*ins) to `out`: numbers for single places, lists for longer views."""
-        shapes = {f"x{k}": view.shape for k, view in enumerate(ins)}
+        shapes = {f"x{k}": self._checked(view).shape for k, view in enumerate(ins)}
         program = trace(function, shapes, name=f"{self.name}.{self._lets}")
         self._lets += 1
         self.call(program, [out], ins)
 
     def copy(self, out: View, source: View) -> None:
         """Writes `source` to `out`, of the same size."""
-        flat = (source.size,)
+        flat = (self._checked(source).size,)
+        self._checked(out)
         self.let(replace(out, shape=flat), lambda x: x, replace(source, shape=flat))
 
     @contextmanager
@@ -307,17 +358,28 @@ class LoopBuilder:
         """A For over [start, stop), or over [0, start) where one bound is given; gives the counter."""
         first, last = (0, start) if stop is None else (start, stop)
         if isinstance(first, View):
-            raise CompileError(f"loop program '{self.name}': only the upper bound of a loop may stand in an array.")
+            raise CompileError(f"{self._owner}: only the upper bound of a loop may stand in an array.")
+        for bound in (first, last):
+            if isinstance(bound, bool) or not isinstance(bound, (Affine, int, View)):
+                raise CompileError(
+                    f"{self._owner}: {bound!r} is given as the bound of a loop; expected a whole number, a counter or "
+                    "a view of one number, as loop['n']."
+                )
+        if isinstance(last, View):
+            self._condition(last)
+        if isinstance(first, int) and isinstance(last, int) and last < first:
+            raise CompileError(f"{self._owner}: a loop from {first} to {last} never runs. Give bounds that rise.")
         counter = f"i{self._counters}"
         self._counters += 1
         with self._body() as body:
             yield Affine(0, ((counter, 1),))
-        bound = last if isinstance(last, View) else affine(last)
-        self._bodies[-1].append(For(counter, affine(first), bound, tuple(body)))
+        stop = last if isinstance(last, View) else affine(last)
+        self._bodies[-1].append(For(counter, affine(first), stop, tuple(body)))
 
     @contextmanager
     def while_(self, condition: View) -> Iterator[None]:
         """A While."""
+        self._condition(condition)
         with self._body() as body:
             yield
         self._bodies[-1].append(While(condition, tuple(body)))
@@ -325,6 +387,7 @@ class LoopBuilder:
     @contextmanager
     def if_(self, condition: View) -> Iterator[None]:
         """An If; `otherwise` may follow it."""
+        self._condition(condition)
         with self._body() as body:
             yield
         self._bodies[-1].append(If(condition, tuple(body)))
@@ -334,10 +397,16 @@ class LoopBuilder:
         """The other way of the If just closed."""
         before = self._bodies[-1].pop() if self._bodies[-1] else None
         if not isinstance(before, If) or before.otherwise:
-            raise CompileError(f"loop program '{self.name}': `otherwise` has to follow an `if_`.")
+            raise CompileError(f"{self._owner}: `otherwise` has to follow an `if_`.")
         with self._body() as body:
             yield
         self._bodies[-1].append(If(before.condition, before.then, tuple(body)))
+
+    def _condition(self, view: Any) -> None:
+        if self._checked(view).size != 1:
+            raise CompileError(
+                f"{self._owner}: '{view.array}' holds {view.size} numbers here; a loop looks at one. Take an entry."
+            )
 
     @contextmanager
     def _body(self) -> Iterator[list[Statement]]:
@@ -346,7 +415,14 @@ class LoopBuilder:
         self._bodies.pop()
 
     def program(self) -> LoopProgram:
-        """The loop program as written so far."""
+        """The loop program as written so far. Every output has to be written somewhere, since it starts undefined."""
+        written = {view.array for call in calls(self._bodies[0]) for view in call.outs}
+        for port in self._outputs:
+            if port.size and port.name not in written:
+                raise CompileError(
+                    f"{self._owner}: nothing is written to its output '{port.name}', which starts undefined. "
+                    "Use let, copy or call with it."
+                )
         return LoopProgram(
             self.name,
             self._inputs,

@@ -19,13 +19,31 @@ def chosen(ports: Sequence[Port], names: Names | None, program: Program, kind: s
     if names is None:
         return list(ports)
     known = {port.name: port for port in ports}
-    names = (names,) if isinstance(names, str) else names
-    for name in names:
+    names = (names,) if isinstance(names, str) else _listed(names, program, kind)
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise ShapeError(f"program '{program.name}': {kind} '{name}' is named twice. Name it once.")
         if name not in known:
             listed = ", ".join(f"'{one}'" for one in known)
             hint = did_you_mean(name, known)
             raise ShapeError(f"program '{program.name}' has no {kind} '{name}'; it has {listed}.{hint}")
     return [known[name] for name in names]
+
+
+def only(ports: Sequence[Port], names: Names, program: Program, kind: str) -> Port:
+    """The one port that is named."""
+    found = chosen(ports, names, program, kind)
+    if len(found) != 1:
+        listed = ", ".join(f"'{port.name}'" for port in found)
+        raise ShapeError(f"program '{program.name}': the {kind}s {listed} are named; expected one. Ask for each alone.")
+    return found[0]
+
+
+def _listed(names: Any, program: Program, kind: str) -> tuple[str, ...]:
+    """Names as a tuple, at least one."""
+    if not isinstance(names, Sequence) or not names:
+        raise ShapeError(f"program '{program.name}': {names!r} is given for the {kind}s; expected a name or several.")
+    return tuple(names)
 
 
 def offset(ports: Sequence[Port], port: Port) -> int:

@@ -19,14 +19,17 @@ import numpy as np
 
 from kinemorph.blocks import Item
 from kinemorph.codegen.graph import LEAVES, Graph
-from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While, runnable
 from kinemorph.codegen.program import Port, Program
 
 Spell = Callable[[int], str]
 
 
-def format_program(program: Program, *, limit: int | None = 400) -> str:
+def format_program(program: Program | LoopProgram, *, limit: int | None = 400) -> str:
     """A program as text: heading with op counts, inputs, at most `limit` nodes (None: all), outputs by name."""
+    program = runnable(program, "format_program")
+    if isinstance(program, LoopProgram):
+        return format_loops(program)
     entries = [entry for port in program.inputs for entry in entry_names(port)]
     spell = _speller(program.graph, entries)
     counts = ", ".join(f"{name} {count}" for name, count in program.op_counts.items())

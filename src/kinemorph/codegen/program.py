@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from kinemorph.blocks import Block, Item
 from kinemorph.codegen.graph import LEAVES, Graph, Node
+from kinemorph.errors import CompileError, ShapeError, UnsupportedError
 from kinemorph.ops import OPS
 
 
@@ -29,6 +34,69 @@ class Port:
         return math.prod(self.shape)
 
 
+def checked_ports(ports: Mapping[str, Any], owner: str) -> tuple[Port, ...]:
+    """Ports from shapes by name; raises ShapeError for what is not a name with a shape."""
+    if not isinstance(ports, Mapping):
+        raise ShapeError(f"{owner}: {_shown(ports)} is given for the shapes; expected a dict such as {{'x': (3,)}}.")
+    return tuple(_port(name, shape, owner) for name, shape in ports.items())
+
+
+def _port(name: Any, shape: Any, owner: str) -> Port:
+    if not isinstance(name, str):
+        raise ShapeError(f"{owner}: {name!r} is given as the name of an array; expected a text.")
+    if not isinstance(shape, (tuple, list)):
+        hint = f"Write ({shape},)." if isinstance(shape, int) else "Write () for a number, (3,) for a list of three."
+        raise ShapeError(f"{owner}: '{name}' has the shape {_shown(shape)}; expected a tuple of whole numbers. {hint}")
+    for size in shape:
+        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 0:
+            raise ShapeError(
+                f"{owner}: '{name}' has the shape {tuple(shape)}; expected whole numbers from 0 up. "
+                "An array without entries has an axis of length 0."
+            )
+    return Port(name, tuple(int(size) for size in shape))
+
+
+def as_program(value: object, what: str, kinds: tuple[type, ...] = ()) -> Any:
+    """The value itself where it is a Program (or of one of `kinds`, too); else one sentence that says what it is.
+
+    `what` is who asks, as in "build". Everything that takes programs from users asks here.
+    """
+    if isinstance(value, (Program, *kinds)):
+        return value
+    inner = getattr(value, "program", None)
+    if hasattr(inner, "inputs") and hasattr(inner, "outputs"):
+        name = getattr(value, "name", "")
+        raise CompileError(
+            f"{what}: '{name}' is a compiled function; expected the program it was made of. Pass function.program."
+        )
+    if callable(inner) or (callable(value) and not isinstance(value, type)):
+        remedy = "Finish it with .program()." if callable(inner) else "Trace it first: trace(function, {'x': (3,)})."
+        name = getattr(value, "name", "") or getattr(value, "__name__", type(value).__name__)
+        raise CompileError(f"{what}: '{name}' is a {type(value).__name__}; expected a program. {remedy}")
+    if hasattr(value, "inputs") and hasattr(value, "body"):
+        raise UnsupportedError(
+            f"{what}: '{getattr(value, 'name', '')}' runs in loops; expected a straight-line program, as trace gives. "
+            "Take one of the programs that it calls."
+        )
+    raise CompileError(f"{what}: {_shown(value)} is given; expected a program, as trace gives.")
+
+
+def as_programs(values: object, what: str, kinds: tuple[type, ...] = ()) -> Any:
+    """Several programs, at least one; see `as_program`."""
+    if isinstance(values, (Program, *kinds)) or not isinstance(values, Iterable) or isinstance(values, (str, bytes)):
+        one = as_program(values, what, kinds)
+        raise CompileError(f"{what}: program '{one.name}' is given alone; expected a list of programs. Pass [program].")
+    programs = [as_program(value, what, kinds) for value in values]
+    if not programs:
+        raise CompileError(f"{what}: the list of programs is empty; expected one or more. Pass [program].")
+    return programs
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return f"{text if len(text) < 60 else text[:57] + '...'} (a {type(value).__name__})"
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """Outputs as a function of inputs. `refs` are the outputs' entries, all ports one after the other."""
@@ -38,6 +106,14 @@ class Program:
     outputs: tuple[Port, ...]
     graph: Graph = field(repr=False)
     refs: tuple[int, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        expected = sum(port.size for port in self.outputs)
+        if len(self.refs) != expected:
+            raise CompileError(
+                f"program '{self.name}': its outputs hold {expected} numbers; {len(self.refs)} references are given. "
+                "Give one for each entry, row by row."
+            )
 
     @cached_property
     def order(self) -> list[int]:

@@ -39,8 +39,8 @@ def check_precision(program: Program | LoopProgram, precision: str) -> None:
     for block in program.blocks:
         if isinstance(block, LeastSquares) and block.tolerance < LEAST_TOLERANCE:
             raise UnsupportedError(
-                f"program '{program.name}': {block.label} tells the rank by a tolerance of {block.tolerance:.0e}, which "
-                f"float32 cannot resolve. Use float64, or a tolerance of {LEAST_TOLERANCE:.0e} or more."
+                f"program '{program.name}': {block.label} tells the rank by a tolerance of {block.tolerance:.0e}, "
+                f"which float32 cannot resolve. Use float64, or a tolerance of {LEAST_TOLERANCE:.0e} or more."
             )
 
 

@@ -7,13 +7,13 @@ is needed. Blocks and the programs that loops call become functions of their own
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from kinemorph.blocks import Block, Item
 from kinemorph.codegen.languages import Language, Names
-from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While, all_statements
 from kinemorph.codegen.names import fresh_stem
 from kinemorph.codegen.printing import format_affine
 from kinemorph.codegen.program import Port, Program
@@ -258,15 +258,3 @@ class _Body:
         return self.language.gathered.format(
             array, self.place(view.offset), view.stride, self.entry(view.at), view.size
         )
-
-
-def all_statements(body: Sequence[Statement]) -> Iterator[Statement]:
-    """Every statement of a body, outer ones first."""
-    for statement in body:
-        yield statement
-        match statement:
-            case For() | While():
-                yield from all_statements(statement.body)
-            case If():
-                yield from all_statements(statement.then)
-                yield from all_statements(statement.otherwise)

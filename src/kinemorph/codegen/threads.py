@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
 
+import numpy as np
+
 from kinemorph.codegen.backends import Signature
 from kinemorph.errors import KinemorphError
 
@@ -26,12 +28,19 @@ R = TypeVar("R")
 def default_threads() -> int:
     """KINEMORPH_THREADS of the environment, else the number of CPUs this process may use."""
     wanted = os.environ.get("KINEMORPH_THREADS")
-    if wanted is None:
+    if not wanted:  # an empty one counts as none
         usable = getattr(os, "sched_getaffinity", None)
         return len(usable(0)) if usable else os.cpu_count() or 1
     if not wanted.strip().isdigit() or int(wanted) < 1:
         raise KinemorphError(f"KINEMORPH_THREADS is '{wanted}'; expected a whole number from 1 up. Set or unset it.")
     return int(wanted)
+
+
+def checked_threads(count: object, what: str) -> int:
+    """A number of threads; raises KinemorphError for what is not a whole number from 1 up."""
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        raise KinemorphError(f"{what} is {count!r}; expected a whole number from 1 up. 1 stays on the calling thread.")
+    return int(count)
 
 
 def cost_in_batch(program: Signature) -> int:

@@ -59,7 +59,7 @@ def _formulas(work: Work, mark: str, kind: str) -> list[str]:
 
 def _graph(work: Work) -> Files:
     texts = [format_program(function.program, limit=None) + "\n" for function in work.functions]
-    return {f"{identifier(work.name)}.txt": "\n".join(texts)}
+    return {f"{identifier(work.name)}_graph.txt": "\n".join(texts)}
 
 
 def _llvm(work: Work) -> Files:
@@ -225,7 +225,7 @@ def target(output: str) -> Target:
 def write_files(place: Target, data: Data) -> list[Path]:
     """Writes what was emitted and gives the paths. A single file takes the path as given, unless its text is bound."""
     form = data["emit"]
-    files: Mapping[str, str] = data["files"] or {f"{identifier(data['robot'])}.txt": as_text(data)}
+    files: Mapping[str, str] = data["files"] or {f"{identifier(data['robot'])}_summary.txt": as_text(data)}
     written = []
     for file, text in files.items():
         own = place.path is None or len(files) > 1 or FORMS[form].bound

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kinemorph.codegen.graph import LEAVES
 from kinemorph.codegen.printing import entry_names
-from kinemorph.codegen.program import Program
+from kinemorph.codegen.program import Program, as_program
 from kinemorph.codegen.schedule import last_uses, plan
 from kinemorph.display.canvas import GROUND, INK, PALE, PALETTE, RGB, blank, legible
 from kinemorph.display.figures import OP_GROUPS
@@ -108,6 +108,7 @@ def draw_graph(
     `unused`      also what was traced though no output needs it, in pale lines
     `names`       other words for entries of inputs and outputs: `{"p[0]": "m"}`
     """
+    program = as_program(program, "draw_graph")
     ids = sorted({*program.order, *range(1, len(program.graph))}) if unused else program.order
     if len(ids) > limit:
         raise UnsupportedError(

@@ -15,7 +15,7 @@ from kinemorph.codegen.backends.c_family import C
 from kinemorph.codegen.backends.c_functions import parameters
 from kinemorph.codegen.backends.c_unit import Unit
 from kinemorph.codegen.languages import of_precision
-from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.loops import LoopProgram, all_runnable
 from kinemorph.codegen.program import Program
 
 REMARKS = (
@@ -26,6 +26,7 @@ REMARKS = (
 
 def export_c(programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64") -> dict[str, str]:
     """The texts of `name.c` and `name.h`, by file name, with one function for each program."""
+    programs = all_runnable(programs, "export_c")
     unit = Unit(programs, name, of_precision(C, precision, programs))
     prototypes = [
         f"void {function.name}({parameters(function.inputs, function.outputs, unit.dialect, restrict=False)});"

@@ -24,7 +24,7 @@ from kinemorph.codegen.backends.c_functions import (
 )
 from kinemorph.codegen.backends.c_unit import Unit
 from kinemorph.codegen.languages import of_precision
-from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.loops import LoopProgram, all_runnable
 from kinemorph.codegen.program import Port, Program
 
 THREADS = 128  # in a block
@@ -42,6 +42,7 @@ PLACE = "{0}[{1} * states + state]"
 
 def export_cuda(programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64") -> dict[str, str]:
     """The texts of `name.cu` and `name.cuh`, by file name, with one kernel and one launcher for each program."""
+    programs = all_runnable(programs, "export_cuda")
     unit = Unit(programs, name, of_precision(CUDA, precision, programs))
     launchers = [unit.names.new(f"{function.name}_launch") for function in unit.functions]
     signatures = [

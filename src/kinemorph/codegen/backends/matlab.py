@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from kinemorph.codegen.identifiers import comment, identifier
 from kinemorph.codegen.languages import Language, Names, function_name, of_precision
-from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.loops import LoopProgram, all_runnable
 from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.scripting import Function, Functions
 
@@ -192,6 +192,7 @@ def export_matlab(
     programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64"
 ) -> dict[str, str]:
     """The texts of function files by file name, one for each program, called `name` and what the program is called."""
+    programs = all_runnable(programs, "export_matlab")
     dialect = of_precision(DIALECTS, precision, programs)
     names = Names(LANGUAGE)
     owner = identifier(name)[:OWNER].rstrip("_")

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 
 from kinemorph.codegen.identifiers import comment, identifier
 from kinemorph.codegen.languages import Language, Names, function_name, of_precision
-from kinemorph.codegen.loops import For, If, LoopProgram, View, While
+from kinemorph.codegen.loops import For, If, LoopProgram, View, While, all_runnable, all_statements
 from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.scripting import Function, Functions, all_statements
+from kinemorph.codegen.scripting import Function, Functions
 
 REALS = {"float64": "np.float64", "float32": "np.float32"}
 
@@ -30,7 +30,7 @@ def _evaluated(function, ports, arrays, shapes):
         array = np.asarray(array, dtype=real)
         axes = array.ndim - len(shape)
         if axes < 0 or array.shape[axes:] != shape:
-            raise ValueError(f"input '{name}' has shape {array.shape}; expected {('...', *shape)}")
+            raise ValueError(f"input '{name}' has shape {array.shape}; expected {shape} after the axes of a batch")
         batches.append(array.shape[:axes])
         inputs.append(array.reshape((*batches[-1], math.prod(shape))))
     batch = np.broadcast_shapes(*batches)
@@ -142,6 +142,7 @@ def export_python(
 
     A function is called as its program is, without what stands before the last dot. It takes one state or a batch.
     """
+    programs = all_runnable(programs, "export_python")
     real = of_precision(REALS, precision, programs)
     functions = Functions(LANGUAGE)
     names = [functions.names.new(function_name(program)) for program in programs]

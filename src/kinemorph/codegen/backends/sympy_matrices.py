@@ -10,12 +10,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from kinemorph.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.codegen.backends.interpreter import carry_out
 from kinemorph.codegen.names import Symbols, input_symbols
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.program import Port, Program, as_program
 from kinemorph.codegen.tree import number
 from kinemorph.errors import MissingExtraError, UnsupportedError
 
@@ -28,6 +28,9 @@ def to_sympy(program: Program, symbols: Symbols | None = None, *, constants: Con
     Inputs are real symbols, called as `symbols` says or q1, q2, ... after their port. `constants` "exact" turns numbers
     into the rationals that they are within rounding: 9.81 into 981/100.
     """
+    program = as_program(program, "to_sympy")
+    if constants not in get_args(Constants):
+        raise UnsupportedError(f"to_sympy: constants '{constants}' are unknown. Choose 'float' or 'exact'.")
     refuse_least_squares(program)
     sympy = _sympy()
     named = input_symbols(program, symbols or {}, ())

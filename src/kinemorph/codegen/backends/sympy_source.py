@@ -24,7 +24,7 @@ from kinemorph.codegen.equations import equations
 from kinemorph.codegen.identifiers import comment, identifier
 from kinemorph.codegen.languages import function_name
 from kinemorph.codegen.names import Symbols, entry_name, port_name
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.program import Port, Program, as_programs
 from kinemorph.codegen.tree import Array, Call, Number, Symbol, Tree, children, rebuilt
 
 SYMPY = (
@@ -52,7 +52,7 @@ def export_sympy(programs: Sequence[Program], name: str, *, symbols: Symbols | N
     variables: dict[str, str] = {}
     taken: list[str] = []
     functions = []
-    for program in programs:
+    for program in as_programs(programs, "export_sympy"):
         refuse_least_squares(program)
         names = _safe(program, symbols or {}, variables)
         taken.append(identifier(function_name(program), [*taken, *variables.values()], RESERVED))
