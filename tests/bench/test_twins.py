@@ -99,6 +99,8 @@ def test_a_file_of_robots_takes_precedence(tmp_path: Any) -> None:
     assert bench_twin("hexapod24", file).robot.nv == 24  # not in the file: the set's own
     file.write_text("[1, 2]")
     with pytest.raises(ModelError, match="table 'robots'"):
+        stored_robot("panda", file)
+    with pytest.raises(ModelError, match="none.json' cannot be read: No such file"):
         stored_robot("panda", tmp_path / "none.json")
 
 
