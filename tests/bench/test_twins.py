@@ -97,9 +97,10 @@ def test_a_file_of_robots_takes_precedence(tmp_path: Any) -> None:
     file.write_text(STORED.read_text(encoding="utf-8").replace('"hexapod24"', '"panda"'), encoding="utf-8")
     assert bench_twin("panda", file).robot.nv == 24
     assert bench_twin("hexapod24", file).robot.nv == 24  # not in the file: the set's own
-    file.write_text("[1, 2]")
+    other = tmp_path / "list.json"
+    other.write_text("[1, 2]")
     with pytest.raises(ModelError, match="table 'robots'"):
-        stored_robot("panda", file)
+        stored_robot("panda", other)
     with pytest.raises(ModelError, match="none.json' cannot be read: No such file"):
         stored_robot("panda", tmp_path / "none.json")
 
