@@ -101,7 +101,7 @@ def test_a_file_of_robots_takes_precedence(tmp_path: Any) -> None:
     other.write_text("[1, 2]")
     with pytest.raises(ModelError, match="table 'robots'"):
         stored_robot("panda", other)
-    with pytest.raises(ModelError, match="none.json' cannot be read: No such file"):
+    with pytest.raises(ModelError, match=r"none\.json' cannot be read: No such file"):
         stored_robot("panda", tmp_path / "none.json")
 
 

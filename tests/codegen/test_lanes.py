@@ -197,9 +197,9 @@ def test_lanes_are_compiled_when_the_first_batch_comes(monkeypatch):
     keys = []
     load = backend.load_module
 
-    def recorded(key, name, emit):
+    def recorded(key, name, emit, **options):
         keys.append(key)
-        return load(key, name, emit)
+        return load(key, name, emit, **options)
 
     monkeypatch.setattr(backend, "load_module", recorded)
     function = build(passed_on(3))
@@ -216,7 +216,7 @@ def test_lanes_are_compiled_when_the_first_batch_comes(monkeypatch):
 def test_an_error_while_the_lanes_are_made_comes_through(monkeypatch):
     function = build(passed_on(4))
 
-    def broken(*_):
+    def broken(*_, **__):
         raise KinemorphError("no lanes today")
 
     monkeypatch.setattr(backend, "load_module", broken)

@@ -20,7 +20,7 @@ from functools import cache
 
 from kinemorph.codegen.backends import Array, Kernel, Precision, Run, python_objects
 from kinemorph.codegen.backends.llvm_chunks import pointers
-from kinemorph.codegen.backends.llvm_engine import Engine, load_module, vector_bits
+from kinemorph.codegen.backends.llvm_engine import PASSES, Engine, load_module, vector_bits
 from kinemorph.codegen.backends.llvm_entry import bind_entries, entries
 from kinemorph.codegen.backends.llvm_lanes import emit_lanes
 from kinemorph.codegen.backends.llvm_math import Real, finite
@@ -28,6 +28,8 @@ from kinemorph.codegen.backends.llvm_module import Module
 from kinemorph.codegen.keys import program_key
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
+
+LONG = 10_000  # ops from which a program is long to compile
 
 
 @cache
@@ -41,7 +43,11 @@ def llvm(program: Program | LoopProgram, precision: Precision = "float64") -> Ke
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
     key = f"{program_key(program)} {precision}"
-    engine = load_module(f"{key} one {direct}", program.name, lambda: emit_one(program, precision, direct))
+    # straight-line code is simplified already; passes over a long one take a third of the time and find nothing
+    passes = 0 if isinstance(program, Program) and program.ops > LONG and not program.blocks else PASSES
+    engine = load_module(
+        f"{key} one {direct}", program.name, lambda: emit_one(program, precision, direct), passes=passes
+    )
     lock = threading.Lock()
     loaded: list[Engine] = []
 
@@ -50,7 +56,7 @@ def llvm(program: Program | LoopProgram, precision: Precision = "float64") -> Ke
             if not loaded:
                 real = Real(precision, lanes)
                 emit = lambda: emit_lanes(program, real)  # noqa: E731
-                loaded.append(load_module(f"{key} lanes {lanes}", program.name, emit))
+                loaded.append(load_module(f"{key} lanes {lanes}", program.name, emit, passes=passes))
             return loaded[0]
 
     def source() -> str:

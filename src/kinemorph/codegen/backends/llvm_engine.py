@@ -30,16 +30,17 @@ _LOCK = threading.Lock()
 _TYPES: dict[str, Any] = {"bool": ctypes.c_bool, "int64": ctypes.c_int64, "pointer": ctypes.c_void_p, "void": None}
 
 
-def load_module(key: str, name: str, emit: Callable[[], str]) -> Engine:
+def load_module(key: str, name: str, emit: Callable[[], str], *, passes: int = PASSES) -> Engine:
     """The compiled module with that key, from the cache on disk or by compiling what `emit` gives.
 
-    The key says everything that the text depends on, save what `facts` says; `name` is the program's, for messages.
+    The key says everything that the text and `passes` depend on, save what `facts` says; `name` is the program's, for
+    messages.
     """
     digest = hashlib.sha256("\n".join((*facts(), key)).encode()).hexdigest()
     store = code_cache()
     code = store.read(digest) if store else None
     if code is None:
-        code = compile_text(name, emit())
+        code = compile_text(name, emit(), passes)
         if store:
             store.write(digest, code)
     return Engine(code)
@@ -99,7 +100,7 @@ def _machine() -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=SPEED, jit=True)
 
 
-def compile_text(name: str, source: str) -> bytes:
+def compile_text(name: str, source: str, passes: int = PASSES) -> bytes:
     """LLVM IR as an object file in memory. It holds no address of this process, so that any other can load it."""
     with _LOCK:
         binding = _binding()
@@ -111,11 +112,11 @@ def compile_text(name: str, source: str) -> bytes:
         machine = _machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        tuning = binding.create_pipeline_tuning_options(speed_level=PASSES)
+        tuning = binding.create_pipeline_tuning_options(speed_level=passes)
         tuning.loop_vectorization = True
         tuning.loop_interleaving = False  # loops of blocks are short
-        passes = binding.create_pass_builder(machine, tuning)
-        passes.getModulePassManager().run(module, passes)
+        builder = binding.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
         return bytes(machine.emit_object(module))
 
 
