@@ -43,11 +43,7 @@ def llvm(program: Program | LoopProgram, precision: Precision = "float64") -> Ke
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
     key = f"{program_key(program)} {precision}"
-    # straight-line code is simplified already; passes over a long one take a third of the time and find nothing
-    passes = 0 if isinstance(program, Program) and program.ops > LONG and not program.blocks else PASSES
-    engine = load_module(
-        f"{key} one {direct}", program.name, lambda: emit_one(program, precision, direct), passes=passes
-    )
+    engine = load_module(f"{key} one {direct}", program.name, lambda: emit_one(program, precision, direct))
     lock = threading.Lock()
     loaded: list[Engine] = []
 
@@ -55,7 +51,10 @@ def llvm(program: Program | LoopProgram, precision: Precision = "float64") -> Ke
         with lock:
             if not loaded:
                 real = Real(precision, lanes)
+                # passes over long straight-line code of vectors take a third of the time and find nothing
+                plain = isinstance(program, Program) and program.ops > LONG and not program.blocks
                 emit = lambda: emit_lanes(program, real)  # noqa: E731
+                passes = 0 if plain else PASSES
                 loaded.append(load_module(f"{key} lanes {lanes}", program.name, emit, passes=passes))
             return loaded[0]
 
