@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from codegen import matlab_in_python
+from kinemorph.codegen.backends.c_library import has_compiler
 from kinemorph.codegen.backends.python_source import export_python
 from kinemorph.codegen.compile import build
 
@@ -69,7 +69,7 @@ WAYS: dict[str, Run] = {
     "python": _in_python,
     "matlab": _in_matlab,
 }
-NO_COMPILER = shutil.which("cc") is None and shutil.which("gcc") is None
+NO_COMPILER = not has_compiler()
 all_ways = pytest.mark.parametrize(
     "way",
     [

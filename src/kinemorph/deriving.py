@@ -281,7 +281,7 @@ class Dynamics:
     @cached_property
     def _tangents(self) -> dict[str, Callable[[Any], Any]]:
         """The directions in which a configuration moves: its rate at every unit velocity."""
-        tree = resolve(self.robot)
+        tree = self._cut_tree
 
         def rates(q: Any) -> list[Any]:
             units = ([float(i == k) for i in range(tree.nv)] for k in range(tree.nv))
@@ -435,13 +435,18 @@ class Dynamics:
         """Whether products of pairs of axes are loops: where written out they would be too many operations."""
         if self.formulation != "newton_euler":
             return False
-        parents = axis_arrays.axis_parents(resolve(self.robot))
+        parents = axis_arrays.axis_parents(self._cut_tree)
         # loops want every axis after the one it hangs on; robots that declare a child first are written out
         return all(parent < k for k, parent in enumerate(parents)) and Forest(parents).pairs > MOST_PAIRS
 
+    @cached_property
+    def _cut_tree(self) -> Tree:
+        """The links at nominal parameters: who hangs on whom, and how configurations move."""
+        return resolve(self.robot)
+
     def _by_pairs(self, name: str, inputs: tuple[str, ...], arrays: Callable[..., Any]) -> CompiledFunction:
         """A matrix function of many joints: arrays by straight-line code, then the kernel of that name in loops."""
-        tree = resolve(self.robot)
+        tree = self._cut_tree
         stage = self._program(name, inputs, arrays, written=False, outputs=None)
         forest, inside = Forest(axis_arrays.axis_parents(tree)), axis_arrays.inside_places(tree)
         kernel = getattr(pair_kernels, name)

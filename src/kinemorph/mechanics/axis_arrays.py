@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kinemorph.algebra.groups import move_twist, move_wrench
-from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.axis_responses import axis_directions, axis_responses, origin_jumps
 from kinemorph.mechanics.branch_factor import ways_to_root
 from kinemorph.mechanics.composite_bodies import composite_moments, momentum
-from kinemorph.mechanics.derivatives import in_root_frame
+from kinemorph.mechanics.derivatives import in_root_frame, inside_products
 from kinemorph.mechanics.kinematics import dense
 from kinemorph.mechanics.motions import S
 from kinemorph.mechanics.newton_euler import Wrench, outward, project
@@ -32,7 +31,7 @@ def axis_parents(tree: Tree) -> tuple[int, ...]:
 
 def inside_places(tree: Tree) -> list[tuple[int, int]]:
     """(row, column) of every entry that belongs to two axes of one link, in the order of the arrays `inside_...`."""
-    return [(j, i) for link in tree.links for j in _axes(link) for i in _axes(link)]
+    return [(j, i) for link in tree.links for j in link.velocities for i in link.velocities]
 
 
 def momentum_arrays(tree: Tree, q: Sequence[S]) -> Arrays:
@@ -63,13 +62,7 @@ def derivative_arrays(
     jumps = origin_jumps(tree, moves, flows, v)
     directions = axis_directions(tree, moves, flows, v)
     responses = axis_responses(tree, moves, flows, v, directions, wrenches)
-    inside: dict[str, list[S]] = {"inside_q": [], "inside_v": [], "inside_a": []}
-    for link in tree.links:
-        axes = _axes(link)
-        for j in axes:
-            inside["inside_q"] += [dot(directions[j].S, responses[i].u_inside) for i in axes]
-            inside["inside_v"] += [dot(directions[j].S, responses[i].w) for i in axes]
-        inside["inside_a"] += _with_armature(link, [[dot(directions[j].S, responses[i].t) for i in axes] for j in axes])
+    inside = list(inside_products(tree, directions, responses))
     seen, felt = in_root_frame(tree, moves, jumps, directions, responses)
     return {
         "S": _rows(x.S for x in seen),
@@ -80,7 +73,9 @@ def derivative_arrays(
         "P": _rows(x.P for x in felt),
         "u": _rows(x.u for x in felt),
         "w": _rows(x.w for x in felt),
-        **{name: [entries] for name, entries in inside.items()},
+        "inside_q": [[by_q for _, _, by_q, _, _ in inside]],
+        "inside_v": [[by_v for _, _, _, by_v, _ in inside]],
+        "inside_a": [[by_a for _, _, _, _, by_a in inside]],
     }
 
 
@@ -94,10 +89,6 @@ def forward_derivative_arrays(
 def _with_armature(link: Link, block: list[list[S]]) -> list[S]:
     """The block of M inside a link, row by row."""
     return [entry + link.armature[j] if i == j else entry for j, row in enumerate(block) for i, entry in enumerate(row)]
-
-
-def _axes(link: Link) -> range:
-    return range(link.v, link.v + len(link.axes))
 
 
 def _rows(columns: Iterable[Sequence[S]]) -> list[list[S]]:

@@ -68,7 +68,7 @@ def coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]
     C: list[list[S]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for index, link in enumerate(tree.links):
         inertia, coupling = inertias[index], couplings[index]
-        for column in range(link.v, link.v + len(link.axes)):
+        for column in link.velocities:
             down = add(matvec(inertia, rates[column]), matvec(coupling, screws[column]))
             across, back = matvec(inertia, screws[column]), matvec_transposed(coupling, screws[column])
             below = index

@@ -14,7 +14,7 @@ nothing, or everything is put into the root link's frame once; see `root_frame` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import Pose, move_twist, move_wrench
@@ -30,7 +30,7 @@ from kinemorph.mechanics.axis_responses import (
 from kinemorph.mechanics.motions import ZERO3, Move, S, Vec3
 from kinemorph.mechanics.newton_euler import Wrench, moved_wrench, outward
 from kinemorph.mechanics.root_frame import root_frame_pays, root_poses
-from kinemorph.mechanics.tree import WORLD, Link, Tree
+from kinemorph.mechanics.tree import WORLD, Tree
 
 
 class Derivatives(NamedTuple):
@@ -63,31 +63,35 @@ def pair_products(
     """The three matrices, from what every axis is and does."""
     n = tree.nv
     result = Derivatives(*([[0.0] * n for _ in range(n)] for _ in range(3)))
-    for link in tree.links:
-        for k, i in enumerate(_axes(link)):
-            _, _, _, w, u_inside = responses[i]
-            for j in _axes(link):
-                S = directions[j].S
-                result.dq[j][i], result.dv[j][i], result.da[j][i] = dot(S, u_inside), dot(S, w), dot(S, responses[i].t)
-            result.da[i][i] = result.da[i][i] + link.armature[k]
+    for j, i, *entries in inside_products(tree, directions, responses):
+        result.dq[j][i], result.dv[j][i], result.da[j][i] = entries
     common = root_frame_pays(tree, moves, turned=7, shifted=3, local=24, dots=6)
     if common:
         directions, responses = in_root_frame(tree, moves, jumps, directions, responses)
     for index, link in enumerate(tree.links):
-        for i in _axes(link):
+        for i in link.velocities:
             response, at = responses[i], index
             while tree.links[at].parent != WORLD:
                 if not common:
                     response = _carried(moves[at], jumps[at], response)
                 at = tree.links[at].parent
-                for j in _axes(tree.links[at]):
+                for j in tree.links[at].velocities:
                     _pair(result, i, j, directions[j], response)
     return result
 
 
-def _axes(link: Link) -> range:
-    """The velocities of a link's own axes."""
-    return range(link.v, link.v + len(link.axes))
+def inside_products(
+    tree: Tree, directions: Sequence[Direction], responses: Sequence[Response]
+) -> Iterator[tuple[int, int, S, S, S]]:
+    """(row, column, entries of dq, dv and da) for all pairs of axes of one link, link by link, row by row."""
+    for link in tree.links:
+        for j in link.velocities:
+            S = directions[j].S
+            for i in link.velocities:
+                inertia = dot(S, responses[i].t)
+                if i == j:
+                    inertia = inertia + link.armature[i - link.v]
+                yield j, i, dot(S, responses[i].u_inside), dot(S, responses[i].w), inertia
 
 
 def _pair(result: Derivatives, i: int, j: int, direction: Direction, response: Response) -> None:
@@ -126,7 +130,7 @@ def in_root_frame(
             continue
         c = add(move.into(add(speeds[link.parent], jump.before)), jump.slide)
         speeds.append(c)
-        for k in _axes(link):
+        for k in link.velocities:
             seen[k] = _placed_direction(pose, c, directions[k], single=len(link.axes) == 1)
             t, P, u, w, _ = responses[k]
             P = matvec(pose.R, add(P, cross(scale(2.0, c), t[:3])))

@@ -54,6 +54,11 @@ class Link:
         """The screw axes in this link's frame, sparse twists."""
         return ELEMENTARY[self.kind].axes(self.pitch)
 
+    @property
+    def velocities(self) -> range:
+        """Where the velocities of its axes stand in v."""
+        return range(self.v, self.v + len(self.axes))
+
     @cached_property
     def fixed_turns(self) -> tuple[tuple[Turn, ...], float]:
         """The placement's rotation as turns, and the angle about z that an axial joint takes over."""
