@@ -13,7 +13,7 @@ the same robot, in the user's own q and v.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -184,10 +184,33 @@ class Dynamics:
     @cached_property
     def forward_dynamics(self) -> CompiledFunction:
         """a = FD(q, v, tau), shape (nv,). Constraints of loops and coupled joints are kept at this acceleration."""
-        inputs = ("q", "v", "tau", "wrenches")
-        if self.robot.is_open:
-            return self._function("forward_dynamics", inputs, self._recursion.forward_dynamics)
-        return self._function("forward_dynamics", inputs, lambda *state: self._constrained(*state).a)
+        return self._function("forward_dynamics", ("q", "v", "tau", "wrenches"), self.accelerations)
+
+    def accelerations(
+        self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = ()
+    ) -> Sequence[Any]:
+        """FD(q, v, tau) over any scalar, on a tree that this formulation has prepared; see `forward_dynamics`.
+
+        `locked` are velocity indices whose acceleration is 0, by whatever force that takes.
+        """
+        if not self.robot.is_open:
+            if locked:
+                raise UnsupportedError(
+                    f"robot '{self.robot.name}' has loops or coupled joints, and joints of such a robot cannot be "
+                    "locked. Lock joints of open trees, or declare the joint as fixed."
+                )
+            return self._constrained(tree, q, v, tau, *loads).a
+        found: Sequence[Any] = self._recursion.forward_dynamics(tree, q, v, tau, *loads, locked=locked)
+        return found
+
+    def inverse(self, tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> Sequence[Any]:
+        """ID(q, v, a) over any scalar, on a tree that this formulation has prepared; see `inverse_dynamics`."""
+        found: Sequence[Any] = self._recursion.inverse_dynamics(tree, q, v, a, *loads)
+        return found
+
+    def prepared(self, tree: Tree) -> Tree:
+        """The tree as this formulation's recursions want it."""
+        return self._recursion.prepare(tree)
 
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
@@ -479,7 +502,7 @@ class Dynamics:
             lookup = {parameter.name: x for parameter, x in zip(self.parameters, values, strict=True)}
             tree = resolve(robot, lookup)
             if not written:
-                tree = self._recursion.prepare(tree)
+                tree = self.prepared(tree)
             pushed = given.pop("wrenches", None)
             if pushed is not None:
                 return function(tree, *given.values(), loads_on_links(tree, self.wrenches, pushed))

@@ -297,6 +297,17 @@ class LoopBuilder:
         self._buffers.append(port)
         return self[name]
 
+    def scratch(self, name: str, shape: Shape = ()) -> View:
+        """A local array for intermediate results: the one of that name, new where there is none yet."""
+        if name not in self._shapes:
+            return self.buffer(name, shape)
+        if self._shapes[name] != tuple(shape) or name in self._fixed:
+            raise CompileError(
+                f"{self._owner}: '{name}' of shape {self._shapes[name]} is no scratch array of shape {tuple(shape)}. "
+                "Choose another name."
+            )
+        return self[name]
+
     def constant(self, name: str, values: Sequence[float], shape: Shape | None = None) -> View:
         """A new array of fixed numbers, given row by row."""
         port = self._new(name, (len(values),) if shape is None else shape)

@@ -11,7 +11,7 @@ are found first, exactly as in inverse dynamics; what remains is linear:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.errors import ModelError
@@ -38,11 +38,13 @@ def forward_dynamics(
     *,
     added_inertia: Mapping[int, Blocks] | None = None,
     added_pivots: Mapping[int, S] | None = None,
+    locked: Collection[int] = (),
 ) -> list[S]:
     """Accelerations, shape (nv,), under generalized forces `tau` and outside wrenches.
 
     `added_inertia` (link -> blocks) and `added_pivots` (velocity index -> number) enter the linear equations as mass
     would, without weight or velocity products: an implicit force f0 - D a is the wrench f0 and the inertia D.
+    `locked` are velocity indices whose acceleration is 0, by whatever force that takes.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -61,6 +63,8 @@ def forward_dynamics(
         last = link.parent == WORLD
         for k, axis in enumerate(link.axes):
             j = link.v + k
+            if j in locked:
+                continue
             pivot = link.armature[k] + extra.get(j, 0.0)
             U = column(blocks, axis)
             D = _along(axis, U) + pivot
@@ -90,7 +94,8 @@ def forward_dynamics(
         for k in range(len(link.axes) - 1, -1, -1):
             j = link.v + k
             row = pivots[j]
-            assert row is not None
+            if row is None:
+                continue
             a[j] = (row.u - _dot(row.U, (*b[0], *b[1]))) * row.inverse
             b = _advanced(b, link.axes[k], a[j])
         extras.append(b)

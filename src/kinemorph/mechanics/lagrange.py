@@ -12,7 +12,7 @@ with v, v with a), each partial derivative another; no kinematic recursion of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import cobracket
@@ -55,10 +55,17 @@ def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
     return inverse_dynamics(tree, q, v, [0.0] * tree.nv)
 
 
-def forward_dynamics(tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S]) -> list[S]:
-    """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely."""
-    rest = [force - bias for force, bias in zip(tau, bias_forces(tree, q, v), strict=True)]
-    return solve_definite(mass_matrix(tree, q), rest)
+def forward_dynamics(
+    tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], *, locked: Collection[int] = ()
+) -> list[S]:
+    """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely; 0 where `locked`."""
+    free = [k for k in range(tree.nv) if k not in locked]
+    M, h = mass_matrix(tree, q), bias_forces(tree, q, v)
+    found = solve_definite([[M[i][j] for j in free] for i in free], [tau[k] - h[k] for k in free])
+    accelerations: list[S] = [0.0] * tree.nv
+    for k, a in zip(free, found, strict=True):
+        accelerations[k] = a
+    return accelerations
 
 
 def inverse_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> Derivatives:

@@ -25,7 +25,10 @@ def interpreter_loops(program: LoopProgram) -> Kernel:
     """The kernel that interprets a loop program; its source is the printed program."""
 
     def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
-        rows = [array.reshape(-1, port.size) for port, array in zip(program.inputs, ins, strict=True)]
+        rows = [
+            array.reshape(array.size // port.size if port.size else 1, port.size)
+            for port, array in zip(program.inputs, ins, strict=True)
+        ]
         with np.errstate(all="ignore"):
             results = evaluate(program, n, rows, outs[0].dtype.name)
         for out, result in zip(outs, results, strict=True):

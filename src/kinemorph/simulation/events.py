@@ -1,0 +1,119 @@
+"""Events: guards whose change of sign interrupts a run, what happens then, and how endless series of them end.
+
+A guard is a law of one number. Where it changes sign the march stops, on the dense output of the step and to the last
+digits of t; then the run goes on from the state that `reset` gives, or ends. A ball that bounces ever faster has
+infinitely many events in finite time (Zeno): `Pace` sees the times between events of one guard shrink and says when
+the motion has come to rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.differentiate import forward
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.errors import ModelError, ShapeError
+from kinemorph.plants import Law, Plant, of_groups
+from kinemorph.simulation.marching import Guards
+
+Array = npt.NDArray[np.float64]
+DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A function of the state whose change of sign is an event.
+
+    `law`           gives one number; its arguments are named after what they read, as `lambda q: q[2] - 0.1`
+    `direction`     "falling" (from positive to negative), "rising" or "both"
+    `reset`         gives the state after the event, a dict of the groups that change: {"v": [...]}; the state is
+                    passed as floats, by the same names
+    `stop`          ends the run there
+    """
+
+    name: str
+    law: Law
+    direction: str = "both"
+    reset: Law | None = None
+    stop: bool = False
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            listed = ", ".join(f"'{name}'" for name in DIRECTIONS)
+            raise ModelError(f"guard '{self.name}': direction '{self.direction}' is unknown. Choose one of {listed}.")
+
+
+@dataclass
+class Pace:
+    """The times between the events of one guard; says when they have run together."""
+
+    shortest: float  # [s] between events: below it, events that come ever faster have come to rest
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def last(self) -> float:
+        """The time between the last two events [s]."""
+        return self.times[-1] - self.times[-2]
+
+    def at_rest(self, t: float) -> float | None:
+        """Notes an event; the time at which the series ends, where it does, else None."""
+        self.times = [*self.times[-2:], t]
+        if len(self.times) < 3:
+            return None
+        before, last = np.diff(self.times)
+        if last >= self.shortest or last > before:
+            return None
+        ratio = last / before if before > 0.0 else 0.0
+        return float(t + (last * ratio / (1.0 - ratio) if ratio < 1.0 else 0.0))
+
+
+class Watch:
+    """The guards of a run, compiled: their values, and on which side of zero each one stands."""
+
+    def __init__(self, plant: Plant, guards: Sequence[Guard]) -> None:
+        names = [guard.name for guard in guards]
+        for name in names:
+            if names.count(name) > 1:
+                raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each a name of its own.")
+        self.plant, self.guards = plant, tuple(guards)
+        self.program = plant.observed({guard.name: guard.law for guard in guards}, "guards")
+
+    @property
+    def marched(self) -> Guards:
+        """As the march wants them."""
+        return Guards(self.program, tuple(DIRECTIONS[guard.direction] for guard in self.guards))
+
+    @cached_property
+    def _along(self) -> CompiledFunction:
+        """(values, their rates) from the inputs of `rate`, and d_t, d_s."""
+        return build(forward(self.program, ("t", "s"), values=True))
+
+    @cached_property
+    def _rate(self) -> CompiledFunction:
+        return build(self.plant.rate)
+
+    def sides(self, t: float, base: Array, s: Array, m: Array, u: Array, p: Array) -> Array:
+        """+1 or -1 for each guard: its sign, or where it is zero that of its rate, the side it is about to be on."""
+        rate = self._rate(t, base, s, m, u, p)
+        values, rates = self._along(t, base, s, m, u, p, 1.0, rate)
+        small = np.abs(values) <= 1e-12 * (1.0 + np.abs(rates))
+        sides: Array = np.sign(np.where(small, rates, values))
+        return sides
+
+    def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
+        """The groups of the state that a guard's reset changes, with their new values."""
+        assert guard.reset is not None
+        changed = of_groups(guard.reset, state, f"'{guard.name}', reset")
+        if not isinstance(changed, Mapping) or not set(changed) <= {"q", "v", "x", "m"}:
+            raise ShapeError(
+                f"guard '{guard.name}': its reset gives {changed!r}; expected a dict of new values for q, v, x or m, "
+                "as {'v': [0.0, 1.0]}."
+            )
+        return {group: self.plant.initial(group, values) for group, values in changed.items()}

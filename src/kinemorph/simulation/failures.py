@@ -1,0 +1,48 @@
+"""Why a march could not go on, in a sentence: when, which coordinate, the likely cause, what to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinemorph.codegen.compile import build
+from kinemorph.simulation.marching import Status
+
+if TYPE_CHECKING:
+    from kinemorph.simulation.stepper import Stepper
+
+
+def explained(stepper: Stepper, status: Status) -> str:
+    """The sentence for a march that came back with a failure."""
+    plant, method = stepper.plant, stepper.method
+    t, q, v, x = stepper.state
+    s = np.concatenate([np.zeros(plant.nv), v, x])
+    rate = np.zeros(plant.ns)
+    build(plant.rate).raw(rate, np.array(t), q, s, stepper.m, stepper.u, stepper.p)
+    names = [f"q '{c.name}'" for c in plant.v] + [f"v '{c.name}'" for c in plant.v] + [f"x '{c.name}'" for c in plant.x]
+    bad = np.flatnonzero(~np.isfinite(rate))
+    if len(bad):
+        where = names[int(bad[0])]
+        return (
+            f"At t = {t:.9g} s the rate of {where} is not finite: the mass matrix may be singular there, or a law "
+            "divides by zero. Give every moving body inertia, or start elsewhere."
+        )
+    worst = names[int(np.argmax(np.abs(rate) / (1.0 + np.abs(s))))]
+    if status is Status.INFINITE:
+        remedy = (
+            f"The step of {stepper.h:g} s is too large: try step={stepper.h / 10:g}, or none with method='dop853'."
+            if stepper.fixed
+            else "Look at the forces there."
+        )
+        return f"At t = {t:.9g} s the next state is not finite, {worst} first of all. {remedy}"
+    if status is Status.UNSOLVED:
+        return (
+            f"At t = {t:.9g} s the equations of a step of method '{method.name}' could not be solved, {worst} changes "
+            "fastest. Try a smaller step, or another method."
+        )
+    return (
+        f"At t = {t:.9g} s steps became shorter than {stepper.limits[2]:g} s, {worst} changes fastest: the motion is "
+        "too stiff for this method, or not smooth. Try method='rodas' for stiff systems, events for what is not smooth, or "
+        "looser tolerances."
+    )

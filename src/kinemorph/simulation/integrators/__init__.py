@@ -1,0 +1,5 @@
+"""Methods as data: each family is a file that says how its members take one step.
+
+A member is a frozen value with a name, an order and numbers (a tableau, a Newmark pair). What a family has to write is
+the protocol `Method` of `kinemorph.simulation.stepping`; `kinemorph.simulation.methods` is the table of all members.
+"""

@@ -1,0 +1,450 @@
+"""The march: the loop program that carries a plant from sample to sample, written once for all methods.
+
+    for each sample time:
+        while it is not reached:
+            take a step of the method; accept it or try a smaller one
+            move the local coordinates to where it ended
+            look whether a guard has changed its sign; then find where, and stop there
+        read the sample off the last step's dense output
+
+All of it is compiled; Python is back when the samples are done, an event has happened, or something is wrong. What has
+to live on between calls is one array, the memory; `Layout` says what stands where.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.program import Program
+from kinemorph.plants import Plant
+from kinemorph.simulation.stepping import Method, Shape, Site
+
+Array = npt.NDArray[np.float64]
+
+
+class Status(IntEnum):
+    """Why a march has come back."""
+
+    GOING = 0  # all samples are done
+    EVENT = 1  # a guard has changed its sign
+    STUCK = 2  # steps have become too small to count
+    INFINITE = 3  # a state is not finite
+    UNSOLVED = 4  # the method's own equations were not solved, at the smallest step
+    BUDGET = 5  # as many steps were tried as allowed in one call
+
+
+class Layout:
+    """Where each array stands in the memory of a march."""
+
+    def __init__(self, shapes: Mapping[str, Shape]) -> None:
+        self.shapes = dict(shapes)
+        self.starts: dict[str, int] = {}
+        self.size = 0
+        for name, shape in self.shapes.items():
+            self.starts[name] = self.size
+            self.size += math.prod(shape)
+
+    def view(self, memory: View, name: str) -> View:
+        """The array in a loop program's memory."""
+        shape = self.shapes[name]
+        flat = memory.part(self.starts[name], math.prod(shape))
+        return View(flat.array, shape, flat.offset)
+
+    def array(self, memory: Array, name: str) -> Array:
+        """The array in numbers, a view that can be written to; memory of shape (..., size)."""
+        shape = self.shapes[name]
+        start = self.starts[name]
+        flat = memory[..., start : start + math.prod(shape)]
+        return flat.reshape((*memory.shape[:-1], *shape))
+
+
+@dataclass(frozen=True)
+class Guards:
+    """Functions whose change of sign is an event: a program of the inputs of `rate`, and which way each counts."""
+
+    program: Program
+    directions: tuple[int, ...]  # +1 rising, -1 falling, 0 both
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.directions)
+
+
+HUGE = 1e300  # a number beyond it counts as infinite
+PIECES = 4  # of a step, at whose ends guards are looked at
+
+
+def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
+    """What a march remembers."""
+    ns, nq = plant.ns, plant.nq
+    return Layout(
+        {
+            "t": (),
+            "t_low": (),  # what t has lost to rounding
+            "h": (),
+            "base": (nq,),
+            "s": (ns,),
+            "fresh": (),
+            "t_old": (),
+            "h_old": (),
+            "base_old": (nq,),
+            "s_old": (ns,),
+            "new": (ns,),
+            "dense": (method.degree, ns),
+            "prepared": (),
+            "sides": (guards.count if guards else 0,),  # the sign of each guard where it last had one
+            "accepted": (),
+            "rejected": (),
+            **{f"own_{name}": shape for name, shape in method.memory(plant).items()},
+        }
+    )
+
+
+def march(
+    plant: Plant, method: Method, *, samples: int = 256, guards: Guards | None = None, fixed: bool = False
+) -> LoopProgram:
+    """The loop program of a march.
+
+    Inputs      memory; times (samples,), ascending, of which the first `count` () are wanted; `stop` (), a time that no
+                step goes beyond; `limits` (5,): rtol, atol, smallest step, largest step, most steps to try; m, u, p
+    Outputs     memory_end; rows (samples, nq + nv + nx): [q, v, x] at each time; done (), how many were reached;
+                status (), a Status; fired (guards,), 1 for each guard that has changed its sign
+
+    `fixed`: all steps have the size in the memory, but for those that end at `stop`.
+    """
+    plan = layout(plant, method, guards)
+    n_row = plant.nq + plant.nv + plant.nx
+    loop = LoopBuilder(
+        f"march of {plant.name} by {method.name}",
+        {
+            "memory": (plan.size,),
+            "times": (samples,),
+            "count": (),
+            "stop": (),
+            "limits": (5,),
+            **{name: plant.ports[name] for name in ("m", "u", "p")},
+        },
+        {
+            "memory_end": (plan.size,),
+            "rows": (samples, n_row),
+            "done": (),
+            "status": (),
+            **({"fired": (guards.count,)} if guards else {}),
+        },
+    )
+    _March(loop, plan, plant, method, guards, fixed).write()
+    return loop.program()
+
+
+class _March:
+    """Writes the march, part by part."""
+
+    def __init__(
+        self, loop: LoopBuilder, plan: Layout, plant: Plant, method: Method, guards: Guards | None, fixed: bool
+    ) -> None:
+        self.loop, self.plan, self.plant, self.method, self.guards, self.fixed = (
+            loop,
+            plan,
+            plant,
+            method,
+            guards,
+            fixed,
+        )
+        limits = loop["limits"]
+        self.rtol, self.atol, self.smallest, self.largest, self.most = (limits[k] for k in range(5))
+        self.at = {name: plan.view(loop["memory_end"], name) for name in plan.shapes}
+        self.status, self.tries = loop["status"], loop.buffer("tries")
+        self.going, self.step, self.good, self.cut = (loop.buffer(name) for name in ("going", "step", "good", "cut"))
+        self.next = loop.buffer("next")
+        self.theta, self.between = loop.buffer("theta"), loop.buffer("between", (plant.ns,))
+        self.moment = loop.buffer("moment")
+        at = self.at
+        self.site = Site(
+            loop,
+            plant,
+            at["t"],
+            self.step,
+            at["base"],
+            at["s"],
+            at["t_old"],
+            at["h_old"],
+            at["base_old"],
+            at["s_old"],
+            at["new"],
+            loop.buffer("error"),
+            loop.buffer("failed"),
+            at["fresh"],
+            at["dense"],
+            loop["m"],
+            loop["u"],
+            loop["p"],
+            self.rtol,
+            self.atol,
+            {name: at[f"own_{name}"] for name in method.memory(plant)},
+        )
+
+    def write(self) -> None:
+        """The table of contents."""
+        loop, at = self.loop, self.at
+        loop.copy(loop["memory_end"], loop["memory"])
+        for name in ("done", "status"):
+            loop.let(loop[name], lambda: 0.0)
+        loop.let(self.tries, lambda: 0.0)
+        with loop.repeat(loop["rows"].shape[0]) as k, loop.repeat(loop["rows"].shape[1]) as i:
+            loop.let(loop["rows"][k, i], lambda: 0.0)
+        if self.guards:
+            with loop.repeat(self.guards.count) as i:
+                loop.let(loop["fired"][i], lambda: 0.0)
+        with loop.repeat(loop["count"]) as k:
+            target = loop["times"][k]
+            self.look(target)
+            with loop.while_(self.going):
+                self.take_step()
+                self.look(target)
+            reached = loop.buffer("reached")
+            loop.let(reached, lambda t, target: t >= target, at["t"], target)
+            with loop.if_(reached):
+                self.sample(target, loop["rows"][k])
+                loop.let(loop["done"], lambda n: n + 1.0, loop["done"])
+
+    def look(self, target: View) -> None:
+        """Whether another step is to be tried."""
+        self.loop.let(
+            self.going,
+            lambda t, target, status: (t < target) * (1.0 - (status > 0.0)),
+            self.at["t"],
+            target,
+            self.status,
+        )
+
+    # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def take_step(self) -> None:
+        """One try: choose h, attempt, accept or reject."""
+        loop, at, site, stop = self.loop, self.at, self.site, self.loop["stop"]
+        # a step that would end near `stop` ends there
+        loop.let(
+            self.cut,
+            lambda t, h, largest, stop: t + h.minimum(largest) * (1.0 + 1e-9) >= stop,
+            *(at["t"], at["h"], self.largest, stop),
+        )
+        loop.let(
+            self.step,
+            lambda cut, t, h, largest, stop: cut.where(stop - t, h.minimum(largest)),
+            *(self.cut, at["t"], at["h"], self.largest, stop),
+        )
+        loop.let(site.failed, lambda: 0.0)
+        loop.let(site.error, lambda: 0.0)
+        self.method.attempt(site)
+        loop.let(self.tries, lambda n: n + 1.0, self.tries)
+        self._judge()
+        with loop.if_(self.good):
+            self._accept()
+            if self.guards:
+                self._watch()
+        with loop.otherwise():
+            loop.let(at["rejected"], lambda n: n + 1.0, at["rejected"])
+        loop.let(
+            self.status,
+            lambda status, tries, most: (status > 0.0).where(status, (tries < most).where(0.0, float(Status.BUDGET))),
+            *(self.status, self.tries, self.most),
+        )
+
+    def _judge(self) -> None:
+        """Whether the step is good; the size of the next one; what is wrong where there can be none."""
+        loop, at, site = self.loop, self.at, self.site
+        finite = loop.buffer("finite")
+        loop.let(finite, lambda: 1.0)
+        with loop.repeat(self.plant.ns) as i:
+            loop.let(finite, lambda finite, x: finite * (abs(x) <= HUGE), finite, site.new[i])
+        loop.let(
+            self.good,
+            lambda e, failed, finite: (e <= 1.0) * (failed <= 0.0) * finite,
+            *(site.error, site.failed, finite),
+        )
+        if self.fixed:
+            loop.let(
+                self.status,
+                lambda status, good, failed: good.where(
+                    status, (failed > 0.0).where(float(Status.UNSOLVED), float(Status.INFINITE))
+                ),
+                *(self.status, self.good, site.failed),
+            )
+            return
+        self.method.control(site, self.step, self.next)
+        # a step cut short says nothing against the one that was planned; where there is no result, a quarter
+        loop.let(
+            at["h"],
+            lambda good, cut, planned, next, finite, failed, step: (finite * (failed <= 0.0)).where(
+                (good * cut).where(planned.maximum(next), next), 0.25 * step
+            ),
+            *(self.good, self.cut, at["h"], self.next, finite, site.failed, self.step),
+        )
+        loop.let(
+            self.status,
+            lambda status, good, failed, finite, t, h, smallest: good.where(
+                status,
+                ((h > smallest) * (t + 0.01 * h > t)).where(
+                    0.0,
+                    (failed > 0.0).where(
+                        float(Status.UNSOLVED), finite.where(float(Status.STUCK), float(Status.INFINITE))
+                    ),
+                ),
+            ),
+            *(self.status, self.good, site.failed, finite, at["t"], at["h"], self.smallest),
+        )
+
+    def _accept(self) -> None:
+        """Stand where the step has ended, with new local coordinates."""
+        loop, at, site = self.loop, self.at, self.site
+        for now, before in (("t", "t_old"), ("base", "base_old"), ("s", "s_old")):
+            loop.copy(at[before], at[now])
+        loop.copy(at["h_old"], self.step)
+        loop.let(at["prepared"], lambda: 0.0)
+        self._move_time()
+        self._stand_at(site.new)
+        loop.let(at["fresh"], lambda: 0.0)
+        self.method.advance(site)
+        loop.let(at["accepted"], lambda n: n + 1.0, at["accepted"])
+
+    def _move_time(self) -> None:
+        """t + h without losing what is rounded off, or `stop` itself."""
+        loop, at = self.loop, self.at
+        low, wanted = at["t_low"], loop.buffer("wanted")
+        loop.let(wanted, lambda h, low: h - low, self.step, low)
+        loop.let(
+            at["t"], lambda cut, stop, t, h: cut.where(stop, t + h), *(self.cut, loop["stop"], at["t_old"], wanted)
+        )
+        loop.let(
+            low, lambda cut, new, old, h: cut.where(0.0, (new - old) - h), *(self.cut, at["t"], at["t_old"], wanted)
+        )
+
+    def _stand_at(self, s: View) -> None:
+        """Moves `base` to the configuration that s, about the old base, means."""
+        loop, at, nv, ns = self.loop, self.at, self.plant.nv, self.plant.ns
+        loop.call(self.plant.place, [at["base"]], [at["base_old"], s])
+        if nv:
+            with loop.repeat(nv) as i:
+                loop.let(at["s"][i], lambda: 0.0)
+        with loop.repeat(nv, ns) as i:
+            loop.let(at["s"][i], lambda x: x, s[i])
+
+    # ── between the ends of a step ────────────────────────────────────────────────────────────────────────────────
+
+    def _interpolate(self, moment: View) -> None:
+        """Writes `between`: s at a time within the last step, about the old base."""
+        loop, at = self.loop, self.at
+        unready = loop.scratch("unready")
+        loop.let(unready, lambda ready: 1.0 - ready, at["prepared"])
+        with loop.if_(unready):
+            self.method.prepare(self.site)
+            loop.let(at["prepared"], lambda: 1.0)
+        loop.let(self.theta, lambda t, t0, h: (t - t0) / h, moment, at["t_old"], at["h_old"])
+        degree = self.method.degree
+
+        def horner(theta: Any, start: Any, *coefficients: Any) -> Any:
+            total = coefficients[-1]
+            for c in reversed(coefficients[:-1]):
+                total = total * theta + c
+            return start + total * theta
+
+        with loop.repeat(self.plant.ns) as i:
+            loop.let(self.between[i], horner, self.theta, at["s_old"][i], *(at["dense"][j][i] for j in range(degree)))
+
+    def sample(self, target: View, row: View) -> None:
+        """Writes [q, v, x] at the target, which the last step has reached or passed."""
+        loop, at, plant = self.loop, self.at, self.plant
+        here = loop.buffer("here")
+        loop.let(here, lambda t, target: t.equals(target), at["t"], target)
+        nq, nv, ns = plant.nq, plant.nv, plant.ns
+        with loop.if_(here):
+            loop.copy(row.part(0, nq), at["base"])
+            loop.copy(row.part(nq, ns - nv), at["s"].part(nv, ns - nv))
+        with loop.otherwise():
+            self._interpolate(target)
+            loop.call(plant.place, [row.part(0, nq)], [at["base_old"], self.between])
+            loop.copy(row.part(nq, ns - nv), self.between.part(nv, ns - nv))
+
+    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _watch(self) -> None:
+        """Looks at the guards along the step just taken; at the first change of sign, goes back there and stops."""
+        assert self.guards is not None
+        loop, at, guards = self.loop, self.at, self.guards
+        values = loop.buffer("guard_values", (guards.count,))
+        which = loop.constant("directions", [float(d) for d in guards.directions])
+        hit, low, high, end, piece = (loop.buffer(f"guard_{name}") for name in ("hit", "low", "high", "end", "piece"))
+
+        def look_at(moment: View) -> None:
+            """hit = 1 where some guard has crossed zero at this moment, the way it counts."""
+            self._interpolate(moment)
+            ins = [moment, at["base_old"], self.between, loop["m"], loop["u"], loop["p"]]
+            loop.call(guards.program, [values], ins)
+            loop.let(hit, lambda: 0.0)
+            with loop.repeat(guards.count) as i:
+                loop.let(
+                    loop["fired"][i],
+                    lambda g, side, way: (g * side <= 0.0) * (side * side > 0.0) * (way * side <= 0.0),
+                    *(values[i], at["sides"][i], which[i]),
+                )
+                loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
+
+        def note_sides() -> None:
+            with loop.repeat(guards.count) as i:
+                loop.let(
+                    at["sides"][i],
+                    lambda g, side: (g > 0.0).where(1.0, (g < 0.0).where(-1.0, side)),
+                    *(values[i], at["sides"][i]),
+                )
+
+        loop.copy(end, at["t"])
+        loop.copy(low, at["t_old"])
+        loop.let(hit, lambda: 0.0)
+        loop.let(piece, lambda: 1.0)
+        searching = loop.buffer("guard_searching")
+        loop.let(searching, lambda: 1.0)
+        with loop.while_(searching):
+            loop.let(
+                high,
+                lambda k, t0, t1: (k < PIECES - 0.5).where(t0 + (t1 - t0) * (k / PIECES), t1),
+                *(piece, at["t_old"], end),
+            )
+            look_at(high)
+            found = loop.buffer("guard_found")
+            loop.copy(found, hit)
+            with loop.if_(found):
+                self._bisect(low, high, hit, look_at)
+                loop.let(searching, lambda: 0.0)
+                loop.copy(at["t"], high)
+                loop.let(at["t_low"], lambda: 0.0)
+                loop.let(at["fresh"], lambda: 1.0)
+                loop.let(self.status, lambda: float(Status.EVENT))
+                self._stand_at(self.between)
+            with loop.otherwise():
+                note_sides()
+                loop.copy(low, high)
+                loop.let(piece, lambda k: k + 1.0, piece)
+                loop.let(searching, lambda k: k < PIECES + 0.5, piece)
+
+    def _bisect(self, low: View, high: View, hit: View, look_at: Any) -> None:
+        """Narrows (low, high] around the first crossing, down to neighboring numbers; ends with a look at high."""
+        loop, middle, apart = self.loop, self.loop.buffer("guard_middle"), self.loop.buffer("guard_apart")
+        loop.let(apart, lambda: 1.0)
+        with loop.while_(apart):
+            loop.let(middle, lambda a, b: a + 0.5 * (b - a), low, high)
+            look_at(middle)
+            with loop.if_(hit):
+                loop.copy(high, middle)
+            with loop.otherwise():
+                loop.copy(low, middle)
+            loop.let(apart, lambda a, b: (a + 0.5 * (b - a) > a) * (a + 0.5 * (b - a) < b) * (b - a > 1e-14), low, high)
+        look_at(high)

@@ -1,0 +1,277 @@
+"""A run: from a system and its options to a Trajectory.
+
+`simulate` marches from one boundary to the next. Boundaries are the times at which Python has a say: inputs that are
+sampled and held, callbacks, the end. Between them everything is compiled; events come back when they happen.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.deriving import Dynamics
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Settings, System
+from kinemorph.plants import Law, Plant
+from kinemorph.plants import plant as as_plant
+from kinemorph.simulation.events import Guard, Pace
+from kinemorph.simulation.failures import explained
+from kinemorph.simulation.marching import Status
+from kinemorph.simulation.methods import DEFAULT
+from kinemorph.simulation.stepper import Stepper
+from kinemorph.simulation.stepping import Method
+from kinemorph.simulation.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
+
+Array = npt.NDArray[np.float64]
+Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
+ZENO = 1e-6  # [s] between events that come ever faster: below it the motion has come to rest
+
+
+@dataclass(frozen=True)
+class Held:
+    """Inputs that a Python function gives at regular times and that are held in between: u = law(t, q, v, x)."""
+
+    law: Callable[..., Any]
+    every: float | None = None  # [s]; the sample time where none is given
+
+
+def simulate(
+    model: Plant | Dynamics | System | Robot,
+    until: float | None = None,
+    *,
+    q: Any = None,
+    v: Any = None,
+    x: Any = None,
+    p: Any = None,
+    method: str | Method = DEFAULT,
+    step: float | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    largest: float = math.inf,
+    sample: float | Sequence[float] | None = None,
+    forces: Law | None = None,
+    inputs: Any = None,
+    locked: str | Sequence[str] = (),
+    events: Sequence[Guard] = (),
+    callback: Callable[..., Any] | None = None,
+    every: float | None = None,
+    progress: Progress | None = None,
+    start: float = 0.0,
+) -> Trajectory:
+    """Runs a system from `start` to `until` [s].
+
+    `q`, `v`, `x`       the state at the start, as a sequence or by name; where nothing is given, that of the system
+    `p`                 values of the parameters that the plant keeps as inputs
+    `method`            by name; a `step` [s] makes its steps equally long, else `rtol` and `atol` decide
+    `sample`            time between stored states [s], or the times themselves
+    `forces`            a law of generalized forces that is compiled into the step: `lambda t, q, v: [...]`
+    `inputs`            u: numbers, numbers by name, or a Python function u(t, q, v, x) that is held from sample to
+                        sample (`Held(function, every=0.01)` for a rate of its own)
+    `locked`            joints that do not move
+    `events`            guards, see `Guard`
+    `callback`          called as callback(t, q, v, x) at regular times (`every` [s]); ends the run by returning True
+    `progress`          called now and then as progress(t, h, events)
+
+    A run that fails is a Trajectory as well: its `outcome` says when, where and why.
+    """
+    powered = forces is not None or inputs is not None or _has_damping(model)
+    system = as_plant(model, forces=forces, locked=locked, account=powered)
+    settings = model.settings if isinstance(model, System) else Settings()
+    until = settings.duration if until is None else until
+    times = _sample_times(start, until, settings.sample if sample is None else sample)
+    spacing = float(times[1] - times[0]) if len(times) > 1 else until - start
+    held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
+    began = time.perf_counter()
+    stepper = Stepper(
+        system,
+        method=method,
+        step=step,
+        rtol=rtol,
+        atol=atol,
+        largest=largest,
+        guards=events,
+        t=start,
+        q=q,
+        v=v,
+        x=x,
+        u=None if held else inputs,
+        p=p,
+    )
+    compiled = time.perf_counter()
+    run = _Run(stepper, times, until, held, (held and held.every) or spacing, callback, every or spacing)
+    outcome = run.carry_out(progress)
+    accepted, rejected = stepper.counts
+    statistics = Statistics(
+        stepper.method.name, accepted, rejected, stepper.calls, time.perf_counter() - compiled, compiled - began
+    )
+    options = {"method": stepper.method.name, "step": step, "rtol": rtol, "atol": atol, "until": until}
+    return Trajectory((run.segment(),), tuple(run.events), outcome, statistics, options)
+
+
+def _has_damping(model: Any) -> bool:
+    robot = model.robot if isinstance(model, (System, Dynamics)) else model
+    return isinstance(robot, Robot) and any(d != 0.0 for joint in robot.joints for d in joint.damping)
+
+
+def _sample_times(start: float, until: float, sample: float | Sequence[float]) -> Array:
+    """Ascending times from start to until, both included."""
+    for name, value in (("start", start), ("until", until)):
+        if not math.isfinite(value):
+            raise UnsupportedError(f"{name} is {value} s; expected a finite time.")
+    if until <= start:
+        raise UnsupportedError(f"until is {until} s and start {start} s; expected a later end. Enlarge until.")
+    if isinstance(sample, (int, float)):
+        if not 0.0 < sample < math.inf:
+            raise UnsupportedError(f"sample is {sample} s; expected a finite time above 0.")
+        count = math.floor((until - start) / sample * (1.0 + 1e-12) + 1e-9)
+        times: Array = np.asarray(start + sample * np.arange(count + 1), dtype=float)
+    else:
+        times = np.unique(np.asarray(sample, dtype=float))
+        if len(times) == 0 or times[0] < start or times[-1] > until or not np.isfinite(times).all():
+            raise UnsupportedError(f"sample times must lie between start {start} s and until {until} s.")
+        times = times if times[0] == start else np.concatenate([[start], times])
+    if until - times[-1] > 1e-9 * (until - start):
+        times = np.append(times, until)
+    else:
+        times[-1] = until
+    return times
+
+
+class _Run:
+    """The state of one run while it goes on."""
+
+    def __init__(
+        self,
+        stepper: Stepper,
+        times: Array,
+        until: float,
+        held: Held | None,
+        period: float,
+        callback: Callable[..., Any] | None,
+        every: float,
+    ) -> None:
+        self.stepper, self.times, self.until = stepper, times, until
+        self.held, self.period, self.callback, self.every = held, period, callback, every
+        self.events: list[Event] = []
+        self.done: list[tuple[Array, Array, Array, Array]] = []  # times, rows, u, m
+        self.next = 0  # the sample time that is to come
+        guards = stepper.watch.guards if stepper.watch else ()
+        self.paces = [Pace(ZENO) for _ in guards]
+        self.start = float(times[0])
+
+    def carry_out(self, progress: Progress | None) -> Outcome:
+        """March from boundary to boundary until something ends the run."""
+        held_count = called_count = 0
+        try:
+            while True:
+                t = self.stepper.state.t
+                if self.held and t >= self.start + held_count * self.period - 1e-12 * max(1.0, abs(t)):
+                    held_count += 1
+                    self._hold()
+                if self.next == 0:
+                    self._keep(self.times[:1], self._row()[None])
+                if self.callback and t >= self.start + called_count * self.every - 1e-12 * max(1.0, abs(t)):
+                    called_count += 1
+                    if self.callback(*self.stepper.state) is True:
+                        return Outcome("stopped", t, "The callback ended the run.")
+                if t >= self.until:
+                    return Outcome("finished", t)
+                ends = [self.until]
+                if self.held:
+                    ends.append(self.start + held_count * self.period)
+                if self.callback:
+                    ends.append(self.start + called_count * self.every)
+                outcome = self._march(min(ends), progress)
+                if outcome is not None:
+                    return outcome
+        except KeyboardInterrupt:
+            return Outcome("interrupted", self.stepper.state.t, "The run was interrupted; what was computed is kept.")
+
+    def _march(self, stop: float, progress: Progress | None) -> Outcome | None:
+        """To `stop`; an Outcome where the run ends before."""
+        while self.stepper.state.t < stop:
+            wanted = self.times[self.next : self.next + self.stepper.rows - 1]
+            wanted = wanted[wanted <= stop]
+            whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
+            marched = self.stepper.through(np.append(wanted, stop) if whole else wanted, stop)
+            kept = min(len(marched.times), len(wanted))
+            self._keep(marched.times[:kept], marched.rows[:kept])
+            if progress:
+                progress(self.stepper.state.t, self.stepper.h, len(self.events))
+            if marched.status is Status.EVENT:
+                outcome = self._happen(marched.fired)
+                if outcome is not None:
+                    return outcome
+            elif marched.status not in (Status.GOING, Status.BUDGET):
+                return Outcome("failed", self.stepper.state.t, explained(self.stepper, marched.status))
+        return None
+
+    def _row(self) -> Array:
+        _, q, v, x = self.stepper.state
+        return np.concatenate([q, v, x])
+
+    def _keep(self, times: Array, rows: Array) -> None:
+        if len(times):
+            u, m = self.stepper.u, self.stepper.m
+            self.done.append((times, rows, np.tile(u, (len(times), 1)), np.tile(m, (len(times), 1))))
+            self.next += len(times)
+
+    def _hold(self) -> None:
+        """Asks for new inputs; a sample at this very time shows them."""
+        assert self.held is not None
+        self.stepper.push(self.held.law(*self.stepper.state))
+        if self.done and self.done[-1][0][-1] == self.stepper.state.t:
+            self.done[-1][2][-1] = self.stepper.u
+
+    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _happen(self, fired: Sequence[int]) -> Outcome | None:
+        """Records the events at this time, resets the state, and says whether the run ends."""
+        stepper = self.stepper
+        assert stepper.watch is not None
+        ended: Outcome | None = None
+        t = stepper.state.t
+        for index in fired:
+            guard = stepper.watch.guards[index]
+            before = self._groups()
+            if guard.reset is not None:
+                changed = stepper.watch.after(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
+                stepper.m = changed.pop("m", stepper.m)
+                stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
+            after = self._groups()
+            kind: EventKind = "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
+            self.events.append(Event(t, guard.name, kind, before, after))
+            if guard.stop:
+                ended = ended or Outcome("stopped", t, f"Event '{guard.name}' ended the run at t = {t:.9g} s.")
+            rest = self.paces[index].at_rest(t)
+            if rest is not None and ended is None:
+                self.events.append(Event(rest, guard.name, "rest", after, after))
+                ended = Outcome(
+                    "rest",
+                    rest,
+                    f"Events '{guard.name}' came ever faster, the last two {self.paces[index].last:.2g} s apart: "
+                    f"the motion comes to rest at t = {rest:.9g} s.",
+                )
+        if ended is None:
+            stepper.refresh()
+        elif not self.done or self.done[-1][0][-1] < t:
+            self._keep(np.array([t]), self._row()[None])
+        return ended
+
+    def _groups(self) -> dict[str, Array]:
+        _, q, v, x = self.stepper.state
+        return {"q": q, "v": v, "x": x, "m": self.stepper.m.copy()}
+
+    def segment(self) -> Segment:
+        """Everything sampled."""
+        plant = self.stepper.plant
+        t, rows, u, m = (np.concatenate(parts) for parts in zip(*self.done, strict=True))
+        a, b = plant.nq, plant.nq + plant.nv
+        return Segment(plant, t, rows[:, :a], rows[:, a:b], rows[:, b:], m, u, self.stepper.p)

@@ -1,0 +1,195 @@
+"""A plant that stands at one state and can be advanced: by one step, to a time, or through a list of sample times.
+
+`simulate` is built on it; it is the way to drive a plant from a loop of your own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.deriving import Dynamics
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants import Plant
+from kinemorph.plants import plant as as_plant
+from kinemorph.simulation.events import Guard, Watch
+from kinemorph.simulation.marching import Layout, Status, layout, march
+from kinemorph.simulation.methods import DEFAULT, method_named
+from kinemorph.simulation.stepping import Method
+
+Array = npt.NDArray[np.float64]
+ROWS = 256  # samples in one call of compiled code
+MOST_TRIES = 20_000  # steps in one call: Python looks up at least this often
+SMALLEST = 1e-12  # [s]
+FIRST = 1e-4  # [s] of the first step, where nothing is said; it grows fast
+
+
+class State(NamedTuple):
+    """Where a stepper stands."""
+
+    t: float
+    q: Array
+    v: Array
+    x: Array
+
+
+class Marched(NamedTuple):
+    """What one advance gives: a row [q, v, x] for each time that was reached, and why it came back."""
+
+    times: Array  # (n,)
+    rows: Array  # (n, nq + nv + nx)
+    status: Status
+    fired: tuple[int, ...]  # indices of guards, where the status is EVENT
+
+
+class Stepper:
+    """Advances a plant. See `simulate` for the options."""
+
+    def __init__(
+        self,
+        model: Plant | Dynamics | System | Robot,
+        *,
+        method: str | Method = DEFAULT,
+        step: float | None = None,
+        rtol: float = 1e-8,
+        atol: float = 1e-10,
+        largest: float = math.inf,
+        smallest: float = SMALLEST,
+        guards: Sequence[Guard] = (),
+        rows: int = ROWS,
+        t: float = 0.0,
+        q: Any = None,
+        v: Any = None,
+        x: Any = None,
+        u: Any = None,
+        p: Any = None,
+    ) -> None:
+        self.plant = as_plant(model)
+        self.method = method_named(method)
+        self.fixed = not self.method.adaptive or (step is not None)
+        if self.fixed and step is None:
+            raise UnsupportedError(
+                f"method '{self.method.name}' takes steps of one size and none is given. Give step=0.001 [s], or "
+                "choose a method that finds its own."
+            )
+        _check_numbers(step=step, rtol=rtol, atol=atol, largest=largest, smallest=smallest)
+        self.limits = np.array([rtol, atol, smallest, min(largest, 1e30), MOST_TRIES])
+        self.watch = Watch(self.plant, guards) if guards else None
+        marched = self.watch.marched if self.watch else None
+        self.plan: Layout = layout(self.plant, self.method, marched)
+        self.rows = rows
+        self.run: CompiledFunction = build(
+            march(self.plant, self.method, samples=rows, guards=marched, fixed=self.fixed)
+        )
+        self.calls = 0
+        self.m, self.u, self.p = (
+            self.plant.initial(group, given) for group, given in (("m", None), ("u", u), ("p", p))
+        )
+        self.memory = np.zeros(self.plan.size)
+        self._at("h")[...] = step if step is not None else min(FIRST, largest)
+        self.place(t, q, v, x)
+
+    def _at(self, name: str) -> Array:
+        return self.plan.array(self.memory, name)
+
+    @property
+    def state(self) -> State:
+        """(t, q, v, x) now."""
+        nv = self.plant.nv
+        s = self._at("s")
+        return State(float(self._at("t")), self._at("base").copy(), s[nv : 2 * nv].copy(), s[2 * nv :].copy())
+
+    @property
+    def h(self) -> float:
+        """Size of the next step [s]."""
+        return float(self._at("h"))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """(accepted, rejected) steps so far."""
+        return int(self._at("accepted")), int(self._at("rejected"))
+
+    def place(self, t: float | None = None, q: Any = None, v: Any = None, x: Any = None) -> None:
+        """Puts the plant at a state; what is left out stays (at the beginning: is the plant's start)."""
+        begun = bool(self._at("accepted")) or getattr(self, "_placed", False)
+        now = self.state
+        for group, given, kept in (("q", q, now.q), ("v", v, now.v), ("x", x, now.x)):
+            values = kept if given is None and begun else self.plant.initial(group, given)
+            self._write(group, values)
+        if t is not None:
+            self._at("t")[...], self._at("t_low")[...] = t, 0.0
+        self._placed = True
+        self.refresh()
+
+    def _write(self, group: str, values: Array) -> None:
+        nv = self.plant.nv
+        s = self._at("s")
+        if group == "q":
+            self._at("base")[:] = values
+        elif group == "v":
+            s[nv : 2 * nv] = values
+            s[list(nv + k for k in self.plant.locked)] = 0.0
+        else:
+            s[2 * nv :] = values
+
+    def refresh(self) -> None:
+        """To be called when m, u or p were changed: nothing carried over from the last step is used."""
+        self._at("fresh")[...] = 1.0
+        if self.watch:
+            self._at("sides")[:] = self.watch.sides(
+                float(self._at("t")), self._at("base"), self._at("s"), self.m, self.u, self.p
+            )
+
+    def push(self, u: Any) -> None:
+        """Sets the inputs from now on."""
+        self.u = self.plant.initial("u", u)
+        self.refresh()
+
+    def step(self) -> State:
+        """One accepted step."""
+        before = self._at("accepted").item()
+        while self._at("accepted").item() == before:
+            status = self._call(np.array([1e300]), math.inf, most=1).status
+            if status not in (Status.BUDGET, Status.GOING):
+                break
+        return self.state
+
+    def advance(self, until: float) -> State:
+        """To a time; shorter where an event stops it."""
+        while self.state.t < until:
+            if self._call(np.array([until]), until).status not in (Status.BUDGET, Status.GOING):
+                break
+        return self.state
+
+    def through(self, times: Array, stop: float) -> Marched:
+        """Rows at the first of `times` that fit one call; no step goes beyond `stop`."""
+        return self._call(times[: self.rows], stop)
+
+    def _call(self, times: Array, stop: float, most: int = MOST_TRIES) -> Marched:
+        padded = np.zeros(self.rows)
+        padded[: len(times)] = times
+        limits = self.limits.copy()
+        limits[4] = most
+        stop = min(stop, 1e300)
+        found = self.run(self.memory, padded, float(len(times)), stop, limits, self.m, self.u, self.p)
+        self.calls += 1
+        self.memory = found[0]
+        done, status = int(found[2]), Status(int(found[3]))
+        fired = tuple(map(int, np.flatnonzero(found[4]))) if self.watch and status is Status.EVENT else ()
+        return Marched(times[:done], found[1][:done], status, fired)
+
+
+def _check_numbers(**given: float | None) -> None:
+    for name, value in given.items():
+        if value is None:
+            continue
+        if not isinstance(value, (int, float, np.number)) or not value > 0.0:
+            raise UnsupportedError(f"{name} is {value!r}; expected a number above 0.")

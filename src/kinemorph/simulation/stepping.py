@@ -1,0 +1,156 @@
+"""What a method has to write, and where: one step of a march, in local coordinates.
+
+A step goes from (t, base, s) with s = [0, v, x] to `new`, in the same coordinates, over the time `h`. The march around
+it (see `marching`) chooses h, accepts or rejects, moves on, samples and looks for events; a method is asked for four
+things, each written into the loop program at hand:
+
+    attempt    writes `new`; where it is adaptive `error`, the error against the tolerances, good up to 1; and `failed`,
+               above 0 where there is no `new` (a Newton iteration that does not converge)
+    advance    after a step is accepted and the march stands at the new base: what is carried on to the next step
+    prepare    writes `dense`: coefficients C_j, shape (degree, ns), with  s(theta) = s_old + sum_j C_j theta^(j+1)
+    control    the size of the next step
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kinemorph.codegen.loops import LoopBuilder, View
+from kinemorph.plants import Plant
+
+Shape = tuple[int, ...]
+
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the usual control of the step size
+
+
+@dataclass(frozen=True)
+class Site:
+    """The place where a method writes its step: the loop program, and views of what stands there.
+
+    At `attempt` (t, base, s, h) are the start of the step. At `advance` they are the state reached, and at `prepare`,
+    too; the step just taken is then (t_old, base_old, s_old, h_old) and `new` its end in its own coordinates.
+    """
+
+    loop: LoopBuilder
+    plant: Plant
+    t: View
+    h: View
+    base: View
+    s: View
+    t_old: View
+    h_old: View
+    base_old: View
+    s_old: View
+    new: View
+    error: View
+    failed: View
+    fresh: View  # above 0 where nothing carried on may be used: at the start, and after an event
+    dense: View
+    m: View
+    u: View
+    p: View
+    rtol: View
+    atol: View
+    own: Mapping[str, View]  # what the method asked for in `memory`
+
+    def rate(self, out: View, t: View, s: View, base: View | None = None) -> None:
+        """Writes ds/dt at (t, s), in the coordinates about `base` (the march's own where none is given)."""
+        self.loop.call(self.plant.rate, [out], [t, base or self.base, s, self.m, self.u, self.p])
+
+    def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
+        """out = start + h sum weights[k] slopes[k], entry by entry; without the start where there is none."""
+        used = [(weight, slope) for weight, slope in zip(weights, slopes, strict=False) if weight]
+
+        def total(h: Any, *values: Any) -> Any:
+            rates = values if start is None else values[1:]
+            change = h * sum((weight * k for (weight, _), k in zip(used, rates, strict=True)), 0.0)
+            return change if start is None else values[0] + change
+
+        if not out.size:
+            return
+        with self.loop.repeat(out.size) as i:
+            first = [] if start is None else [start[i]]
+            self.loop.let(out[i], total, h, *first, *(slope[i] for _, slope in used))
+
+    def measure(self, out: View, off: View) -> None:
+        """Writes the root mean square of an error `off`, shape (ns,), against the tolerances; 1 is just good enough.
+
+        An entry of v or x counts against  atol + rtol max(|old|, |new|), one of w against  atol + rtol max(1, |w|):
+        lengths and angles against 1 m and 1 rad, wherever the zero of a coordinate is.
+        """
+        n, nv = self.plant.ns, self.plant.nv
+        self.loop.let(out, lambda: 0.0)
+        for first, last, least in ((0, nv, 1.0), (nv, n, 0.0)):
+            if first == last:
+                continue
+            with self.loop.repeat(first, last) as i:
+                self.loop.let(
+                    out,
+                    lambda e, d, old, new, rtol, atol, least=least: (
+                        e + (d / (atol + rtol * abs(old).maximum(abs(new)).maximum(least))) ** 2 / n
+                    ),
+                    *(out, off[i], self.s[i], self.new[i], self.rtol, self.atol),
+                )
+        self.loop.let(out, lambda e: e.sqrt(), out)
+
+    def hermite(self, first: View, last: View) -> None:
+        """Writes `dense` as the cubic through both ends of the step with the slopes `first` and `last` there."""
+        with self.loop.repeat(self.plant.ns) as i:
+            self.loop.let(self.dense[0, i], lambda h, a: h * a, self.h_old, first[i])
+            self.loop.let(
+                self.dense[1, i],
+                lambda h, a, b, y0, y1: 3.0 * (y1 - y0) - h * (2.0 * a + b),
+                *(self.h_old, first[i], last[i], self.s_old[i], self.new[i]),
+            )
+            self.loop.let(
+                self.dense[2, i],
+                lambda h, a, b, y0, y1: h * (a + b) - 2.0 * (y1 - y0),
+                *(self.h_old, first[i], last[i], self.s_old[i], self.new[i]),
+            )
+
+
+class Method(Protocol):
+    """A member of a family. All of its numbers are data; see this module's text for what it writes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def order(self) -> int: ...
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether it knows its error, so that steps may choose their own size."""
+        ...
+
+    @property
+    def degree(self) -> int:
+        """Of its dense output in theta."""
+        ...
+
+    def memory(self, plant: Plant) -> dict[str, Shape]:
+        """Names and shapes of the arrays that it keeps from step to step."""
+        ...
+
+    def attempt(self, site: Site) -> None: ...
+
+    def advance(self, site: Site) -> None: ...
+
+    def prepare(self, site: Site) -> None: ...
+
+    def control(self, site: Site, taken: View, out: View) -> None:
+        """Writes to `out` the size of the next step after one of size `taken` with `error`, accepted or not."""
+        ...
+
+
+def usual_control(site: Site, order: int, taken: View, out: View) -> None:
+    """Step size by the error of the last step: h (1 / error)^(1 / order), with care, between 0.2 and 5 times."""
+    site.loop.let(
+        out,
+        lambda h, e: (
+            h * (e <= 1e100).where((SAFETY * e.maximum(1e-10) ** (-1.0 / order)).minimum(GROW).maximum(SHRINK), SHRINK)
+        ),
+        *(taken, site.error),
+    )
