@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.linear import least_squares
+from kinemorph.algebra.scalar import less
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.deriving import Dynamics, derive
@@ -251,7 +252,8 @@ def plant(
     Viscous damping of joints acts; their Coulomb friction does not.
     """
     if isinstance(model, Plant):
-        _refuse_options(model, locals())
+        given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
+        _refuse(model, {**given, "output_units": output_units, "parameters": parameters, "locked": locked})
         return model
     if isinstance(model, Dynamics):
         dynamics = derive(model.robot, model.formulation, parameters=parameters) if parameters else model  # type: ignore[arg-type]
@@ -373,9 +375,9 @@ def _columns(robot: Robot, group: str) -> tuple[Column, ...]:
     return tuple(map(Column, getattr(robot, f"{group}_names"), units))
 
 
-def _refuse_options(model: Plant, options: Mapping[str, Any]) -> None:
+def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
-        if name not in ("model", "account") and value not in (None, ()):
+        if value is not None and value != ():
             raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} where it is made.")
 
 
@@ -452,8 +454,9 @@ def second_order(
         for k in range(n):
             z = [Dual(0.0, 1.0, level=LEVEL) if j == k else 0.0 for j in range(n)]
             columns.append([tangent_of(entry, LEVEL) for entry in left(t, base, s, z, m, u, p)])
-        found, _ = least_squares(list(zip(*columns, strict=True)), [[-entry] for entry in rest])
-        return [*s[n:], *(row[0] for row in found)]
+        found, rank = least_squares(list(zip(*columns, strict=True)), [[-entry] for entry in rest])
+        regular = less(n - 0.5, rank)  # accelerations that are not determined are not a number
+        return [*s[n:], *(row[0] / regular for row in found)]
 
     return _of_equations(name, q, (), start, inputs, parameters, outputs, output_units, rate, left)
 

@@ -43,6 +43,6 @@ def explained(stepper: Stepper, status: Status) -> str:
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.limits[2]:g} s, {worst} changes fastest: the motion is "
-        "too stiff for this method, or not smooth. Try method='rodas' for stiff systems, events for what is not smooth, "
-        "or looser tolerances."
+        "too stiff for this method, or not smooth. Try method='rodas' for stiff systems, events for jumps, or looser "
+        "tolerances."
     )

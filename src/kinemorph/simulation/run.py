@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +112,7 @@ def simulate(
         stepper.method.name, accepted, rejected, stepper.calls, time.perf_counter() - compiled, compiled - began
     )
     options = {"method": stepper.method.name, "step": step, "rtol": rtol, "atol": atol, "until": until}
-    return Trajectory((run.segment(),), tuple(run.events), outcome, statistics, options)
+    return Trajectory(run.segments(), tuple(run.events), outcome, statistics, options)
 
 
 def _has_damping(model: Any) -> bool:
@@ -144,6 +144,15 @@ def _sample_times(start: float, until: float, sample: float | Sequence[float]) -
     return times
 
 
+class Rows(NamedTuple):
+    """Samples of one call: t (n,), rows [q, v, x] (n, ...), u (n, nu), m (n, nm)."""
+
+    t: Array
+    rows: Array
+    u: Array
+    m: Array
+
+
 class _Run:
     """The state of one run while it goes on."""
 
@@ -160,7 +169,7 @@ class _Run:
         self.stepper, self.times, self.until = stepper, times, until
         self.held, self.period, self.callback, self.every = held, period, callback, every
         self.events: list[Event] = []
-        self.done: list[tuple[Array, Array, Array, Array]] = []  # times, rows, u, m
+        self.done: list[list[Rows]] = [[]]  # by segment
         self.next = 0  # the sample time that is to come
         guards = stepper.watch.guards if stepper.watch else ()
         self.paces = [Pace(ZENO) for _ in guards]
@@ -176,7 +185,8 @@ class _Run:
                     held_count += 1
                     self._hold()
                 if self.next == 0:
-                    self._keep(self.times[:1], self._row()[None])
+                    self._keep_now()
+                    self.next = 1
                 if self.callback and t >= self.start + called_count * self.every - 1e-12 * max(1.0, abs(t)):
                     called_count += 1
                     if self.callback(*self.stepper.state) is True:
@@ -203,6 +213,7 @@ class _Run:
             marched = self.stepper.through(np.append(wanted, stop) if whole else wanted, stop)
             kept = min(len(marched.times), len(wanted))
             self._keep(marched.times[:kept], marched.rows[:kept])
+            self.next += kept
             if progress:
                 progress(self.stepper.state.t, self.stepper.h, len(self.events))
             if marched.status is Status.EVENT:
@@ -213,22 +224,23 @@ class _Run:
                 return Outcome("failed", self.stepper.state.t, explained(self.stepper, marched.status))
         return None
 
-    def _row(self) -> Array:
-        _, q, v, x = self.stepper.state
-        return np.concatenate([q, v, x])
+    def _keep_now(self) -> None:
+        """A row of the state as it is, unless there is one at this time."""
+        t, q, v, x = self.stepper.state
+        if not self.done[-1] or self.done[-1][-1].t[-1] < t:
+            self._keep(np.array([t]), np.concatenate([q, v, x])[None])
 
     def _keep(self, times: Array, rows: Array) -> None:
         if len(times):
             u, m = self.stepper.u, self.stepper.m
-            self.done.append((times, rows, np.tile(u, (len(times), 1)), np.tile(m, (len(times), 1))))
-            self.next += len(times)
+            self.done[-1].append(Rows(times, rows, np.tile(u, (len(times), 1)), np.tile(m, (len(times), 1))))
 
     def _hold(self) -> None:
         """Asks for new inputs; a sample at this very time shows them."""
         assert self.held is not None
         self.stepper.push(self.held.law(*self.stepper.state))
-        if self.done and self.done[-1][0][-1] == self.stepper.state.t:
-            self.done[-1][2][-1] = self.stepper.u
+        if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
+            self.done[-1][-1].u[-1] = self.stepper.u
 
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -242,9 +254,12 @@ class _Run:
             guard = stepper.watch.guards[index]
             before = self._groups()
             if guard.reset is not None:
+                self._keep_now()
                 changed = stepper.watch.after(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
                 stepper.m = changed.pop("m", stepper.m)
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
+                self.done.append([])  # the state jumps: what follows is another segment
+                self._keep_now()
             after = self._groups()
             kind: EventKind = "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
             self.events.append(Event(t, guard.name, kind, before, after))
@@ -261,17 +276,20 @@ class _Run:
                 )
         if ended is None:
             stepper.refresh()
-        elif not self.done or self.done[-1][0][-1] < t:
-            self._keep(np.array([t]), self._row()[None])
+        else:
+            self._keep_now()
         return ended
 
     def _groups(self) -> dict[str, Array]:
         _, q, v, x = self.stepper.state
         return {"q": q, "v": v, "x": x, "m": self.stepper.m.copy()}
 
-    def segment(self) -> Segment:
-        """Everything sampled."""
+    def segments(self) -> tuple[Segment, ...]:
+        """Everything sampled so far."""
         plant = self.stepper.plant
-        t, rows, u, m = (np.concatenate(parts) for parts in zip(*self.done, strict=True))
         a, b = plant.nq, plant.nq + plant.nv
-        return Segment(plant, t, rows[:, :a], rows[:, a:b], rows[:, b:], m, u, self.stepper.p)
+        found = []
+        for parts in self.done:
+            t, rows, u, m = (np.concatenate(column) for column in zip(*parts, strict=True))
+            found.append(Segment(plant, t, rows[:, :a], rows[:, a:b], rows[:, b:], m, u, self.stepper.p))
+        return tuple(found)
