@@ -24,6 +24,7 @@ from kinemorph.plants import Law, Plant, of_groups
 from kinemorph.simulation.marching import Guards
 
 Array = npt.NDArray[np.float64]
+MOST_QUICK = 20  # events in a row that come too soon before they count as rest, ever faster or not
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 
 
@@ -36,6 +37,7 @@ class Guard:
     `reset`         gives the state after the event, a dict of the groups that change: {"v": [...]}; the state is
                     passed as floats, by the same names
     `stop`          ends the run there
+    `shortest`      time between resets [s] below which ones that come ever faster count as rest
     """
 
     name: str
@@ -43,6 +45,7 @@ class Guard:
     direction: str = "both"
     reset: Law | None = None
     stop: bool = False
+    shortest: float = 1e-6
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
@@ -54,8 +57,9 @@ class Guard:
 class Pace:
     """The times between the events of one guard; says when they have run together."""
 
-    shortest: float  # [s] between events: below it, events that come ever faster have come to rest
+    shortest: float  # [s]
     times: list[float] = field(default_factory=list)
+    quick: int = 0  # events in a row that came sooner than that
 
     @property
     def last(self) -> float:
@@ -68,7 +72,8 @@ class Pace:
         if len(self.times) < 3:
             return None
         before, last = np.diff(self.times)
-        if last >= self.shortest or last > before:
+        self.quick = self.quick + 1 if last < self.shortest else 0
+        if not self.quick or (last > before and self.quick < MOST_QUICK):
             return None
         ratio = last / before if before > 0.0 else 0.0
         return float(t + (last * ratio / (1.0 - ratio) if ratio < 1.0 else 0.0))

@@ -31,7 +31,6 @@ from kinemorph.simulation.trajectory import Event, EventKind, Outcome, Segment, 
 
 Array = npt.NDArray[np.float64]
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
-ZENO = 1e-6  # [s] between events that come ever faster: below it the motion has come to rest
 
 
 @dataclass(frozen=True)
@@ -172,7 +171,7 @@ class _Run:
         self.done: list[list[Rows]] = [[]]  # by segment
         self.next = 0  # the sample time that is to come
         guards = stepper.watch.guards if stepper.watch else ()
-        self.paces = [Pace(ZENO) for _ in guards]
+        self.paces = [Pace(guard.shortest) for guard in guards]
         self.start = float(times[0])
 
     def carry_out(self, progress: Progress | None) -> Outcome:
@@ -265,20 +264,30 @@ class _Run:
             self.events.append(Event(t, guard.name, kind, before, after))
             if guard.stop:
                 ended = ended or Outcome("stopped", t, f"Event '{guard.name}' ended the run at t = {t:.9g} s.")
-            rest = self.paces[index].at_rest(t)
-            if rest is not None and ended is None:
-                self.events.append(Event(rest, guard.name, "rest", after, after))
-                ended = Outcome(
-                    "rest",
-                    rest,
-                    f"Events '{guard.name}' came ever faster, the last two {self.paces[index].last:.2g} s apart: "
-                    f"the motion comes to rest at t = {rest:.9g} s.",
-                )
+            if guard.reset is not None and ended is None:
+                ended = self._rest(index, guard, t)
         if ended is None:
             stepper.refresh()
         else:
             self._keep_now()
         return ended
+
+    def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
+        """The end of the run where the resets of a guard have brought it to rest."""
+        after = self._groups()
+        if self.stepper.side(index) == 0.0:
+            self.events.append(Event(t, guard.name, "rest", after, after))
+            return Outcome("rest", t, f"After event '{guard.name}' at t = {t:.9g} s nothing moves away from it: rest.")
+        end = self.paces[index].at_rest(t)
+        if end is None:
+            return None
+        self.events.append(Event(end, guard.name, "rest", after, after))
+        return Outcome(
+            "rest",
+            end,
+            f"Events '{guard.name}' came ever faster, the last two {self.paces[index].last:.2g} s apart: "
+            f"the motion comes to rest at t = {end:.9g} s.",
+        )
 
     def _groups(self) -> dict[str, Array]:
         _, q, v, x = self.stepper.state

@@ -148,6 +148,10 @@ class Stepper:
                 float(self._at("t")), self._at("base"), self._at("s"), self.m, self.u, self.p
             )
 
+    def side(self, guard: int) -> float:
+        """On which side of zero a guard stands, +1 or -1; 0 where it is zero and stays there."""
+        return float(self._at("sides")[guard])
+
     def push(self, u: Any) -> None:
         """Sets the inputs from now on."""
         self.u = self.plant.initial("u", u)
@@ -178,13 +182,17 @@ class Stepper:
         padded[: len(times)] = times
         limits = self.limits.copy()
         limits[4] = most
-        stop = min(stop, 1e300)
-        found = self.run(self.memory, padded, float(len(times)), stop, limits, self.m, self.u, self.p)
+        outs = tuple(np.empty(port.shape) for port in self.run.program.outputs)
+        # without checks: what a step that failed has left in the memory may be infinite, and is never used
+        self.run.raw(
+            outs,
+            *(self.memory, padded, np.array(float(len(times))), np.array(min(stop, 1e300)), limits),
+            *(self.m, self.u, self.p),
+        )
         self.calls += 1
-        self.memory = found[0]
-        done, status = int(found[2]), Status(int(found[3]))
-        fired = tuple(map(int, np.flatnonzero(found[4]))) if self.watch and status is Status.EVENT else ()
-        return Marched(times[:done], found[1][:done], status, fired)
+        self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
+        fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
+        return Marched(times[:done], rows[:done], status, fired)
 
 
 def _check_numbers(**given: float | None) -> None:
