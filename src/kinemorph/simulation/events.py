@@ -24,6 +24,7 @@ from kinemorph.plants import Law, Plant, of_groups
 from kinemorph.simulation.marching import Guards
 
 Array = npt.NDArray[np.float64]
+RESOLUTION = 1e-12  # [s] between two events that cannot be told apart: the first has not led away from the guard
 MOST_QUICK = 20  # events in a row that come too soon before they count as rest, ever faster or not
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 
@@ -69,6 +70,8 @@ class Pace:
     def at_rest(self, t: float) -> float | None:
         """Notes an event; the time at which the series ends, where it does, else None."""
         self.times = [*self.times[-2:], t]
+        if len(self.times) > 1 and self.last < RESOLUTION:
+            return t
         if len(self.times) < 3:
             return None
         before, last = np.diff(self.times)

@@ -254,6 +254,9 @@ class _Run:
             before = self._groups()
             if guard.reset is not None:
                 self._keep_now()
+                ended = ended or self._rest(index, guard, t)
+                if ended is not None:
+                    continue
                 changed = stepper.watch.after(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
                 stepper.m = changed.pop("m", stepper.m)
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
@@ -264,8 +267,11 @@ class _Run:
             self.events.append(Event(t, guard.name, kind, before, after))
             if guard.stop:
                 ended = ended or Outcome("stopped", t, f"Event '{guard.name}' ended the run at t = {t:.9g} s.")
-            if guard.reset is not None and ended is None:
-                ended = self._rest(index, guard, t)
+            if guard.reset is not None and stepper.side(index) == 0.0:
+                self.events.append(Event(t, guard.name, "rest", after, after))
+                ended = Outcome(
+                    "rest", t, f"After event '{guard.name}' at t = {t:.9g} s nothing moves away from it: rest."
+                )
         if ended is None:
             stepper.refresh()
         else:
@@ -274,13 +280,10 @@ class _Run:
 
     def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
         """The end of the run where the resets of a guard have brought it to rest."""
-        after = self._groups()
-        if self.stepper.side(index) == 0.0:
-            self.events.append(Event(t, guard.name, "rest", after, after))
-            return Outcome("rest", t, f"After event '{guard.name}' at t = {t:.9g} s nothing moves away from it: rest.")
         end = self.paces[index].at_rest(t)
         if end is None:
             return None
+        after = self._groups()
         self.events.append(Event(end, guard.name, "rest", after, after))
         return Outcome(
             "rest",

@@ -1,0 +1,98 @@
+"""Events: located on the dense output, one-sided, resets, rest, and never a hang."""
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph.errors import ModelError, ShapeError
+from kinemorph.plants import first_order
+from kinemorph.simulation.events import Guard
+from kinemorph.simulation.run import simulate
+
+turning = first_order(lambda x: [x[1], -x[0]], {"c": "", "s": ""}, start=[1.0, 0.0])
+
+
+def ball():
+    builder = kinemorph.RobotBuilder("ball").add(kinemorph.Body.sphere("ball", 1.0, 0.1))
+    return builder.joint("fall", "prismatic", "world", "ball", axis=(0, 0, 1)).build()
+
+
+def bounce(e):
+    return Guard("ground", lambda q: q[0], "falling", reset=lambda v: {"v": [-e * v[0]]})
+
+
+@pytest.mark.parametrize(("direction", "first"), [("both", 0.5), ("falling", 0.5), ("rising", 1.5)])
+def test_crossings_are_found_to_a_billionth_of_a_second(direction, first):
+    run = simulate(turning, 10.0, events=[Guard("zero", lambda x: x[0], direction)], rtol=1e-12, atol=1e-13)
+    times = [event.t for event in run.events]
+    apart = 1.0 if direction == "both" else 2.0
+    exact = np.pi * np.arange(first, 10.0 / np.pi, apart)
+    assert len(times) == len(exact)
+    assert np.abs(np.array(times) - exact).max() < 1e-9
+    assert run.outcome.kind == "finished" and {event.kind for event in run.events} == {"crossing"}
+
+
+def test_two_crossings_within_one_step_are_both_found():
+    falling = first_order(lambda t: [2.0 * (t - 1.0)], {"y": ""}, start=[1.0 - 0.01])  # (t - 1)^2 - 0.01
+    run = simulate(falling, 3.0, events=[Guard("dip", lambda x: x[0])], largest=0.4, sample=1.0)
+    assert [event.t for event in run.events] == pytest.approx([0.9, 1.1], abs=1e-9)
+
+
+def test_an_event_at_the_start_does_not_fire():
+    run = simulate(turning, 1.0, x=[0.0, 1.0], events=[Guard("zero", lambda x: x[0])])
+    assert run.events == ()
+
+
+def test_a_stop_ends_the_run_at_the_event():
+    run = simulate(turning, 10.0, events=[Guard("low", lambda x: x[0] + 0.5, "falling", stop=True)])
+    assert run.outcome.kind == "stopped" and run.outcome.ok
+    assert run.outcome.t == pytest.approx(2.0 * np.pi / 3.0, abs=1e-8)
+    assert run.segments[-1].t[-1] == run.outcome.t
+    assert run.segments[-1].x[-1, 0] == pytest.approx(-0.5, abs=1e-12)
+
+
+def test_a_reset_begins_a_segment_at_the_same_time():
+    run = simulate(ball(), 3.0, q=[10.0], events=[bounce(0.8)], sample=0.5)
+    first, second = run.segments
+    event = run.events[0]
+    assert first.t[-1] == second.t[0] == event.t
+    assert second.v[0, 0] == -0.8 * first.v[-1, 0]
+    assert np.array_equal(event.before["v"], first.v[-1]) and np.array_equal(event.after["v"], second.v[0])
+    assert event.kind == "reset"
+
+
+def test_endless_bounces_end_in_rest():
+    run = simulate(ball(), 20.0, q=[10.0], events=[bounce(0.8)])
+    assert run.outcome.kind == "rest" and "ground" in run.outcome.message
+    assert run.outcome.t == pytest.approx(12.850588106343585, abs=1e-8)
+    assert run.events[-1].kind == "rest"
+
+
+@pytest.mark.parametrize("e", [0.0, 1e-9, 0.3, 0.99])
+def test_every_bounce_ends_or_goes_on_but_never_hangs_or_falls_through(e):
+    run = simulate(ball(), 8.0, q=[1.0], events=[bounce(e)])
+    assert run.outcome.kind == ("finished" if e == 0.99 else "rest")
+    assert min(segment.q.min() for segment in run.segments) > -1e-12
+
+
+def test_perfect_bounces_keep_their_height():
+    run = simulate(ball(), 20.0, q=[10.0], events=[bounce(1.0)], sample=0.01)
+    assert [event.t for event in run.events] == pytest.approx(
+        np.sqrt(2 * 10.0 / 9.81) * (1 + 2 * np.arange(7)), abs=1e-9
+    )
+
+
+def test_a_reset_that_does_nothing_does_not_hang():
+    run = simulate(ball(), 3.0, q=[1.0], events=[Guard("idle", lambda q: q[0], "falling", reset=lambda v: {})])
+    assert run.outcome.kind == "finished" and len(run.events) == 1
+
+
+def test_mistakes_in_guards_are_sentences():
+    with pytest.raises(ModelError, match="direction 'down' is unknown"):
+        Guard("g", lambda q: q[0], "down")
+    with pytest.raises(ModelError, match="given 2 times"):
+        simulate(turning, 1.0, events=[Guard("g", lambda x: x[0])] * 2)
+    with pytest.raises(ShapeError, match="expected one"):
+        simulate(turning, 1.0, events=[Guard("g", lambda x: x)])
+    with pytest.raises(ShapeError, match="expected a dict"):
+        simulate(turning, 9.0, events=[Guard("g", lambda x: x[0], reset=lambda x: [0.0])])

@@ -1,0 +1,204 @@
+"""The march itself: samples, times, boundaries, the manifold, one call of machine code for many steps."""
+
+import math
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph.codegen.compile import build
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.plants import first_order, plant, second_order
+from kinemorph.simulation.marching import layout, march
+from kinemorph.simulation.methods import METHODS
+from kinemorph.simulation.run import Held, simulate
+from kinemorph.simulation.stepper import Stepper
+
+oscillator = first_order(lambda x: [x[1], -x[0]], {"place": "m", "speed": "m/s"}, start=[1.0, 0.0], name="oscillator")
+
+
+def test_dense_samples_are_as_accurate_as_steps():
+    run = simulate(oscillator, 20.0, sample=0.0137, rtol=1e-10, atol=1e-12)
+    segment = run.segments[0]
+    assert run.statistics.accepted < len(segment.t) / 4  # so that most samples lie within steps
+    assert np.abs(segment.x[:, 0] - np.cos(segment.t)).max() < 3e-9
+    assert np.abs(segment.x[:, 1] + np.sin(segment.t)).max() < 3e-9
+
+
+def test_times_do_not_drift_over_a_million_fixed_steps():
+    run = simulate(first_order(lambda x: [1.0], {"x": ""}), 100.0, method="euler", step=1e-4, sample=100.0)
+    assert run.statistics.accepted == 1_000_000
+    assert run.segments[0].t[-1] == 100.0
+    assert run.segments[0].x[-1, 0] == pytest.approx(100.0, abs=1e-8)
+    ticking = first_order(lambda t: [t], {"x": ""})
+    stepper = Stepper(ticking, method="euler", step=0.1)
+    for k in range(1, 1001):
+        assert stepper.step().t == pytest.approx(0.1 * k, abs=math.ulp(100.0))
+
+
+def test_sample_times_are_exact_and_include_both_ends():
+    run = simulate(oscillator, 1.0, sample=0.3)
+    assert np.array_equal(run.segments[0].t, [0.0, 0.3, 0.6, 0.3 * 3, 1.0])
+    run = simulate(oscillator, 1.0, sample=[0.2, 0.9], start=0.1)
+    assert np.array_equal(run.segments[0].t, [0.1, 0.2, 0.9, 1.0])
+    assert run.outcome.t == 1.0
+
+
+def test_ten_thousand_steps_are_one_call():
+    stepper = Stepper(oscillator, method="rk4", step=1e-3)
+    stepper.advance(10.0)
+    assert stepper.counts == (10_000, 0)
+    assert stepper.calls == 1
+
+
+def test_one_step_and_interval_calls_agree_with_a_run():
+    stepper = Stepper(oscillator, method="rk4", step=0.01)
+    for _ in range(100):
+        stepper.step()
+    assert stepper.state.t == pytest.approx(1.0, abs=1e-15)
+    other = Stepper(oscillator, method="rk4", step=0.01)
+    other.advance(1.0)
+    assert np.allclose(stepper.state.x, other.state.x, atol=1e-14)
+    run = simulate(oscillator, 1.0, method="rk4", step=0.01, sample=1.0)
+    assert np.array_equal(run.segments[0].x[-1], other.state.x)
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.adaptive])
+def test_interpreter_and_machine_code_march_alike(name):
+    pendulum = plant(kinemorph.library.double_pendulum())
+    program = march(pendulum, METHODS[name], samples=4)
+    plan = layout(pendulum, METHODS[name])
+    memory = np.zeros(plan.size)
+    plan.array(memory, "base")[:] = [0.4, -0.3]
+    plan.array(memory, "fresh")[...] = 1.0
+    plan.array(memory, "h")[...] = 0.01
+    limits = [1e-6, 1e-8, 1e-12, 1e30, 1e6]
+    inputs = (memory, [0.05, 0.1, 0.15, 0.2], 4.0, 0.2, limits, np.zeros(0), [0.1, -0.2], np.zeros(0))
+    ways = [build(program, backend)(*inputs)[1] for backend in ("interpreter", "llvm")]
+    lanes = build(program)(*(np.stack([np.asarray(x)] * 3) for x in inputs))[1]
+    assert np.allclose(ways[0], ways[1], rtol=1e-12, atol=1e-13)
+    assert np.allclose(lanes[1], ways[1], rtol=1e-12, atol=1e-13)
+    assert np.array_equal(lanes[0], lanes[2])
+
+
+def test_rotations_stay_on_the_sphere_and_pass_every_attitude():
+    builder = kinemorph.RobotBuilder("body", gravity=(0, 0, 0)).add(kinemorph.Body.box("box", 2.0, (0.1, 0.2, 0.4)))
+    body = builder.joint("free", "free", "world", "box").build()
+    run = simulate(body, 20.0, v=[1.0, 0.5, -0.2, 3.0, 0.1, 2.0], rtol=1e-11, atol=1e-12)
+    segment = run.segments[0]
+    assert np.abs(np.linalg.norm(segment.q[:, 3:], axis=1) - 1.0).max() < 1e-15
+    momentum = kinemorph.derive(body).momentum(segment.q, segment.v)
+    assert np.abs(momentum - momentum[0]).max() < 1e-9
+    energy = sum(kinemorph.derive(body).energy(segment.q, segment.v))
+    assert np.ptp(energy) < 1e-9 * energy[0]
+
+
+# ── inputs, forces, locks ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_forces_are_compiled_in_and_supply_what_the_energy_gains():
+    arm = kinemorph.library.double_pendulum()
+    run = simulate(arm, 3.0, forces=lambda t, q, v: [2.0 * t - 0.5 * v[0], -q[1]], rtol=1e-10, atol=1e-12)
+    segment = run.segments[0]
+    energy = sum(kinemorph.derive(arm).energy(segment.q, segment.v))
+    supplied, dissipated = segment.x.T
+    assert np.abs(energy - energy[0] - supplied + dissipated).max() < 1e-8
+    assert np.ptp(energy) > 0.5
+    assert not dissipated.any()
+
+
+def test_damping_of_joints_dissipates():
+    builder = kinemorph.RobotBuilder("damped").add(kinemorph.Body.rod("rod", 1.0, 1.0, center=(0, 0, -0.5)))
+    robot = builder.joint("swing", "revolute", "world", "rod", axis=(0, 1, 0), damping=0.3).build()
+    run = simulate(robot, 20.0, q=[1.0], rtol=1e-10, atol=1e-12)
+    segment = run.segments[0]
+    energy = sum(kinemorph.derive(robot).energy(segment.q, segment.v))
+    assert energy[-1] - energy[0] == pytest.approx(-segment.x[-1, 1], abs=1e-9)
+    assert segment.x[-1, 1] > 1.0 and (np.diff(segment.x[:, 1]) >= 0.0).all()
+
+
+def test_held_inputs_are_held():
+    seen = []
+
+    def law(t, q, v, x):
+        seen.append(t)
+        return [10.0 * len(seen)]
+
+    mass = second_order(lambda a, u: [a[0] - u[0]], {"x": "m"}, inputs={"force": "N"})
+    run = simulate(mass, 1.0, inputs=Held(law, every=0.25), sample=0.125)
+    assert seen == [0.0, 0.25, 0.5, 0.75, 1.0]
+    segment = run.segments[0]
+    assert segment.u[:, 0].tolist() == [10.0, 10.0, 20.0, 20.0, 30.0, 30.0, 40.0, 40.0, 50.0]
+    assert segment.v[-1, 0] == pytest.approx(0.25 * (10 + 20 + 30 + 40), abs=1e-12)
+
+
+def test_callbacks_come_at_regular_times_and_may_end_the_run():
+    times = []
+
+    def look(t, q, v, x):
+        times.append(t)
+        return t >= 0.6
+
+    run = simulate(oscillator, 5.0, callback=look, every=0.2)
+    assert times == pytest.approx([0.0, 0.2, 0.4, 0.6])
+    assert (run.outcome.kind, run.outcome.t) == ("stopped", pytest.approx(0.6))
+
+
+def test_a_locked_joint_is_a_fixed_one():
+    locked = simulate(kinemorph.library.double_pendulum(), 2.0, q=[0.7, 0.4], locked="q2", rtol=1e-10).segments[0]
+    assert np.array_equal(locked.q[:, 1], np.full(len(locked.t), 0.4))
+    assert not locked.v[:, 1].any()
+    law = kinemorph.derive(kinemorph.library.double_pendulum())
+    M, h = law.mass_matrix(locked.q), law.bias_forces(locked.q, locked.v)
+    slope = np.gradient(locked.v[:, 0], locked.t, edge_order=2)
+    assert np.abs(slope + h[:, 0] / M[:, 0, 0])[2:-2].max() < 1e-2  # M00 a0 = -h0
+    energy = sum(law.energy(locked.q, locked.v))
+    assert np.ptp(energy) < 1e-7
+
+
+# ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "said"),
+    [
+        ({"q": [math.nan, 0.0]}, ShapeError, "q 'q1' is nan"),
+        ({"q": [0.0]}, ShapeError, r"expected \(2,\)"),
+        ({"v": {"q3": 1.0}}, ShapeError, "Did you mean"),
+        ({"method": "rk5"}, UnsupportedError, "Did you mean 'rk4'"),
+        ({"method": "rk4"}, UnsupportedError, "step=0.001"),
+        ({"step": -1.0}, UnsupportedError, "step is -1.0"),
+        ({"rtol": 0.0}, UnsupportedError, "rtol is 0.0"),
+        ({"until": -1.0}, UnsupportedError, "later end"),
+        ({"until": math.inf}, UnsupportedError, "until is inf"),
+        ({"sample": 0.0}, UnsupportedError, "sample is 0.0"),
+        ({"locked": "elbow"}, ModelError, "no such joint"),
+        ({"forces": lambda torque: [0.0, 0.0]}, ModelError, "argument 'torque'"),
+        ({"forces": lambda t: [0.0]}, ShapeError, "expected a list of 2"),
+        ({"inputs": [1.0]}, ShapeError, r"u has shape \(1,\)"),
+    ],
+)
+def test_bad_options_are_one_sentence(options, kind, said):
+    with pytest.raises(kind, match=said):
+        simulate(kinemorph.library.double_pendulum(), **{"until": 1.0, **options})
+
+
+def test_a_step_far_too_large_is_a_value_that_keeps_what_was_done():
+    run = simulate(kinemorph.library.double_pendulum(), 100.0, q=[1.0, 0.5], method="rk4", step=1.0, sample=1.0)
+    assert run.outcome.kind == "failed" and not run.outcome.ok
+    assert "step of 1 s is too large" in run.outcome.message and "q2" in run.outcome.message
+    assert np.isfinite(run.segments[0].v).all() and 0.0 < run.segments[0].t[-1] == run.outcome.t < 100.0
+
+
+def test_a_motion_that_runs_away_is_a_value():
+    run = simulate(first_order(lambda x: [x[0] * x[0]], {"a": ""}, start=[1.0]), 2.0)
+    assert run.outcome.kind == "failed" and run.outcome.t == pytest.approx(1.0, abs=1e-6)
+    assert "'a'" in run.outcome.message
+    assert run.segments[0].t[-1] == pytest.approx(0.99, abs=0.011)
+
+
+def test_an_equation_without_acceleration_is_no_silent_zero():
+    singular = second_order(lambda q, v, a: [a[0] + q[1], v[1] - q[0]], {"x": "m", "p": "Pa"})
+    run = simulate(singular, 1.0, q=[1.0, 0.0])
+    assert run.outcome.kind == "failed" and run.outcome.t == 0.0
+    assert "singular" in run.outcome.message
