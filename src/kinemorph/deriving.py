@@ -39,6 +39,7 @@ from kinemorph.mechanics import (
     loops,
     momentum,
     newton_euler,
+    reactions,
 )
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
 from kinemorph.mechanics.kinematics import Reference
@@ -232,6 +233,26 @@ class Dynamics:
             return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
 
         return self._function("energy", ("q", "v"), both, written=True)
+
+    @cached_property
+    def joint_wrenches(self) -> CompiledFunction:
+        """[force; moment] through all joints, fixed ones too, at (q, v, a), shape (joints, 6) [N, N m].
+
+        What the parent exerts on the child, in the order of `robot.joints`; each in the axes of the joint frame on the
+        child, about its origin. See mechanics.reactions.
+        """
+        if not self.robot.is_open:
+            raise UnsupportedError(
+                f"joint_wrenches: robot '{self.robot.name}' has loops or coupled joints. What they bear is not decided "
+                "by the motion alone: constraint_forces gives the multipliers of least norm."
+            )
+
+        def through(tree: Tree, *state: Any) -> list[list[Any]]:
+            return reactions.joint_wrenches(self.robot, tree, *state)
+
+        shape = (len(self.robot.joints), 6)
+        inputs = ("q", "v", "a", "wrenches")
+        return self._built(self._program("joint_wrenches", inputs, through, True, {"out": shape}, merged=False))
 
     # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -489,6 +510,7 @@ class Dynamics:
         function: Callable[..., Any],
         written: bool,
         outputs: Mapping[str, Shape] | None,
+        merged: bool = True,
     ) -> Program:
         robot = self.robot
         shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),)}
@@ -500,7 +522,7 @@ class Dynamics:
             given = dict(zip(names, arguments, strict=True))
             values = given.pop("p", ())
             lookup = {parameter.name: x for parameter, x in zip(self.parameters, values, strict=True)}
-            tree = resolve(robot, lookup)
+            tree = resolve(robot, lookup, merged=merged)
             if not written:
                 tree = self.prepared(tree)
             pushed = given.pop("wrenches", None)

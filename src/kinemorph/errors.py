@@ -6,9 +6,10 @@
     ├── UnsupportedError     a formulation, backend or analysis does not cover this model; says why
     ├── CompileError         code generation failed; carries the program's name
     │   └── TracingError     a function asks an expression for its value while it is traced (a TypeError too)
+    ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
-and the one warning: CacheWarning, compiled code cannot be kept on disk.
+and two warnings: CacheWarning, compiled code cannot be kept on disk; StorageWarning, a run cannot be saved as it goes.
 
 A message is one sentence for a person: the thing's name, the value found, what was expected, how to mend it.
 """
@@ -47,15 +48,24 @@ class TracingError(CompileError, TypeError):
     """A function that cannot be traced: it asks an expression for its truth or its value, or returns what is none."""
 
 
-class MissingExtraError(KinemorphError):
-    """An optional dependency is not installed."""
+class StorageError(KinemorphError, OSError):
+    """A file of results that cannot be written, or cannot be read."""
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"'{package}' is not installed. Run: pip install 'kinemorph[{extra}]'")
+
+class MissingExtraError(KinemorphError):
+    """An optional dependency is not installed. Where no extra brings it, it is installed by its own name."""
+
+    def __init__(self, package: str, extra: str | None = None) -> None:
+        what = f"'kinemorph[{extra}]'" if extra else package
+        super().__init__(f"'{package}' is not installed. Run: pip install {what}")
 
 
 class CacheWarning(UserWarning):
     """Compiled code cannot be kept on disk, so that every process compiles anew. Results are not affected."""
+
+
+class StorageWarning(UserWarning):
+    """A run could not be saved as it went on. Nothing computed is lost: the trajectory is returned."""
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

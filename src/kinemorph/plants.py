@@ -9,6 +9,7 @@ one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
     rate       (t, base, s, m, u, p) -> rate            ds/dt
     residual   (t, base, s, z, m, u, p) -> residual     zero where z = [a, dx/dt], shape (nv + nx,), is right
     place      (base, s) -> q                           the configuration that s means; quaternions of length 1
+    efforts    (t, base, s, m, u, p) -> supplied, damping       generalized forces that act on a robot, (nv,) each
 
 Every program has all of these inputs, of length 0 where there is nothing. `plant` makes one of a robot,
 
@@ -24,7 +25,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,14 @@ class Column:
     unit: str = ""
 
 
+class Place(NamedTuple):
+    """An elementary joint: a row of mechanics.charts.CHARTS, and where it stands in q and v."""
+
+    kind: str
+    q: int
+    v: int
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Plant:
     """Programs of a state, and the names of its numbers. See this module's text for the programs' inputs."""
@@ -81,6 +90,8 @@ class Plant:
     _rate: Law = field(default=lambda: None)  # (t, base, s, m, u, p)
     _residual: Law = field(default=lambda: None)  # (t, base, s, z, m, u, p)
     _place: Law = field(default=lambda: None)  # (base, s), finished=
+    _efforts: Law | None = None  # (t, base, s, m, u, p); none where forces have no name
+    manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
     _made: dict[str, Program] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -135,6 +146,14 @@ class Plant:
         """q, shape (nq,), from (base, s)."""
         shapes = {name: self.ports[name] for name in ("base", "s")}
         return trace(self._place, shapes, name=f"{self.name}.place", outputs={"out": (self.nq,)})
+
+    @cached_property
+    def efforts(self) -> Program | None:
+        """(supplied, damping) generalized forces, (nv,) each, from the inputs of `rate`; None where it is no robot."""
+        if self._efforts is None:
+            return None
+        shapes = {"supplied": (self.nv,), "damping": (self.nv,)}
+        return trace(self._efforts, self.ports, name=f"{self.name}.efforts", outputs=shapes)
 
     @property
     def ports(self) -> dict[str, Shape]:
@@ -331,6 +350,10 @@ def plant(
         rates = extra_rates(t, q, v, x, m, u, p, pushed, damped)
         return [*left, *(one - other for one, other in zip(z[nv:], rates, strict=True))]
 
+    def acting(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, list[Any]]:
+        tree, _, _, q, v, x = unfolded(base, s, p)
+        return dict(zip(("supplied", "damping"), efforts(tree, t, q, v, x, m, u, p), strict=True))
+
     bare = resolve(robot)
 
     def place(base: Any, s: Any, *, finished: bool = True) -> list[Any]:
@@ -366,6 +389,8 @@ def plant(
         rate,
         residual,
         place,
+        acting,
+        tuple(Place(link.kind, link.q, link.v) for link in bare.links),
     )
 
 
@@ -507,4 +532,6 @@ def _of_equations(
         rate,
         residual,
         place,
+        None,
+        tuple(Place("prismatic", k, k) for k in range(len(q))),
     )

@@ -4,7 +4,7 @@ An integrator adds and scales; quaternions and planar poses do not add. So a ste
 the configuration `base` where it begins, w = 0 there. `place` says which configuration w means, `local_rate` how w
 moves at velocity v, `carried` which velocity the end has when the start moves and w is held:
 
-    q = place(base, w),     dw/dt = local_rate(w, v),     local_rate(0, v) = v
+    q = place(base, w),     dw/dt = local_rate(w, v),     local_rate(0, v) = v,     w = local(base, q)
 
 Joints of one axis add. Rotations use Cayley's map, R = R_base cay(w): rational, exact, without a sine, and singular
 only half a turn away from the start of the step. A point that moves along with a rotation is measured in the axes of
@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.quaternions import direction_to_rotation, quat_multiply, quat_normalize
-from kinemorph.algebra.scalar import sincos
-from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale
+from kinemorph.algebra.quaternions import direction_to_rotation, quat_conjugate, quat_multiply, quat_normalize
+from kinemorph.algebra.scalar import div, sincos
+from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.motions import ELEMENTARY, S
 from kinemorph.mechanics.tree import Tree
 
@@ -32,6 +32,7 @@ class Chart(NamedTuple):
     rate: Callable[[Coordinates, Coordinates], Coordinates]  # (w, v) -> dw/dt
     carried: Callable[[Coordinates, Coordinates], Coordinates]  # (w, velocity of the start) -> velocity of the end
     finish: Callable[[Coordinates], Coordinates]  # q as it is stored: quaternions of length 1
+    local: Callable[[Coordinates, Coordinates], Coordinates]  # (base, q) -> w, less than half a turn away
 
 
 def _turned(base: Coordinates, w: Coordinates) -> Any:
@@ -89,14 +90,34 @@ def _free_carried(w: Coordinates, v: Coordinates) -> Any:
     return (*matvec_transposed(back, add(v[:3], cross(v[3:], w[:3]))), *matvec_transposed(back, v[3:]))
 
 
-_LINE = Chart(add, _same, _same, _as_is)
+def _straight(base: Coordinates, q: Coordinates) -> Any:
+    return sub(q, base)
+
+
+def _turn_between(base: Coordinates, q: Coordinates) -> Any:
+    """w = 2 tan(angle / 2) about the axis that turns base to q; the sign and length of a quaternion do not count."""
+    scalar, *vector = quat_multiply(quat_conjugate(base), q)
+    return tuple(div(2.0 * x, scalar) for x in vector)
+
+
+def _planar_local(base: Coordinates, q: Coordinates) -> Any:
+    x, y, angle = sub(q, base)
+    return (*_plane(-base[2], x, y), angle)
+
+
+def _free_local(base: Coordinates, q: Coordinates) -> Any:
+    shift = matvec_transposed(direction_to_rotation(base[3:]), sub(q[:3], base[:3]))
+    return (*shift, *_turn_between(base[3:], q[3:]))
+
+
+_LINE = Chart(add, _same, _same, _as_is, _straight)
 CHARTS: dict[str, Chart] = {
     "revolute": _LINE,
     "prismatic": _LINE,
     "helical": _LINE,
-    "planar": Chart(_planar_place, _planar_rate, _planar_carried, _as_is),
-    "spherical": Chart(_turned, _turning, lambda w, v: matvec_transposed(_turn(w), v), quat_normalize),
-    "free": Chart(_free_place, _free_rate, _free_carried, lambda q: (*q[:3], *quat_normalize(q[3:]))),
+    "planar": Chart(_planar_place, _planar_rate, _planar_carried, _as_is, _planar_local),
+    "spherical": Chart(_turned, _turning, lambda w, v: matvec_transposed(_turn(w), v), quat_normalize, _turn_between),
+    "free": Chart(_free_place, _free_rate, _free_carried, lambda q: (*q[:3], *quat_normalize(q[3:])), _free_local),
 }
 
 

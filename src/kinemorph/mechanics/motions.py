@@ -257,4 +257,6 @@ ELEMENTARY: dict[str, Elementary] = {
         lambda h: (_X, _Y, _Z, _RX, _RY, _RZ),
         _free_rate,
     ),
+    # only where every body is to be a link of its own
+    "fixed": Elementary(0, 0, False, lambda q, o, d, h: (ZERO3, None, d), lambda h: (), _same),
 }

@@ -17,24 +17,26 @@ from kinemorph.algebra.vectors import Mat, Vec, cross, matvec, scale, transpose
 from kinemorph.mechanics.composite_bodies import joined_moments
 from kinemorph.mechanics.motions import ZERO3, ZERO_SYM
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Follow, Link, Moments, Tree
-from kinemorph.model.joint import Joint
+from kinemorph.model.joint import Joint, Primitive
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 
 Lookup = Mapping[str, Any]
+FIXED = Primitive("fixed", None, (0, 0), (0, 0))
 
 
-def resolve(robot: Robot, lookup: Lookup | None = None) -> Tree:
+def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) -> Tree:
     """The tree of a robot. `lookup` gives scalars by parameter name; the others take their nominal value.
 
-    The links are what remains when every loop is cut; the cut joints are its closures.
+    The links are what remains when every loop is cut; the cut joints are its closures. Unmerged, every body is a link
+    of its own, and a fixed joint a link without axes.
     """
     links: list[Link] = []
     attachments: dict[str, Attachment] = {"world": Attachment(WORLD, IDENTITY)}
     for joint in robot.order:
         base = attachments[joint.parent]
         at = Attachment(base.link, compose(base.pose, _pose(joint.placement, lookup)))
-        at = _joined_by(joint, robot, at, links, lookup)
+        at = _joined_by(joint, robot, at, links, lookup, joint.table.primitives or (() if merged else (FIXED,)))
         attachments[joint.child] = Attachment(at.link, compose(at.pose, inverse(_pose(joint.child_placement, lookup))))
     for frame in robot.frames:
         base = attachments[frame.body]
@@ -80,12 +82,19 @@ def _closure(joint: Joint, attachments: Mapping[str, Attachment], lookup: Lookup
     )
 
 
-def _joined_by(joint: Joint, robot: Robot, at: Attachment, links: list[Link], lookup: Lookup | None) -> Attachment:
+def _joined_by(
+    joint: Joint,
+    robot: Robot,
+    at: Attachment,
+    links: list[Link],
+    lookup: Lookup | None,
+    steps: Sequence[Primitive],
+) -> Attachment:
     """Adds the links of one joint, and gives the joint frame after its motion."""
     q, v = robot.q_slice(joint.name).start, robot.v_slice(joint.name).start
-    for number, step in enumerate(joint.table.primitives):
-        R = z_frame(joint.axes[step.axis]) if step.axis is not None else IDENTITY.R
-        last = number == len(joint.table.primitives) - 1
+    for number, step in enumerate(steps):
+        R = _turn_to_z(joint, step)
+        last = number == len(steps) - 1
         links.append(
             Link(
                 name=joint.child if last else f"{joint.name}.{number}",
@@ -103,6 +112,16 @@ def _joined_by(joint: Joint, robot: Robot, at: Attachment, links: list[Link], lo
         )
         at = Attachment(len(links) - 1, turn(transpose(R)))
     return at
+
+
+def _turn_to_z(joint: Joint, step: Primitive) -> Mat:
+    return z_frame(joint.axes[step.axis]) if step.axis is not None else IDENTITY.R
+
+
+def joint_turn(joint: Joint) -> Mat:
+    """The rotation from the axes of the link that a joint carries to those of the joint frame on the child."""
+    steps = joint.table.primitives
+    return _turn_to_z(joint, steps[-1]) if steps else IDENTITY.R
 
 
 def z_frame(axis: Sequence[float]) -> Mat:

@@ -1,23 +1,31 @@
 """What a run gives: segments of samples, joined by events, with how it ended.
 
-A plain run has one segment. Columns are addressed by name across segments: "q.elbow", "v.elbow", "u.elbow", a further
-state by its own name.
+A plain run has one segment. Columns are addressed by name across segments (see `columns`): run["q.elbow"]. What was not
+stored is found again from the samples when it is asked for (`recomputing`), and kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.plants import Plant
+from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.plants import Column, Plant
+from kinemorph.simulation.columns import Source, sources, unknown_column
+from kinemorph.simulation.interpolation import Knots, States, between
+from kinemorph.simulation.recomputing import recomputer
+
+if TYPE_CHECKING:
+    import pandas
 
 Array = npt.NDArray[np.float64]
 EventKind = Literal["crossing", "reset", "stop", "rest"]
-Ending = Literal["finished", "stopped", "rest", "failed", "interrupted"]
+Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfinished"]
 
 
 @dataclass(frozen=True)
@@ -53,15 +61,30 @@ class Statistics:
     accepted: int = 0  # steps
     rejected: int = 0
     calls: int = 0  # of compiled code
-    seconds: float = 0.0  # of wall-clock time, compilation not counted
+    seconds: float = 0.0  # of wall-clock time, compilation not counted; files do not hold it
     compile_seconds: float = 0.0
+
+
+class Energy(NamedTuple):
+    """Energies [J] at every sample, shape (n,) each; `balance` is what is left unexplained, zero in exact arithmetic.
+
+    balance = kinetic + potential - supplied + dissipated - its first value. An event that resets velocities takes or
+    gives energy and shows in it.
+    """
+
+    kinetic: Array
+    potential: Array
+    supplied: Array
+    dissipated: Array
+    balance: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
     """Samples between two changes of the system.
 
-    t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u is what acts from that time on.
+    t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u is what acts from that time on. A segment
+    that comes from a file has no laws to compute with: `stored` holds what was computed when it was saved.
     """
 
     plant: Plant
@@ -72,9 +95,81 @@ class Segment:
     m: Array
     u: Array
     p: Array
+    stored: Mapping[str, Array] | None = None
+
+    def has(self, group: str) -> bool:
+        """Whether there is something: "tau", "energy", "account" (of supplied energy), "loop_error", ..."""
+        if self.stored is not None and group in self.stored:
+            return True
+        if self.stored is not None and group not in _OF_STATES:
+            return False
+        return bool(_PRESENT[group](self))
+
+    def _either(self, group: str, compute: Any) -> Array:
+        """What was stored, or else computed now; laws of forces are not in a file, so some of it cannot be."""
+        if self.stored is not None and group in self.stored:
+            return self.stored[group]
+        if self.stored is None or (group in _OF_STATES and self.plant.dynamics is not None):
+            found: Array = compute(self)
+            return found
+        raise UnsupportedError(
+            f"'{group}' of run '{self.plant.name}' is computed from the model, which its file does not hold. Save it "
+            "as .npz, .h5 or .csv, which keep more, or run it again."
+        )
+
+    @cached_property
+    def z(self) -> Array:
+        """Rates [a, dx/dt], shape (n, nv + nx)."""
+        return self._either("z", recomputer(self.plant).rates)
+
+    @property
+    def a(self) -> Array:
+        """Accelerations, shape (n, nv)."""
+        return self.z[:, : self.plant.nv]
+
+    @cached_property
+    def tau(self) -> Array:
+        """Generalized forces, shape (n, nv)."""
+        return self._either("tau", recomputer(self.plant).forces)
+
+    @cached_property
+    def y(self) -> Array:
+        """Outputs, shape (n, ny)."""
+        return self._either("y", recomputer(self.plant).outputs)
+
+    @cached_property
+    def energy(self) -> Array:
+        """Kinetic and potential energy [J], shape (n, 2)."""
+        return self._either("energy", recomputer(self.plant).mechanical)
+
+    @cached_property
+    def account(self) -> Array:
+        """Supplied and dissipated energy [J], shape (n, 2)."""
+        return self._either("account", recomputer(self.plant).accounted)
+
+    @cached_property
+    def loop_error(self) -> Array:
+        """The largest error of loops and couplings, shape (n,)."""
+        return self._either("loop_error", recomputer(self.plant).loop_error)
 
 
-@dataclass(frozen=True, eq=False)
+def _keeps_account(segment: Segment) -> bool:
+    try:
+        return segment.plant.dynamics is not None and len(segment.account) > 0
+    except UnsupportedError:
+        return False
+
+
+_OF_STATES = ("energy", "loop_error")  # what a robot and its states are enough for
+_PRESENT: dict[str, Any] = {
+    "tau": lambda segment: segment.plant.efforts is not None,
+    "energy": lambda segment: segment.plant.dynamics is not None,
+    "account": _keeps_account,
+    "loop_error": lambda segment: segment.plant.robot is not None and not segment.plant.robot.is_open,
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """A run. `settings` are the options it was made with, in words and numbers."""
 
@@ -83,3 +178,221 @@ class Trajectory:
     outcome: Outcome
     statistics: Statistics
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Number of samples."""
+        return sum(len(segment.t) for segment in self.segments)
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
+        done = f"{self.statistics.method}, {self.statistics.accepted} steps"
+        events = f", {len(self.events)} event{'s' * (len(self.events) != 1)}" if self.events else ""
+        return f"<Trajectory '{self.name}': {span}, {len(self)} samples, {self.outcome.kind}, {done}{events}>"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.outcome.message}" if self.outcome.message else repr(self)
+
+    @property
+    def name(self) -> str:
+        """Of what was run."""
+        return self.segments[0].plant.name
+
+    # ── arrays ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def t(self) -> Array:
+        """Times of the samples [s], shape (n,)."""
+        return np.concatenate([segment.t for segment in self.segments])
+
+    @property
+    def q(self) -> Array:
+        """Configurations, shape (n, nq)."""
+        return self._joined("q")
+
+    @property
+    def v(self) -> Array:
+        """Velocities, shape (n, nv)."""
+        return self._joined("v")
+
+    @property
+    def a(self) -> Array:
+        """Accelerations, shape (n, nv)."""
+        return self._joined("a")
+
+    @property
+    def x(self) -> Array:
+        """Further continuous states, shape (n, nx)."""
+        return self._joined("x")
+
+    @property
+    def m(self) -> Array:
+        """Discrete memory, shape (n, nm)."""
+        return self._joined("m")
+
+    @property
+    def u(self) -> Array:
+        """Inputs, shape (n, nu): what acts from the sample's time on."""
+        return self._joined("u")
+
+    @property
+    def tau(self) -> Array:
+        """Generalized forces, shape (n, nv) [N m or N]: inputs, forces and damping.
+
+        For an open tree these are the inverse dynamics of a. What holds a locked joint, or closes a loop, is not in it.
+        """
+        return self._joined("tau")
+
+    @property
+    def y(self) -> Array:
+        """Outputs, shape (n, ny)."""
+        return self._joined("y")
+
+    @property
+    def loop_error(self) -> Array:
+        """The largest error of loops and couplings [m or rad], shape (n,)."""
+        return self._joined("loop_error")
+
+    @cached_property
+    def energy(self) -> Energy:
+        """Where the energy is, comes from and goes to."""
+        kinetic, potential = self._joined("energy").T
+        supplied, dissipated = self._joined("account").T
+        total = kinetic + potential - supplied + dissipated
+        return Energy(kinetic, potential, supplied, dissipated, total - total[0])
+
+    def _joined(self, group: str) -> Array:
+        parts: list[Array] = [getattr(segment, group) for segment in self.segments]
+        if len({part.shape[1:] for part in parts}) > 1:
+            raise ShapeError(
+                f"{group} of run '{self.name}' has another length in every segment. Ask for columns by name, as "
+                "run['q.elbow'], or for run.segments."
+            )
+        joined: Array = self._arrays.setdefault(group, parts[0] if len(parts) == 1 else np.concatenate(parts))
+        return joined
+
+    @cached_property
+    def _arrays(self) -> dict[str, Array]:
+        return {}
+
+    # ── columns ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Every column by name, in order, with its unit."""
+        return {name: source.column for found in self._sources for name, source in found.items()}
+
+    @cached_property
+    def _sources(self) -> tuple[dict[str, Source], ...]:
+        return tuple(sources(segment) for segment in self.segments)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __getitem__(self, name: str) -> Array:
+        """A column, shape (n,); NaN in segments that do not have it."""
+        if name not in self.columns:
+            if name.startswith("energy."):  # says why there is no account
+                _ = self.energy
+            raise unknown_column(f"run '{self.name}'", name, list(self.columns))
+        parts = []
+        for segment, found in zip(self.segments, self._sources, strict=True):
+            source = found.get(name)
+            if source is None:
+                parts.append(np.full(len(segment.t), np.nan))
+            elif source.group == "energy":
+                parts.append(self._energy_of(segment, source.place))
+            else:
+                values: Array = getattr(segment, source.group)
+                parts.append(values if values.ndim == 1 else values[:, source.place])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _energy_of(self, segment: Segment, index: int) -> Array:
+        if index < 2:
+            return segment.energy[:, index]
+        if index < 4:
+            return segment.account[:, index - 2]
+        begin = sum(len(one.t) for one in self.segments[: self.segments.index(segment)])
+        return self.energy.balance[begin : begin + len(segment.t)]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """All columns as a pandas DataFrame; its `attrs["units"]` maps names to units."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas") from None
+        frame = pandas.DataFrame({name: self[name] for name in self.columns})
+        frame.attrs["units"] = {name: column.unit for name, column in self.columns.items()}
+        return frame
+
+    # ── between samples, and inside joints ────────────────────────────────────────────────────────────────────────
+
+    def at(self, times: npt.ArrayLike) -> States:
+        """The states at times [s] of any shape within the run; see `interpolation`. One time gives one state."""
+        wanted = np.asarray(times, dtype=float)
+        flat = np.atleast_1d(wanted).ravel()
+        for segment in self.segments:
+            if segment.plant is not self.segments[0].plant:
+                raise UnsupportedError(
+                    f"run '{self.name}' changes its system on the way; ask each of run.segments for itself."
+                )
+        begin, end = self.t[0], self.t[-1]
+        if not np.all((flat >= begin) & (flat <= end)):
+            raise ShapeError(
+                f"run '{self.name}' covers {begin:g} to {end:g} s; times from {flat.min():g} to {flat.max():g} s are "
+                "asked for. Stay within."
+            )
+        found = between(self._knots, self.segments[0].plant.manifold, flat)
+        return States(*(part.reshape(wanted.shape + part.shape[1:]) for part in found))
+
+    @cached_property
+    def _knots(self) -> Knots:
+        """The samples, and the states on both sides of every reset."""
+        samples = Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"))
+        if not self.resets:
+            return samples
+        sides = Knots(*(getattr(self._sides, name) for name in Knots._fields))
+        both = Knots(*(np.concatenate([one, two]) for one, two in zip(samples, sides, strict=True)))
+        # a sample at the time of a reset may show either side; it stands between the two
+        rank = np.concatenate([np.full(len(self), 1), np.tile([0, 2], len(self.resets))])
+        order = np.lexsort((rank, both.t))
+        return Knots(*(part[order] for part in both))
+
+    @cached_property
+    def resets(self) -> tuple[Event, ...]:
+        """The events that changed the state."""
+        return tuple(e for e in self.events if any(np.any(e.before[group] != e.after[group]) for group in e.after))
+
+    @cached_property
+    def _sides(self) -> Segment:
+        """The states before and after each reset, as if they were samples."""
+        states = [state for event in self.resets for state in (event.before, event.after)]
+        t = np.repeat([event.t for event in self.resets], 2)
+        q, v, x, m = (np.array([state[group] for state in states]) for group in ("q", "v", "x", "m"))
+        u = self.u[np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, None)]
+        first = self.segments[0]
+        stored = None if first.stored is None else {"z": first.stored["z at resets"]}
+        return Segment(first.plant, t, q, v, x, m, u, first.p, stored)
+
+    def reactions(self, joint: str) -> Array:
+        """The wrench [force; moment] that the parent exerts on the child through a joint, shape (n, 6) [N, N m].
+
+        In the axes of the joint frame on the child, about its origin. Everything that passes the joint is in it: what
+        bears the child, and what the actuator and damping do along the joint's axes. Rotor inertia (armature) is not a
+        part of the bodies: along an axis the wrench is tau less armature times acceleration.
+        """
+        parts = []
+        for segment in self.segments:
+            robot = segment.plant.robot
+            if robot is None:
+                raise UnsupportedError(
+                    f"run '{self.name}' has no robot to compute joint reactions with. Where it comes from a file, give "
+                    "load_trajectory(path, model=robot)."
+                )
+            if joint not in robot.joint_names:
+                known = robot.joint_names
+                raise ModelError(
+                    f"robot '{robot.name}' has no joint '{joint}' in its tree.{did_you_mean(joint, known)} "
+                    f"Known: {', '.join(known)}."
+                )
+            parts.append(recomputer(segment.plant).wrenches(segment, segment.a)[:, robot.joint_names.index(joint)])
+        return np.concatenate(parts)

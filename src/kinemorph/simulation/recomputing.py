@@ -1,0 +1,128 @@
+"""What a run did not store: accelerations, forces, outputs, energies and loop errors, found again from its samples.
+
+All samples go through one compiled call. A number that does not exist at a sample (the acceleration where the mass
+matrix is singular) is NaN there: the last samples of a run that failed can still be looked at.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.deriving import Dynamics
+from kinemorph.errors import UnsupportedError
+from kinemorph.plants import DISSIPATED, SUPPLIED, Plant
+
+if TYPE_CHECKING:
+    from kinemorph.simulation.trajectory import Segment
+
+Array = npt.NDArray[np.float64]
+ACCOUNT = (SUPPLIED, DISSIPATED)
+
+
+class Recomputer:
+    """The compiled functions of one plant, each made when it is first asked for."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+
+    @cached_property
+    def _rate(self) -> CompiledFunction:
+        return build(self.plant.rate)
+
+    @cached_property
+    def _efforts(self) -> CompiledFunction | None:
+        return build(self.plant.efforts) if self.plant.efforts else None
+
+    @cached_property
+    def _outputs(self) -> CompiledFunction:
+        return build(self.plant.observed(self.plant.outputs, "outputs"))
+
+    def rates(self, segment: Segment) -> Array:
+        """[a, dx/dt], shape (n, nv + nx)."""
+        (found,) = in_batch(self._rate, len(segment.t), *_inputs(segment))
+        return found[:, self.plant.nv :]
+
+    def forces(self, segment: Segment) -> Array:
+        """tau, shape (n, nv): supplied forces and those of damping; (n, 0) for equations, which name no forces."""
+        if self._efforts is None:
+            return np.zeros((len(segment.t), 0))
+        supplied, damping = in_batch(self._efforts, len(segment.t), *_inputs(segment))
+        return supplied + damping
+
+    def outputs(self, segment: Segment) -> Array:
+        """y, shape (n, ny)."""
+        if not self.plant.outputs:
+            return np.zeros((len(segment.t), 0))
+        return in_batch(self._outputs, len(segment.t), *_inputs(segment))[0]
+
+    def mechanical(self, segment: Segment) -> Array:
+        """Kinetic and potential energy [J], shape (n, 2)."""
+        dynamics = _of_robot(self.plant, "energies")
+        return np.stack(in_batch(dynamics.energy, len(segment.t), segment.q, segment.v, *_given(segment)), axis=-1)
+
+    def accounted(self, segment: Segment) -> Array:
+        """Supplied and dissipated energy [J], shape (n, 2): states that keep account, or zero where nothing acts."""
+        _of_robot(self.plant, "energies")
+        names = [column.name for column in self.plant.x]
+        if SUPPLIED in names:
+            return segment.x[:, [names.index(name) for name in ACCOUNT]]
+        if np.any(self.forces(segment)):
+            raise UnsupportedError(
+                f"plant '{self.plant.name}' keeps no account of the energy that its forces supply. Make it with "
+                "plant(..., account=True); energy.kinetic and energy.potential are known."
+            )
+        return np.zeros((len(segment.t), 2))
+
+    def loop_error(self, segment: Segment) -> Array:
+        """The largest error of loops and couplings [m or rad], shape (n,)."""
+        dynamics = _of_robot(self.plant, "loops")
+        (errors,) = in_batch(dynamics.constraint_error, len(segment.t), segment.q, *_given(segment))
+        largest: Array = np.max(np.abs(errors), axis=1, initial=0.0)
+        return largest
+
+    def wrenches(self, segment: Segment, a: Array) -> Array:
+        """The wrench through every joint, shape (n, joints, 6)."""
+        dynamics = _of_robot(self.plant, "joint reactions")
+        outside = [np.zeros((len(dynamics.wrenches), 6))] if dynamics.wrenches else []
+        state = (segment.q, segment.v, a, *outside, *_given(segment))
+        return in_batch(dynamics.joint_wrenches, len(segment.t), *state)[0]
+
+
+_RECOMPUTERS: WeakKeyDictionary[Plant, Recomputer] = WeakKeyDictionary()
+
+
+def recomputer(plant: Plant) -> Recomputer:
+    """The one of this plant: trajectories of one plant share compiled functions."""
+    return _RECOMPUTERS.setdefault(plant, Recomputer(plant))
+
+
+def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:
+    """The outputs of a function at n states, shape (n, ...) each; NaN is handed on."""
+    outs = [np.zeros((n, *port.shape), dtype=function.dtype) for port in function.program.outputs]
+    if any(out.size for out in outs):
+        ready = [np.ascontiguousarray(values, dtype=function.dtype) for values in inputs]
+        function.raw(outs[0] if len(outs) == 1 else tuple(outs), *ready)
+    return [np.asarray(out, dtype=float) for out in outs]
+
+
+def _inputs(segment: Segment) -> tuple[Array, ...]:
+    """The inputs of `rate` at every sample, each about its own configuration."""
+    s = np.concatenate([np.zeros_like(segment.v), segment.v, segment.x], axis=1)
+    return segment.t, segment.q, s, segment.m, segment.u, segment.p
+
+
+def _given(segment: Segment) -> tuple[Array, ...]:
+    return (segment.p,) if segment.plant.p else ()
+
+
+def _of_robot(plant: Plant, what: str) -> Dynamics:
+    if plant.dynamics is None:
+        raise UnsupportedError(f"'{plant.name}' is no robot: it has no {what}. Name an output for what you need.")
+    return plant.dynamics
