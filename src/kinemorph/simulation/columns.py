@@ -25,12 +25,12 @@ from kinemorph.simulation.recomputing import ACCOUNT
 if TYPE_CHECKING:
     from kinemorph.simulation.trajectory import Segment
 
-ENERGIES = ("kinetic", "potential", "supplied", "dissipated", "balance")
+ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
 LOOP_UNIT = "m or rad"
 
 
 class Source(NamedTuple):
-    """Where a column's numbers are: a group of arrays and the place in it."""
+    """Where a column's numbers are: a group of arrays of a segment, and the place in it."""
 
     column: Column
     group: str
@@ -63,14 +63,13 @@ def _listed(segment: Segment) -> Iterator[tuple[str, int, str, str]]:
     if segment.has("tau"):
         for k, column in enumerate(plant.v):
             yield "tau", k, f"tau.{column.name}", FORCE_UNITS.get(column.unit, "")
-    for k, name in enumerate(plant.outputs):
+    for k, name in enumerate(plant.outputs if segment.has("y") else ()):
         yield "y", k, name, plant.output_units.get(name, "")
     for k, column in enumerate(plant.m):
         yield "m", k, f"m.{column.name}", column.unit
-    if segment.has("energy"):
-        for k, name in enumerate(ENERGIES):
-            if k < 2 or segment.has("account"):
-                yield "energy", k, f"energy.{name}", "J"
+    for group, names in ENERGIES.items():
+        for k, name in enumerate(names if segment.has(group) else ()):
+            yield group, k, f"energy.{name}", "J"
     if segment.has("loop_error"):
         yield "loop_error", 0, "loop_error", LOOP_UNIT
 

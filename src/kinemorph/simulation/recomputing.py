@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,14 @@ class Recomputer:
     """The compiled functions of one plant, each made when it is first asked for."""
 
     def __init__(self, plant: Plant) -> None:
-        self.plant = plant
+        self._plant = ref(plant)  # it lives as long as its plant, and does not keep it alive
+
+    @property
+    def plant(self) -> Plant:
+        """Whose functions these are."""
+        plant = self._plant()
+        assert plant is not None
+        return plant
 
     @cached_property
     def _rate(self) -> CompiledFunction:
@@ -100,7 +107,10 @@ _RECOMPUTERS: WeakKeyDictionary[Plant, Recomputer] = WeakKeyDictionary()
 
 def recomputer(plant: Plant) -> Recomputer:
     """The one of this plant: trajectories of one plant share compiled functions."""
-    return _RECOMPUTERS.setdefault(plant, Recomputer(plant))
+    found = _RECOMPUTERS.get(plant)
+    if found is None:
+        found = _RECOMPUTERS[plant] = Recomputer(plant)
+    return found
 
 
 def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:

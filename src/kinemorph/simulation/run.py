@@ -10,13 +10,14 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.deriving import Dynamics
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.plants import Law, Plant
@@ -27,6 +28,7 @@ from kinemorph.simulation.marching import Status
 from kinemorph.simulation.methods import DEFAULT
 from kinemorph.simulation.stepper import Stepper
 from kinemorph.simulation.stepping import Method
+from kinemorph.simulation.storage import Checkpoints
 from kinemorph.simulation.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
 
 Array = npt.NDArray[np.float64]
@@ -62,7 +64,8 @@ def simulate(
     callback: Callable[..., Any] | None = None,
     every: float | None = None,
     progress: Progress | None = None,
-    start: float = 0.0,
+    start: float | Trajectory = 0.0,
+    save: str | Path | None = None,
 ) -> Trajectory:
     """Runs a system from `start` to `until` [s].
 
@@ -77,13 +80,26 @@ def simulate(
     `events`            guards, see `Guard`
     `callback`          called as callback(t, q, v, x) at regular times (`every` [s]); ends the run by returning True
     `progress`          called now and then as progress(t, h, events)
+    `start`             a time [s]; or a run that is gone on with, from the state at its end, for what is not given here
+                        (an adaptive method finds its step size anew, so the last digits may differ from one long run)
+    `save`              a file (.npz, .h5, .csv, .res) that is written at once, every few seconds and at the end, so
+                        that a run that is killed leaves what it had done. A problem with it shows before the run; a
+                        later one is a warning
 
     A run that fails is a Trajectory as well: its `outcome` says when, where and why.
     """
     powered = forces is not None or inputs is not None or _has_damping(model)
     system = as_plant(model, forces=forces, locked=locked, account=powered)
     settings = model.settings if isinstance(model, System) else Settings()
-    until = settings.duration if until is None else until
+    checkpoints = Checkpoints(save) if save is not None else None
+    m = None
+    if isinstance(start, Trajectory):
+        end = final_state(start, system)
+        q, v, x, p, m = (
+            end[group] if given is None else given for group, given in zip("qvxpm", (q, v, x, p, None), strict=True)
+        )
+        start = float(start.t[-1])
+    until = start + settings.duration if until is None else until
     times = _sample_times(start, until, settings.sample if sample is None else sample)
     spacing = float(times[1] - times[0]) if len(times) > 1 else until - start
     held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
@@ -103,15 +119,45 @@ def simulate(
         u=None if held else inputs,
         p=p,
     )
+    if m is not None:
+        stepper.m = stepper.plant.initial("m", m)
+        stepper.refresh()
     compiled = time.perf_counter()
-    run = _Run(stepper, times, until, held, (held and held.every) or spacing, callback, every or spacing)
-    outcome = run.carry_out(progress)
-    accepted, rejected = stepper.counts
-    statistics = Statistics(
-        stepper.method.name, accepted, rejected, stepper.calls, time.perf_counter() - compiled, compiled - began
-    )
     options = {"method": stepper.method.name, "step": step, "rtol": rtol, "atol": atol, "until": until}
-    return Trajectory(run.segments(), tuple(run.events), outcome, statistics, options)
+
+    def made(outcome: Outcome) -> Trajectory:
+        seconds = time.perf_counter() - compiled
+        statistics = Statistics(stepper.method.name, *stepper.counts, stepper.calls, seconds, compiled - began)
+        return Trajectory(run.segments(), tuple(run.events), outcome, statistics, options)
+
+    def so_far() -> Trajectory:
+        t = stepper.state.t
+        return made(Outcome("unfinished", t, f"The run had come to t = {t:.9g} s of {until:g} s when it was saved."))
+
+    def look_up(t: float, h: float, events: int) -> None:
+        if progress:
+            progress(t, h, events)
+        if checkpoints:
+            checkpoints.note(so_far)
+
+    run = _Run(stepper, times, until, held, (held and held.every) or spacing, callback, every or spacing)
+    trajectory = made(run.carry_out(look_up if progress or checkpoints else None))
+    if checkpoints:
+        checkpoints.finish(trajectory)
+    return trajectory
+
+
+def final_state(run: Trajectory, plant: Plant) -> dict[str, Any]:
+    """The state at the end of a run, by name, for a plant that goes on with it: what both of them have."""
+    last, end = run.segments[-1], {}
+    for group in ("q", "v", "x", "m"):
+        known = {column.name for column in getattr(plant, group)}
+        pairs = zip(getattr(last.plant, group), getattr(last, group)[-1], strict=True)
+        end[group] = {column.name: value for column, value in pairs if column.name in known}
+    if plant.nq and not end["q"]:
+        raise ModelError(f"start: '{plant.name}' has no coordinate of '{run.name}', which it is to go on with.")
+    same = [column.name for column in last.plant.p] == [column.name for column in plant.p]
+    return {**end, "p": last.p if same else None}
 
 
 def _has_damping(model: Any) -> bool:
@@ -186,6 +232,8 @@ class _Run:
                 if self.next == 0:
                     self._keep_now()
                     self.next = 1
+                    if progress:
+                        progress(t, self.stepper.h, 0)
                 if self.callback and t >= self.start + called_count * self.every - 1e-12 * max(1.0, abs(t)):
                     called_count += 1
                     if self.callback(*self.stepper.state) is True:

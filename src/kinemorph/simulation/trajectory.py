@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -162,6 +163,8 @@ def _keeps_account(segment: Segment) -> bool:
 
 _OF_STATES = ("energy", "loop_error")  # what a robot and its states are enough for
 _PRESENT: dict[str, Any] = {
+    "z": lambda segment: True,
+    "y": lambda segment: True,
     "tau": lambda segment: segment.plant.efforts is not None,
     "energy": lambda segment: segment.plant.dynamics is not None,
     "account": _keeps_account,
@@ -294,25 +297,17 @@ class Trajectory:
             if name.startswith("energy."):  # says why there is no account
                 _ = self.energy
             raise unknown_column(f"run '{self.name}'", name, list(self.columns))
+        if name == "energy.balance":
+            return self.energy.balance
         parts = []
         for segment, found in zip(self.segments, self._sources, strict=True):
             source = found.get(name)
             if source is None:
                 parts.append(np.full(len(segment.t), np.nan))
-            elif source.group == "energy":
-                parts.append(self._energy_of(segment, source.place))
             else:
                 values: Array = getattr(segment, source.group)
                 parts.append(values if values.ndim == 1 else values[:, source.place])
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def _energy_of(self, segment: Segment, index: int) -> Array:
-        if index < 2:
-            return segment.energy[:, index]
-        if index < 4:
-            return segment.account[:, index - 2]
-        begin = sum(len(one.t) for one in self.segments[: self.segments.index(segment)])
-        return self.energy.balance[begin : begin + len(segment.t)]
 
     def to_dataframe(self) -> pandas.DataFrame:
         """All columns as a pandas DataFrame; its `attrs["units"]` maps names to units."""
@@ -346,32 +341,8 @@ class Trajectory:
 
     @cached_property
     def _knots(self) -> Knots:
-        """The samples, and the states on both sides of every reset."""
-        samples = Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"))
-        if not self.resets:
-            return samples
-        sides = Knots(*(getattr(self._sides, name) for name in Knots._fields))
-        both = Knots(*(np.concatenate([one, two]) for one, two in zip(samples, sides, strict=True)))
-        # a sample at the time of a reset may show either side; it stands between the two
-        rank = np.concatenate([np.full(len(self), 1), np.tile([0, 2], len(self.resets))])
-        order = np.lexsort((rank, both.t))
-        return Knots(*(part[order] for part in both))
-
-    @cached_property
-    def resets(self) -> tuple[Event, ...]:
-        """The events that changed the state."""
-        return tuple(e for e in self.events if any(np.any(e.before[group] != e.after[group]) for group in e.after))
-
-    @cached_property
-    def _sides(self) -> Segment:
-        """The states before and after each reset, as if they were samples."""
-        states = [state for event in self.resets for state in (event.before, event.after)]
-        t = np.repeat([event.t for event in self.resets], 2)
-        q, v, x, m = (np.array([state[group] for state in states]) for group in ("q", "v", "x", "m"))
-        u = self.u[np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, None)]
-        first = self.segments[0]
-        stored = None if first.stored is None else {"z": first.stored["z at resets"]}
-        return Segment(first.plant, t, q, v, x, m, u, first.p, stored)
+        """All samples. Where a segment ends and the next begins, the time stands twice."""
+        return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"))
 
     def reactions(self, joint: str) -> Array:
         """The wrench [force; moment] that the parent exerts on the child through a joint, shape (n, 6) [N, N m].
@@ -396,3 +367,11 @@ class Trajectory:
                 )
             parts.append(recomputer(segment.plant).wrenches(segment, segment.a)[:, robot.joint_names.index(joint)])
         return np.concatenate(parts)
+
+    # ── lazy forwards ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the run to a file: .npz, .h5, .csv or .res by its ending; see `storage`."""
+        from kinemorph.simulation.storage import save_trajectory
+
+        return save_trajectory(self, path)

@@ -1,0 +1,53 @@
+"""EasyDyn's .res: columns in text for gnuplot.
+
+Time, then q, its rate and its acceleration for each degree of freedom, then u. Further states and energies
+follow at the end. Comment lines name the columns.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kinemorph.errors import UnsupportedError
+from kinemorph.simulation.files.texts import parsed, table_text
+from kinemorph.simulation.record_tables import column_list, single_system, to_table
+from kinemorph.simulation.records import Record
+
+PLAIN = ("revolute", "prismatic", "helical")  # joints whose velocity is the rate of their one coordinate
+KEPT = ("z", "energy", "account")  # of what can be computed; forces and outputs are not in it
+
+
+def encode(record: Record) -> bytes:
+    """The bytes of a .res file."""
+    meta = single_system(record.meta, ".res")
+    (system,) = meta["systems"]
+    for kind, _, v in system["manifold"]:
+        if kind not in PLAIN:
+            joint = system["v"][v][0].rpartition(".")[0]
+            raise UnsupportedError(
+                f"a .res file has q, its rate and its acceleration for each degree of freedom; {kind} joint '{joint}' "
+                f"of '{system['name']}' has no such coordinates. Save it as .csv, .npz or .h5."
+            )
+    meta = {**meta, "systems": [{**system, "groups": [g for g in system["groups"] if g in KEPT]}]}
+    units = {column.name: column.unit for column in column_list(meta)}
+    names = _names(meta)
+    titles = [f"{name} [{units[name]}]" if units[name] else name for name in names]
+    return table_text(meta, "# " + "  ".join(titles), to_table(record, names), " ")
+
+
+def decode(path: Path) -> Record:
+    """What a .res file holds."""
+    return parsed(path, None, _names)
+
+
+def _names(meta: dict[str, Any]) -> list[str]:
+    """The columns in EasyDyn's order."""
+    (system,) = meta["systems"]
+    of_dof = [
+        f"{group}.{name}"
+        for (q, _), (v, _) in zip(system["q"], system["v"], strict=True)
+        for group, name in (("q", q), ("v", v), ("a", v))
+    ]
+    first = ["t", *of_dof, *(f"u.{name}" for name, _ in system["u"])]
+    return first + [column.name for column in column_list(meta) if column.name not in first]
