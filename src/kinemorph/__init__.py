@@ -35,6 +35,16 @@ HOMES: dict[str, str] = {
     # from a robot to numbers
     "derive": "kinemorph.deriving",
     "trace": "kinemorph.codegen.tracing",
+    # what happens
+    "plant": "kinemorph.plants",
+    "first_order": "kinemorph.plants",
+    "second_order": "kinemorph.plants",
+    "simulate": "kinemorph.simulation.run",
+    "Held": "kinemorph.simulation.run",
+    "Guard": "kinemorph.simulation.events",
+    "Stepper": "kinemorph.simulation.stepper",
+    "Trajectory": "kinemorph.simulation.trajectory",
+    "load_trajectory": "kinemorph.simulation.storage",
     # what they mean
     "verify": "kinemorph.analysis.verification",
     "inverse_kinematics": "kinemorph.analysis.reaching",
@@ -66,6 +76,15 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.rerooting import reroot as reroot
     from kinemorph.model.robot import Robot as Robot
     from kinemorph.model.system import System as System
+    from kinemorph.plants import first_order as first_order
+    from kinemorph.plants import plant as plant
+    from kinemorph.plants import second_order as second_order
+    from kinemorph.simulation.events import Guard as Guard
+    from kinemorph.simulation.run import Held as Held
+    from kinemorph.simulation.run import simulate as simulate
+    from kinemorph.simulation.stepper import Stepper as Stepper
+    from kinemorph.simulation.storage import load_trajectory as load_trajectory
+    from kinemorph.simulation.trajectory import Trajectory as Trajectory
 
 
 def __getattr__(name: str) -> Any:
