@@ -117,9 +117,7 @@ def trajectory_of(record: Record, model: Plant | None = None) -> Trajectory:
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise ValueError("its description is not that of a run")
     if meta["version"] > VERSION:
-        raise ValueError(
-            f"it is of version {meta['version']}, and this kinemorph reads up to {VERSION}: take a newer one"
-        )
+        raise ValueError(f"it is of version {meta['version']}; this kinemorph reads up to {VERSION}. Take a newer one")
     plants = [named_plant(system) for system in meta["systems"]]
     whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
     if model is not None:

@@ -375,3 +375,15 @@ class Trajectory:
         from kinemorph.simulation.storage import save_trajectory
 
         return save_trajectory(self, path)
+
+    def plot(self, *columns: str, **options: Any) -> Any:
+        """Plots columns over time; see `display.plots.plot`."""
+        from kinemorph.display.plots import plot
+
+        return plot(self, *columns, **options)
+
+    def animate(self, path: str | Path, **options: Any) -> Any:
+        """Draws the motion into a file; see `display.animation.animate`."""
+        from kinemorph.display.animation import animate
+
+        return animate(self, path, **options)

@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from kinemorph.simulation.files.texts import parsed, table_text
+from kinemorph.simulation.files.texts import Layout, parsed, table_text, title
 from kinemorph.simulation.record_tables import column_list, single_system, to_table
 from kinemorph.simulation.records import Record
 
@@ -15,17 +15,17 @@ from kinemorph.simulation.records import Record
 def encode(record: Record) -> bytes:
     """The bytes of a .csv file."""
     meta = single_system(record.meta, ".csv")
-    columns = column_list(meta)
-    header = io.StringIO()
-    titles = [f"{column.name} [{column.unit}]" if column.unit else column.name for column in columns]
-    csv.writer(header, lineterminator="").writerow(titles)
-    return table_text(meta, header.getvalue(), to_table(record, [column.name for column in columns]), ",")
+    names, header = _layout(meta)
+    return table_text(meta, header, to_table(record, names), ",")
 
 
 def decode(path: Path) -> Record:
     """What a .csv file holds."""
-    return parsed(path, ",", _names)
+    return parsed(path, ",", _layout)
 
 
-def _names(meta: dict[str, Any]) -> list[str]:
-    return [column.name for column in column_list(meta)]
+def _layout(meta: dict[str, Any]) -> Layout:
+    columns = column_list(meta)
+    header = io.StringIO()
+    csv.writer(header, lineterminator="").writerow(map(title, columns))
+    return [column.name for column in columns], header.getvalue()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.simulation.files.texts import parsed, table_text
+from kinemorph.simulation.files.texts import Layout, parsed, table_text, title
 from kinemorph.simulation.record_tables import column_list, single_system, to_table
 from kinemorph.simulation.records import Record
 
@@ -30,18 +30,16 @@ def encode(record: Record) -> bytes:
                 f"of '{system['name']}' has no such coordinates. Save it as .csv, .npz or .h5."
             )
     meta = {**meta, "systems": [{**system, "groups": [g for g in system["groups"] if g in KEPT]}]}
-    units = {column.name: column.unit for column in column_list(meta)}
-    names = _names(meta)
-    titles = [f"{name} [{units[name]}]" if units[name] else name for name in names]
-    return table_text(meta, "# " + "  ".join(titles), to_table(record, names), " ")
+    names, header = _layout(meta)
+    return table_text(meta, header, to_table(record, names), " ")
 
 
 def decode(path: Path) -> Record:
     """What a .res file holds."""
-    return parsed(path, None, _names)
+    return parsed(path, None, _layout)
 
 
-def _names(meta: dict[str, Any]) -> list[str]:
+def _layout(meta: dict[str, Any]) -> Layout:
     """The columns in EasyDyn's order."""
     (system,) = meta["systems"]
     of_dof = [
@@ -50,4 +48,6 @@ def _names(meta: dict[str, Any]) -> list[str]:
         for group, name in (("q", q), ("v", v), ("a", v))
     ]
     first = ["t", *of_dof, *(f"u.{name}" for name, _ in system["u"])]
-    return first + [column.name for column in column_list(meta) if column.name not in first]
+    columns = {column.name: column for column in column_list(meta)}
+    names = [*first, *(name for name in columns if name not in first)]
+    return names, "# " + "  ".join(title(columns[name]) for name in names)

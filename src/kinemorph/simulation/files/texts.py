@@ -13,10 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.plants import Column
 from kinemorph.simulation.record_tables import Table, from_table
 from kinemorph.simulation.records import Record
 
 MARK = "# kinemorph trajectory "
+Layout = tuple[Sequence[str], str]  # names of the columns, and the line that shows them
+
+
+def title(column: Column) -> str:
+    """A column's name with its unit."""
+    return f"{column.name} [{column.unit}]" if column.unit else column.name
 
 
 def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) -> bytes:
@@ -27,17 +34,17 @@ def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) 
     return ("\n".join(lines) + "\n").encode()
 
 
-def parsed(path: Path, separator: str | None, names_of: Callable[[dict[str, Any]], Sequence[str]]) -> Record:
+def parsed(path: Path, separator: str | None, layout_of: Callable[[dict[str, Any]], Layout]) -> Record:
     """The record of a file whose columns are those that its description asks for."""
     with path.open(encoding="utf-8", newline="") as file:
         first = file.readline()
         if not first.startswith(MARK):
             raise ValueError(f"its first line does not begin with '{MARK.strip()}'")
         meta = json.loads(first[len(MARK) :])
-        names = names_of(meta)
-        header = file.readline()
+        names, header = layout_of(meta)
+        found = file.readline().rstrip("\r\n")
         body = file.read()
-    if not all(name in header for name in names):
+    if found != header:
         raise ValueError("its line of names is not the one that was written")
     if not body.endswith("\n"):
         raise ValueError("it is cut short in the last line")
