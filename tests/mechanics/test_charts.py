@@ -5,11 +5,21 @@ import pytest
 
 import kinemorph
 from kinemorph.mechanics import charts
+from kinemorph.mechanics.motions import ELEMENTARY
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import difference, integrate, random_configuration
 from random_robots import random_robot
 
 STEP = 1e-6
+
+
+def local(tree, base, q):
+    """The local coordinates of a configuration."""
+    w = np.zeros(tree.nv)
+    for link in tree.links:
+        at_q, at_v = (slice(at, at + n) for at, n in zip((link.q, link.v), (ELEMENTARY[link.kind][:2]), strict=True))
+        w[at_v] = charts.CHARTS[link.kind].local(list(base[at_q]), list(q[at_q]))
+    return w
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -23,6 +33,7 @@ def test_charts_move_as_the_manifold_does(seed):
         return np.array(charts.place(tree, list(base), list(w)))
 
     assert np.allclose(difference(robot, base, place(0 * w)), 0.0, atol=1e-15)
+    assert np.allclose(local(tree, base, place(w)), w, atol=1e-14)
     assert np.allclose(charts.local_rate(tree, [0.0] * robot.nv, list(v)), v, atol=0)
     rate = np.array(charts.local_rate(tree, list(w), list(v)))
     seen = difference(robot, place(w - STEP * rate), place(w + STEP * rate)) / (2 * STEP)

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import json
 import os
+import sys
 import tempfile
 import time
 import warnings
@@ -197,5 +198,13 @@ class Checkpoints:
             self.warned = False
         except (KinemorphError, OSError, MemoryError) as error:
             if last or not self.warned:
-                warnings.warn(f"{error} {then}", StorageWarning, stacklevel=4)
+                warnings.warn(f"{error} {then}", StorageWarning, stacklevel=_users_level())
             self.warned = True
+
+
+def _users_level() -> int:
+    """How many calls up the first one lies that is not ours: a warning names the line that a user wrote."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("kinemorph."):
+        level, frame = level + 1, frame.f_back
+    return level
