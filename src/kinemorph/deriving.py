@@ -52,8 +52,8 @@ from kinemorph.model.system import System, as_robot
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
-# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of loops and
-# coupled joints
+# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of open
+# trees alone, those of loops and coupled joints
 STATE_FUNCTIONS = (
     "mass_matrix",
     "inverse_dynamics",
@@ -70,6 +70,7 @@ STATE_FUNCTIONS = (
 )
 DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
+TREE_FUNCTIONS = ("joint_wrenches",)
 CONSTRAINT_FUNCTIONS = ("constraint_error", "constraint_jacobian", "constraint_bias", "constraint_forces")
 
 MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
@@ -315,7 +316,7 @@ class Dynamics:
         return self._built(jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None))
 
     def _named(self, name: str) -> CompiledFunction:
-        known = (*STATE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+        known = (*STATE_FUNCTIONS, *TREE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
         if name not in known:
             listed = ", ".join(known)
             raise UnsupportedError(f"there is no function '{name}'.{did_you_mean(name, known)} Known: {listed}.")

@@ -188,9 +188,10 @@ class Trajectory:
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
-        done = f"{self.statistics.method}, {self.statistics.accepted} steps"
-        events = f", {len(self.events)} event{'s' * (len(self.events) != 1)}" if self.events else ""
-        return f"<Trajectory '{self.name}': {span}, {len(self)} samples, {self.outcome.kind}, {done}{events}>"
+        done = f"{self.statistics.method}, {_counted(self.statistics.accepted, 'step')}"
+        samples = _counted(len(self), "sample")
+        events = f", {_counted(len(self.events), 'event')}" if self.events else ""
+        return f"<Trajectory '{self.name}': {span}, {samples}, {self.outcome.kind}, {done}{events}>"
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.outcome.message}" if self.outcome.message else repr(self)
@@ -387,3 +388,7 @@ class Trajectory:
         from kinemorph.display.animation import animate
 
         return animate(self, path, **options)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
