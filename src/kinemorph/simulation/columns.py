@@ -23,7 +23,7 @@ from kinemorph.plants import FORCE_UNITS, Column
 from kinemorph.simulation.recomputing import ACCOUNT
 
 if TYPE_CHECKING:
-    from kinemorph.simulation.trajectory import Segment
+    from kinemorph.simulation.segments import Segment
 
 ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
 LOOP_UNIT = "m or rad"

@@ -20,7 +20,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.plants import DISSIPATED, SUPPLIED, Plant
 
 if TYPE_CHECKING:
-    from kinemorph.simulation.trajectory import Segment
+    from kinemorph.simulation.segments import Segment
 
 Array = npt.NDArray[np.float64]
 ACCOUNT = (SUPPLIED, DISSIPATED)

@@ -13,7 +13,7 @@ from kinemorph.plants import Column
 from kinemorph.simulation.columns import sources
 from kinemorph.simulation.recomputing import ACCOUNT
 from kinemorph.simulation.records import FLAT, SAMPLES, Record, array_key, array_widths, named_plant
-from kinemorph.simulation.trajectory import Segment
+from kinemorph.simulation.segments import Segment
 
 Table = dict[str, npt.NDArray[np.float64]]
 

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants import Column, Place, Plant
 from kinemorph.simulation.columns import ENERGIES
-from kinemorph.simulation.trajectory import Event, Outcome, Segment, Statistics, Trajectory
+from kinemorph.simulation.segments import Segment
+from kinemorph.simulation.trajectory import Event, Outcome, Statistics, Trajectory
 
 Array = npt.NDArray[np.float64]
 FORMAT, VERSION = "kinemorph trajectory", 1

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError, did_you_mean
-from kinemorph.plants import Column, Plant
+from kinemorph.plants import Column
 from kinemorph.simulation.columns import Source, sources, unknown_column
 from kinemorph.simulation.interpolation import Knots, States, between
 from kinemorph.simulation.recomputing import recomputer
+from kinemorph.simulation.segments import Segment as Segment
 
 if TYPE_CHECKING:
     import pandas
@@ -78,98 +79,6 @@ class Energy(NamedTuple):
     supplied: Array
     dissipated: Array
     balance: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """Samples between two changes of the system.
-
-    t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u is what acts from that time on. A segment
-    that comes from a file has no laws to compute with: `stored` holds what was computed when it was saved.
-    """
-
-    plant: Plant
-    t: Array
-    q: Array
-    v: Array
-    x: Array
-    m: Array
-    u: Array
-    p: Array
-    stored: Mapping[str, Array] | None = None
-
-    def has(self, group: str) -> bool:
-        """Whether there is something: "tau", "energy", "account" (of supplied energy), "loop_error", ..."""
-        if self.stored is not None and group in self.stored:
-            return True
-        if self.stored is not None and group not in _OF_STATES:
-            return False
-        return bool(_PRESENT[group](self))
-
-    def _either(self, group: str, compute: Any) -> Array:
-        """What was stored, or else computed now; laws of forces are not in a file, so some of it cannot be."""
-        if self.stored is not None and group in self.stored:
-            return self.stored[group]
-        if self.stored is None or (group in _OF_STATES and self.plant.dynamics is not None):
-            found: Array = compute(self)
-            return found
-        raise UnsupportedError(
-            f"'{group}' of run '{self.plant.name}' is computed from the model, which its file does not hold. Save it "
-            "as .npz, .h5 or .csv, which keep more, or run it again."
-        )
-
-    @cached_property
-    def z(self) -> Array:
-        """Rates [a, dx/dt], shape (n, nv + nx)."""
-        return self._either("z", recomputer(self.plant).rates)
-
-    @property
-    def a(self) -> Array:
-        """Accelerations, shape (n, nv)."""
-        return self.z[:, : self.plant.nv]
-
-    @cached_property
-    def tau(self) -> Array:
-        """Generalized forces, shape (n, nv)."""
-        return self._either("tau", recomputer(self.plant).forces)
-
-    @cached_property
-    def y(self) -> Array:
-        """Outputs, shape (n, ny)."""
-        return self._either("y", recomputer(self.plant).outputs)
-
-    @cached_property
-    def energy(self) -> Array:
-        """Kinetic and potential energy [J], shape (n, 2)."""
-        return self._either("energy", recomputer(self.plant).mechanical)
-
-    @cached_property
-    def account(self) -> Array:
-        """Supplied and dissipated energy [J], shape (n, 2)."""
-        return self._either("account", recomputer(self.plant).accounted)
-
-    @cached_property
-    def loop_error(self) -> Array:
-        """The largest error of loops and couplings, shape (n,)."""
-        return self._either("loop_error", recomputer(self.plant).loop_error)
-
-
-def _keeps_account(segment: Segment) -> bool:
-    try:
-        return segment.plant.dynamics is not None and len(segment.account) > 0
-    except UnsupportedError:
-        return False
-
-
-_OF_STATES = ("energy", "loop_error")  # what a robot and its states are enough for
-_PRESENT: dict[str, Any] = {
-    "z": lambda segment: True,
-    "y": lambda segment: True,
-    "tau": lambda segment: segment.plant.efforts is not None,
-    "energy": lambda segment: segment.plant.dynamics is not None,
-    "account": _keeps_account,
-    "loop_error": lambda segment: segment.plant.robot is not None and not segment.plant.robot.is_open,
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
