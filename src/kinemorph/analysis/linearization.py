@@ -156,7 +156,7 @@ def linearize(
     """
     plant = as_plant(model, forces=forces, locked=locked)
     slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t)
-    drift = slopes.rate(point)
+    drift = _drift(slopes, point)
     blocks = slopes.blocks(point, drift[plant.nv :])
     A, B = _first_order(slopes, point, blocks)
     C, D, names = _outputs(plant, point, outputs)
@@ -200,6 +200,15 @@ def second_order_matrices(
     elif point.v.any() or slopes.residual(point).any():
         z = _accelerations(slopes, point)
     return _from_residual(slopes, point, slopes.blocks(point, z), z)
+
+
+def _drift(slopes: Slopes, point: Point) -> Array:
+    try:
+        return slopes.rate(point)
+    except KinemorphError:
+        matrix = slopes.blocks(point, np.zeros(slopes.n)).z
+        regular_solve(slopes.plant, matrix, np.zeros(len(matrix)))  # says so where it is singular
+        raise
 
 
 def _accelerations(slopes: Slopes, point: Point) -> Array:
