@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.analysis.linearization import Model
-from kinemorph.analysis.modes import Poles, poles
-from kinemorph.analysis.slopes import Array, Point, Slopes, point_of, slopes_of
+from kinemorph.analysis.modes import Poles
+from kinemorph.analysis.slopes import Array, Point, point_of, slopes_of
 from kinemorph.analysis.stability import Verdict, stability_of
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.plants import FORCE_UNITS, Law, Plant
@@ -221,7 +221,7 @@ class _Search:
         return new if better else None
 
     def _damped(self, here: _Balance) -> _Balance:
-        """A step of the damped motion: as long as forces go on pulling the same way it speeds up, else it slows down."""
+        """A step of the damped motion: faster as long as forces go on pulling the same way, else slower."""
         busy = (here.f != 0.0) | (here.K != 0.0).any(axis=0) | (here.K != 0.0).any(axis=1)
         f, K, M = here.f[busy], here.K[np.ix_(busy, busy)], here.M[np.ix_(busy, busy)]
         for _ in range(60):
@@ -306,9 +306,7 @@ class _Search:
             self.plant,
         )
 
-    def _result(
-        self, here: _Balance, converged: bool, stable: bool | None, reason: str, message: str
-    ) -> Equilibrium:
+    def _result(self, here: _Balance, converged: bool, stable: bool | None, reason: str, message: str) -> Equilibrium:
         at = here.point
         return Equilibrium(
             at.q, at.x, at.u, at.p, here.residual, converged, self.count, stable, reason, message, self.plant

@@ -20,7 +20,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinemorph.analysis.slopes import Array, Blocks, Point, Slopes, listed, point_of, slopes_of, state_names
+from kinemorph.analysis.slopes import (
+    Array,
+    Blocks,
+    Point,
+    Slopes,
+    listed,
+    point_of,
+    regular_solve,
+    slopes_of,
+    state_names,
+)
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import jacobian
 from kinemorph.deriving import Dynamics
@@ -34,7 +44,6 @@ if TYPE_CHECKING:
     from kinemorph.analysis.modes import Poles
 
 Model = Plant | Dynamics | System | Robot
-SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +133,7 @@ class Linearization:
             return StateSpace(*self.minimal())
         if library == "control":
             try:
-                import control
+                import control  # type: ignore[import-not-found,unused-ignore]
             except ImportError:
                 raise MissingExtraError("control", "control") from None
             return control.ss(*self.minimal())
@@ -148,15 +157,15 @@ def linearize(
 
     `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; what is left out is
                               the plant's start
-    `outputs`                 laws of one number each, by name; or names of states ("w.elbow", "v.elbow", "current") and
-                              of the plant's own outputs. By default the plant's outputs, or all states where it has none
+    `outputs`                 laws of one number each, by name; or names of states ("w.elbow", "v.elbow", "current")
+                              and of the plant's own outputs. By default its outputs, or all states where it has none
     `forces`, `locked`        as for `simulate`
 
     Any state will do; where it is no equilibrium, `drift` is how fast it leaves.
     """
     plant = as_plant(model, forces=forces, locked=locked)
     slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t)
-    drift = _drift(slopes, point)
+    drift = slopes.rate(point)
     blocks = slopes.blocks(point, drift[plant.nv :])
     A, B = _first_order(slopes, point, blocks)
     C, D, names = _outputs(plant, point, outputs)
@@ -202,19 +211,10 @@ def second_order_matrices(
     return _from_residual(slopes, point, slopes.blocks(point, z), z)
 
 
-def _drift(slopes: Slopes, point: Point) -> Array:
-    try:
-        return slopes.rate(point)
-    except KinemorphError:
-        matrix = slopes.blocks(point, np.zeros(slopes.n)).z
-        regular_solve(slopes.plant, matrix, np.zeros(len(matrix)))  # says so where it is singular
-        raise
-
-
 def _accelerations(slopes: Slopes, point: Point) -> Array:
     try:
         return slopes.rate(point)[slopes.plant.nv :]
-    except KinemorphError:  # no accelerations where M is singular
+    except UnsupportedError:  # no accelerations where M is singular
         return np.zeros(slopes.n)
 
 
@@ -246,25 +246,6 @@ def _first_order(slopes: Slopes, point: Point, blocks: Blocks) -> tuple[Array, A
     solved = -regular_solve(plant, blocks.z, np.hstack([blocks.w, blocks.v, blocks.x, blocks.u]))
     A[nv:], B[nv:] = solved[:, :ns] + 0.0, solved[:, ns:] + 0.0  # no zero with a sign
     return A, B
-
-
-def is_singular(matrix: Array) -> bool:
-    """Whether a matrix has no inverse to speak of; rows of different units are told apart by their own size."""
-    sizes = np.abs(matrix).max(axis=1, initial=0.0)
-    if len(matrix) == 0:
-        return False
-    return bool((sizes == 0.0).any() or 1.0 / np.linalg.cond(matrix / sizes[:, None]) < SINGULAR)
-
-
-def regular_solve(plant: Plant, matrix: Array, right: Array) -> Array:
-    """matrix^-1 right, or the sentence that there is none."""
-    if is_singular(matrix):
-        raise UnsupportedError(
-            f"plant '{plant.name}': its accelerations are not determined, the mass matrix is singular there. Give every "
-            "moving body inertia; `poles` and `second_order_matrices` take equations without inertia as they are."
-        )
-    found: Array = np.linalg.solve(matrix, right)
-    return found
 
 
 def independent(slopes: Slopes, point: Point) -> tuple[Array, Array]:

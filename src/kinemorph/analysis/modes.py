@@ -27,11 +27,10 @@ from kinemorph.analysis.linearization import (
     Linearization,
     Model,
     independent,
-    is_singular,
     linearize,
     write_text,
 )
-from kinemorph.analysis.slopes import Array, Point, Slopes, point_of, slopes_of
+from kinemorph.analysis.slopes import Array, Point, Slopes, is_singular, point_of, slopes_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants import Law, Plant
 from kinemorph.plants import plant as as_plant
@@ -295,9 +294,7 @@ def _best_shift(E: Array, F: Array) -> float | None:
 # ── order and scale ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _finished(
-    plant: Plant, point: Point, motions: _Motions, still: bool, window: tuple[float, float] | None
-) -> Poles:
+def _finished(plant: Plant, point: Point, motions: _Motions, still: bool, window: tuple[float, float] | None) -> Poles:
     """Conjugates once, sorted by omega, shapes scaled, modal masses."""
     slopes, nv = slopes_of(plant), plant.nv
     values, vectors = motions.values.copy(), motions.vectors.T

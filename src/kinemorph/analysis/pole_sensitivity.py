@@ -23,7 +23,7 @@ import numpy as np
 from kinemorph.analysis.linearization import Model
 from kinemorph.analysis.modes import Complex, Poles, poles
 from kinemorph.analysis.sensitivity import named_units, with_parameters
-from kinemorph.analysis.slopes import Array, Blocks, Point, Slopes, of_robot, point_of, slopes_of
+from kinemorph.analysis.slopes import Array, Blocks, Point, Slopes, of_robot, point_of, regular_solve, slopes_of
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import forward, jacobian, reverse
 from kinemorph.codegen.function import CompiledFunction
@@ -37,8 +37,8 @@ MULTIPLE = 1e-7  # a pole whose left and right vectors are that nearly at right 
 class PoleSensitivities:
     """Derivatives of poles by parameters. Made by `pole_sensitivities`.
 
-    `values` (n, k) complex: d lambda_j / d p_k, with the `names` and `units` of the parameters. Multiple poles without a
-    derivative have NaN in their row, and `note` names them.
+    `values` (n, k) complex: d lambda_j / d p_k, with the `names` and `units` of the parameters. Multiple poles without
+    a derivative have NaN in their row, and `note` names them.
     """
 
     poles: Poles
@@ -120,7 +120,7 @@ class _Work:
 
     def _held(self) -> tuple[Array, Array]:
         """How s and z change with the parameters where the state is held."""
-        dz = -np.linalg.solve(self.blocks.z, self.by_p)
+        dz = -regular_solve(self.slopes.plant, self.blocks.z, self.by_p)
         return np.zeros((self.slopes.plant.ns, self.by_p.shape[1])), dz
 
     def _shift(self) -> tuple[Array, Array]:
@@ -168,5 +168,7 @@ class _Work:
                 d_s, d_z = getattr(along_s, part), getattr(along_z, part)
                 g_s, g_z, g_p, g_u = self.gradient(*self.at, d_s.copy(), d_z.copy(), weight.copy())
                 parts = (g_s, g_z, np.concatenate([g_p, g_u]))
-                totals = [factor * more * new + (old if len(old) else 0.0) for old, new in zip(totals, parts, strict=True)]
+                totals = [
+                    factor * more * new + (old if len(old) else 0.0) for old, new in zip(totals, parts, strict=True)
+                ]
         return totals[0], totals[1], totals[2]

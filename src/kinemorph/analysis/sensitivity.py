@@ -224,9 +224,7 @@ def _varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
     nv, nx, ns = plant.nv, plant.nx, plant.ns
     count = len(names) + initial
     p_names = [column.name for column in plant.p]
-    turns = plant.robot is not None and any(
-        step.kind in SEVERAL_AXES for joint in plant.robot.joints for step in joint.table.primitives
-    )
+    turns = any(place.kind in SEVERAL_AXES for place in plant.manifold)
 
     def direction(k: int, group: str, size: int) -> list[float]:
         """How quantity k changes a group of inputs."""

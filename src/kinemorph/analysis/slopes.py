@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.differentiate import jacobian, sparse_jacobian
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port, Program
 from kinemorph.deriving import Dynamics, derive
@@ -28,6 +28,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.plants import DISSIPATED, SUPPLIED, Plant
 
 Array = npt.NDArray[np.float64]
+SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
 FLAT = 1e-10  # singular values of constraint rows below this, against the largest, repeat other rows
 
 
@@ -96,6 +97,23 @@ def slopes_of(plant: Plant) -> Slopes:
     return Slopes(plant)
 
 
+class Slope:
+    """One output's derivative by one input, (m, n); only entries that can be other than zero are compiled."""
+
+    def __init__(self, program: Program, of: str, by: str) -> None:
+        sparse = sparse_jacobian(program, of, by)
+        sizes = {port.name: port.size for port in (*program.inputs, *program.outputs)}
+        self.shape = (sizes[of], sizes[by])
+        self.rows, self.columns = sparse.rows, sparse.cols
+        self.entries = build(sparse.program) if len(sparse.rows) else None
+
+    def __call__(self, *inputs: Any) -> Array:
+        matrix = np.zeros(self.shape)
+        if self.entries is not None:
+            matrix[self.rows, self.columns] = self.entries(*inputs)
+        return matrix
+
+
 class Slopes:
     """Compiled derivatives of one plant; each is made when it is first used."""
 
@@ -111,17 +129,15 @@ class Slopes:
         return build(self.plant.place)
 
     @cached_property
-    def _rate(self) -> CompiledFunction:
-        return build(self.plant.rate)
-
-    @cached_property
     def _residual(self) -> CompiledFunction:
         return build(self.plant.residual)
 
     def rate(self, at: Point) -> Array:
-        """ds/dt, shape (ns,)."""
-        found: Array = self._rate(*at.inputs)
-        return found
+        """ds/dt, shape (ns,), from the residual, linear in z. Raises UnsupportedError where z is not unique."""
+        rest = self.residual(at)
+        if not rest.any():
+            return np.concatenate([at.v, rest])
+        return np.concatenate([at.v, -regular_solve(self.plant, self.blocks(at, np.zeros(self.n)).z, rest)])
 
     def residual(self, at: Point, z: Array | None = None) -> Array:
         """r at z, shape (nv + nx,), 0 by default."""
@@ -146,8 +162,16 @@ class Slopes:
         return derive(given.robot, given.formulation, parameters=names or None)  # type: ignore[arg-type]
 
     @cached_property
-    def _efforts(self) -> CompiledFunction:
-        return build(jacobian(self.plant.efforts, ("tau", "rates"), ("s", "u")))
+    def _efforts(self) -> dict[str, tuple[Slope, Slope]]:
+        """The derivatives of all forces by s and by u, as two parts each."""
+        program = self.plant.efforts
+        assert program is not None
+        return {by: (Slope(program, "supplied", by), Slope(program, "damping", by)) for by in ("s", "u")}
+
+    @cached_property
+    def _extra(self) -> CompiledFunction:
+        """Of the rows of x."""
+        return build(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
 
     @cached_property
     def _whole(self) -> CompiledFunction:
@@ -155,9 +179,7 @@ class Slopes:
 
     @cached_property
     def _chart(self) -> CompiledFunction:
-        nv, rate = self.plant.nv, self.plant.rate
-        first = Program(f"{rate.name}_w", rate.inputs, (Port("out", (nv,)),), rate.graph, rate.refs[:nv])
-        return build(jacobian(first, "out", "s"))
+        return build(jacobian(_rows(self.plant.rate, 0, self.plant.nv), "out", "s"))
 
     def chart(self, at: Point) -> Array:
         """d(dw/dt)/dw at w = 0, shape (nv, nv); zero at rest, and where every joint has one axis."""
@@ -170,7 +192,7 @@ class Slopes:
     def blocks(self, at: Point, z: Array) -> Blocks:
         """All derivatives of the residual at z."""
         nv, ns = self.plant.nv, self.plant.ns
-        if self.dynamics is None or self.plant._efforts is None:
+        if self.dynamics is None or self.plant.efforts is None:
             t, base, s, m, u, p = at.inputs
             r_s, r_z, r_u = self._whole(t, base, s, z, m, u, p)
         else:
@@ -183,12 +205,14 @@ class Slopes:
         a = z[:nv].copy()
         a[still] = 0.0
         by_q, by_v, by_a = of_robot(dynamics.inverse_dynamics_derivatives, dynamics, at.p, at.q, at.v, a)
-        tau_s, tau_u, rates_s, rates_u = self._efforts(*at.inputs)
-        r_s, r_z = np.zeros((n, self.plant.ns)), np.eye(n)
+        tau_s, tau_u = (sum(part(*at.inputs) for part in self._efforts[by]) for by in ("s", "u"))
+        r_s, r_z, r_u = np.zeros((n, self.plant.ns)), np.eye(n), np.zeros((n, self.plant.nu))
         r_s[:nv] = np.hstack([by_q, by_v, np.zeros((nv, self.plant.nx))]) - tau_s
-        r_s[nv:] = -rates_s
+        r_u[:nv] = -tau_u
         r_z[:nv, :nv] = by_a
-        r_u = -np.vstack([tau_u, rates_u])
+        if n > nv:
+            t, base, s, m, u, p = at.inputs
+            r_s[nv:], r_u[nv:] = self._extra(t, base, s, z, m, u, p)
         for k in still:  # its row is  z_k = 0, and its velocity and acceleration are 0 whatever they are said to be
             r_s[k], r_u[k], r_s[:, nv + k], r_z[k], r_z[:, k] = 0.0, 0.0, 0.0, 0.0, 0.0
             r_z[k, k] = 1.0
@@ -230,6 +254,30 @@ class Slopes:
     def counted(self) -> list[int]:
         """Indices of the extra states that matter to others: all but the energies that are only added up."""
         return [k for k, column in enumerate(self.plant.x) if column.name not in (SUPPLIED, DISSIPATED)]
+
+
+def is_singular(matrix: Array) -> bool:
+    """Whether a matrix has no inverse to speak of; rows of different units are told apart by their own size."""
+    sizes = np.abs(matrix).max(axis=1, initial=0.0)
+    if len(matrix) == 0:
+        return False
+    return bool((sizes == 0.0).any() or 1.0 / np.linalg.cond(matrix / sizes[:, None]) < SINGULAR)
+
+
+def regular_solve(plant: Plant, matrix: Array, right: Array) -> Array:
+    """matrix^-1 right, or the sentence that there is none."""
+    if is_singular(matrix):
+        raise UnsupportedError(
+            f"plant '{plant.name}': its accelerations are not determined, the mass matrix is singular there. Give "
+            "every moving body inertia; `poles` and `second_order_matrices` take equations without inertia as they are."
+        )
+    return np.asarray(np.linalg.solve(matrix, right), dtype=float)
+
+
+def _rows(program: Program, first: int, last: int) -> Program:
+    """The program of some entries of the output alone."""
+    refs = program.refs[first:last]
+    return Program(f"{program.name}_rows", program.inputs, (Port("out", (last - first,)),), program.graph, refs)
 
 
 def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: Array) -> Any:

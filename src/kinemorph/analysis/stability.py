@@ -1,9 +1,9 @@
 """Whether an equilibrium is stable, judged from its poles.
 
-    some pole to the right of the axis     not stable: a small disturbance grows
-    all poles to the left                  stable: every disturbance dies away
-    poles on the axis                      stable where the equilibrium is a minimum of potential energy and nothing
-                                           feeds energy in (Lagrange and Dirichlet); else linear equations do not decide
+some pole to the right of the axis     not stable: a small disturbance grows
+all poles to the left                  stable: every disturbance dies away
+poles on the axis                      stable where the equilibrium is a minimum of potential energy and nothing
+                                       feeds energy in (Lagrange and Dirichlet); else linear equations do not decide
 """
 
 from __future__ import annotations
