@@ -12,7 +12,6 @@ between two resets are judged by themselves: an impact may change energy and mom
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,6 @@ from kinemorph.analysis.momenta import Ledger, conserved
 from kinemorph.analysis.slopes import Array
 from kinemorph.analysis.verdict import Check, judged, table
 from kinemorph.errors import ShapeError, UnsupportedError
-from kinemorph.plants import DISSIPATED, SUPPLIED
 from kinemorph.simulation.trajectory import Segment, Trajectory
 
 UNIT_LENGTH = 1e-12  # of quaternions
@@ -77,14 +75,12 @@ def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
         raise ShapeError("audit: the run has no samples; expected at least one.")
     checks = [_ending(trajectory), _finite(segments)]
     if checks[1].passed:
-        ledgers = [Ledger.of(segment) for segment in segments if segment.plant.dynamics is not None]
-        parts: tuple[Callable[[], list[Check]], ...] = (
-            lambda: [_energy(ledgers, tolerance)],
-            lambda: _momenta(ledgers, tolerance),
-            lambda: [_quaternions(segments)],
-            lambda: [_loops(segments)],
-        )
-        checks += [check for part in parts for check in part()]
+        checks += [
+            _energy(segments, tolerance),
+            *_momenta(segments, tolerance),
+            _quaternions(segments),
+            _loops(segments),
+        ]
     return Audit(segments[0].plant.name, tuple(checks))
 
 
@@ -112,34 +108,32 @@ def _finite(segments: list[Segment]) -> Check:
     return Check("finite", "every sample is a finite number", "passed")
 
 
-def _energy(ledgers: list[Ledger], tolerance: float) -> Check:
+def _energy(segments: list[Segment], tolerance: float) -> Check:
     name, says = "energy balance", "kinetic + potential - supplied + dissipated energy stays the same"
-    if not ledgers:
+    if not all(segment.has("energy") for segment in segments):
         return Check(name, says, "skipped", note="these are equations, not a robot: they have no energy")
+    if not all(segment.has("account") for segment in segments):
+        note = "forces act whose energy was not added up. Make the plant with account=True"
+        return Check(name, says, "skipped", note=note)
     worst = largest = scale = 0.0
-    for ledger in ledgers:
-        columns = [column.name for column in ledger.segment.plant.x]
-        account = [np.zeros(len(ledger.kinetic))] * 2
-        if SUPPLIED in columns:
-            account = [ledger.segment.x[:, columns.index(entry)] for entry in (SUPPLIED, DISSIPATED)]
-        elif ledger.forces.any():
-            note = "forces act whose energy was not added up. Make the plant with account=True"
-            return Check(name, says, "skipped", note=note)
-        total = ledger.kinetic + ledger.potential - account[0] + account[1]
+    for segment in segments:
+        (kinetic, potential), (supplied, dissipated) = segment.energy.T, segment.account.T
+        total = kinetic + potential - supplied + dissipated
         error = float(np.abs(total - total[0]).max())
-        ranges = [float(np.ptp(values)) for values in (ledger.potential, *account)]
-        exchanged = max(float(ledger.kinetic.max()), *ranges)
+        exchanged = max(float(kinetic.max()), *(float(np.ptp(part)) for part in (potential, supplied, dissipated)))
         relative = error / exchanged if exchanged > 0.0 else error
         if relative >= worst:
             worst, largest, scale = relative, error, exchanged
     return judged(name, says, worst, tolerance, f"off by {largest:.2e} J where {scale:.3g} J were exchanged")
 
 
-def _momenta(ledgers: list[Ledger], tolerance: float) -> list[Check]:
+def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
     """The momenta that are conserved, of each name the worst segment."""
-    if not ledgers:
-        return []
-    kept, reason = conserved(ledgers[0])
+    if not all(segment.plant.dynamics is not None and segment.has("tau") for segment in segments):
+        note = "the robot that was run is not at hand" if segments[0].has("energy") else "these are equations, no robot"
+        return [Check("momentum", "momentum is conserved", "skipped", note=note)]
+    ledgers = [Ledger.of(segment) for segment in segments]
+    kept, reason = conserved(ledgers)
     if not kept:
         return [Check("momentum", "momentum is conserved", "skipped", note=reason)]
     checks = []
@@ -170,13 +164,7 @@ def _quaternions(segments: list[Segment]) -> Check:
 
 def _loops(segments: list[Segment]) -> Check:
     name, says = "loops", "loops stay closed and coupled joints together [m or rad]"
-    worst: float | None = None
-    for segment in segments:
-        dynamics = segment.plant.dynamics
-        if dynamics is not None and not dynamics.robot.is_open:
-            given = (segment.p,) if dynamics.parameters else ()
-            errors = dynamics.constraint_error(segment.q, *given)
-            worst = max(worst or 0.0, float(np.abs(errors).max(initial=0.0)))
-    if worst is None:
+    errors = [float(segment.loop_error.max()) for segment in segments if segment.has("loop_error")]
+    if not errors:
         return Check(name, says, "skipped", note="there are none")
-    return judged(name, says, worst, CLOSED)
+    return judged(name, says, max(errors), CLOSED)

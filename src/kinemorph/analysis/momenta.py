@@ -7,7 +7,7 @@ gravity nor a force acts, (M v)_k of that joint; on a ball joint, angular moment
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.analysis.slopes import Array, of_robot
-from kinemorph.codegen.compile import build
 from kinemorph.deriving import Dynamics
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate
@@ -49,30 +48,15 @@ class Ledger:
         found: Array = of_robot(getattr(self.dynamics, name), self.dynamics, self.segment.p, *state)
         return found
 
-    @cached_property
-    def _energies(self) -> tuple[Array, Array]:
-        kinetic, potential = self._at("energy", self.segment.q, self.segment.v)
-        return np.asarray(kinetic), np.asarray(potential)
-
     @property
     def kinetic(self) -> Array:
         """Kinetic energy [J], shape (n,)."""
-        return self._energies[0]
+        return self.segment.energy[:, 0]
 
     @property
-    def potential(self) -> Array:
-        """Potential energy [J], shape (n,)."""
-        return self._energies[1]
-
-    @cached_property
     def forces(self) -> Array:
         """Generalized forces from inputs, laws and damping, shape (n, nv)."""
-        part, program = self.segment, self.segment.plant.efforts
-        if program is None:
-            return np.zeros_like(part.v)
-        s = np.concatenate([np.zeros_like(part.v), part.v, part.x], axis=1)
-        supplied, damping = build(program)(part.t, part.q, s, part.m, part.u, part.p)
-        return np.asarray(supplied + damping)
+        return self.segment.tau
 
     @cached_property
     def momentum(self) -> Array:
@@ -135,28 +119,28 @@ class Conserved:
     drift: Callable[[Ledger], Drift]
 
 
-def conserved(ledger: Ledger) -> tuple[Mapping[str, Conserved], str]:
-    """The momenta that have to stay, by name; where there are none, why."""
-    robot = ledger.robot
+def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
+    """The momenta that have to stay through all of a run, by name; where there are none, why."""
+    robot, columns = ledgers[0].robot, ledgers[0].segment.plant.v
     roots = [joint for joint in robot.joints if _hangs_on_ground(robot, joint)]
+    pushed = [k for k in range(robot.nv) if any(_is_pushed(ledger, k) for ledger in ledgers)]
     if any(WORLD in cycle for cycle in robot.cycles.values()) or robot.couplings:
         return {}, "loops to the ground or coupled joints act on the robot from outside"
     if roots and all(joint.kind == "free" for joint in roots):
-        pushed = [k for joint in roots for k in _places(robot, joint) if _is_pushed(ledger, k)]
-        if pushed:
-            where = ledger.segment.plant.v[pushed[0]].name
-            return {}, f"a force acts from outside along '{where}'"
-        return _floating(ledger), ""
+        outside = [k for joint in roots for k in _places(robot, joint) if k in pushed]
+        if outside:
+            return {}, f"a force acts from outside along '{columns[outside[0]].name}'"
+        return _floating(ledgers[0]), ""
     kept: dict[str, Conserved] = {}
     for joint in roots:
         for local in CYCLIC.get(joint.kind, ()):
             k = _places(robot, joint)[local]
-            if not _is_pushed(ledger, k) and not _has_weight(ledger, k):
-                name = ledger.segment.plant.v[k].name
+            if k not in pushed and not any(_has_weight(ledger, k) for ledger in ledgers):
+                name = columns[k].name
                 says = f"the momentum along '{name}', which no force acts on, stays"
                 kept[f"momentum of '{name}'"] = Conserved(says, _of_joint(k))
         alone = joint.kind == "spherical" and len(roots) == 1 and joint.parent == WORLD
-        if alone and not any(_is_pushed(ledger, k) for k in _places(robot, joint)):
+        if alone and not any(k in pushed for k in _places(robot, joint)):
             says = "angular momentum about the ball joint stays, along gravity"
             kept[f"momentum about '{joint.name}'"] = Conserved(says, _about_point(joint))
     return kept, "the ground, gravity or a force acts along the first joint of every tree"
