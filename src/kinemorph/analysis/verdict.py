@@ -7,6 +7,7 @@ with the reason; it counts neither for nor against.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -52,6 +53,21 @@ def judged(name: str, says: str, worst: float, tolerance: float, note: str = "")
     if not math.isfinite(worst):
         note = f"the figure is {worst}, not a finite number" + (f"; {note}" if note else "")
     return Check(name, says, status, worst, tolerance, note)
+
+
+def table(checks: Sequence[Check]) -> list[str]:
+    """One line per check: verdict, name, figure against tolerance, what it says; its note below."""
+    width = max((len(check.name) for check in checks), default=0)
+    lines = []
+    for check in checks:
+        sign = "<=" if check.passed else "> "
+        figure = "" if check.worst is None else f"{check.worst:8.1e} {sign} {check.tolerance:.0e}"
+        mark = check.status.upper() if check.status == "failed" else check.status
+        text = check.note if check.status == "skipped" else check.says
+        lines.append(f"  {mark:7}  {check.name:{width}}  {figure:20}  {text}")
+        if check.note and check.status != "skipped":
+            lines.append(f"  {'':7}  {'':{width}}  {'':20}  {check.note}")
+    return lines
 
 
 @dataclass(frozen=True)
@@ -108,13 +124,4 @@ class Verification:
         total = f"{len(self.checks) - failed - skipped} passed, {failed} failed, {skipped} skipped"
         over = f"{self.states} random states, seed {self.seed}"
         lines = [f"{self.robot} ({self.formulation}, {self.backend}): {total}, over {over}"]
-        width = max((len(check.name) for check in self.checks), default=0)
-        for check in self.checks:
-            sign = "<=" if check.passed else "> "
-            figure = "" if check.worst is None else f"{check.worst:8.1e} {sign} {check.tolerance:.0e}"
-            mark = check.status.upper() if check.status == "failed" else check.status
-            text = check.note if check.status == "skipped" else check.says
-            lines.append(f"  {mark:7}  {check.name:{width}}  {figure:20}  {text}")
-            if check.note and check.status != "skipped":
-                lines.append(f"  {'':7}  {'':{width}}  {'':20}  {check.note}")
-        return "\n".join(lines)
+        return "\n".join(lines + table(self.checks))

@@ -1,0 +1,170 @@
+"""An audit of a run: do its samples keep the laws that the motion has to keep?
+
+    energy balance          kinetic + potential - supplied + dissipated stays what it was
+    momentum                of a robot that floats: linear momentum grows by m g t, angular momentum about the center of
+                            mass stays, and so does that about the world's origin, along gravity
+    momentum of a joint     of the first joint of a tree, where neither gravity nor a force acts along it
+    quaternions, loops      stay of length 1, stay closed
+
+Each figure is relative to what was exchanged in the run; a law that does not apply is skipped with the reason. Samples
+between two resets are judged by themselves: an impact may change energy and momentum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinemorph.analysis.momenta import Ledger, conserved
+from kinemorph.analysis.slopes import Array
+from kinemorph.analysis.verdict import Check, judged, table
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.simulation.trajectory import Segment, Trajectory
+
+UNIT_LENGTH = 1e-12  # of quaternions
+CLOSED = 1e-6  # [m or rad] of loops
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The checks of one run. Made by `audit`; true where no check failed."""
+
+    name: str
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return not self.failures
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    @property
+    def failures(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.status == "failed")
+
+    def __getitem__(self, name: str) -> Check:
+        """A check by name."""
+        for check in self.checks:
+            if check.name == name:
+                return check
+        raise KeyError(f"there is no check '{name}'; expected one of: {', '.join(c.name for c in self.checks)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The audit as nested dicts and lists that JSON takes."""
+        return {"run": self.name, "passed": self.passed, "checks": [check.as_dict() for check in self.checks]}
+
+    def __str__(self) -> str:
+        """One line per check: verdict, name, figure against tolerance, what it says."""
+        word = "all laws hold" if self.passed else f"{len(self.failures)} of {len(self.checks)} checks failed"
+        return "\n".join([f"Audit of '{self.name}': {word}", *table(self.checks)])
+
+
+def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
+    """Checks a run against the laws of motion; `tolerance` is that of energy and momentum, relative."""
+    if not isinstance(trajectory, Trajectory):
+        raise ShapeError(f"audit: a {type(trajectory).__name__} is given; expected a Trajectory, as simulate gives.")
+    if not 0.0 < tolerance < np.inf:
+        raise UnsupportedError(f"audit: tolerance is {tolerance}; expected a finite number above 0.")
+    segments = [segment for segment in trajectory.segments if len(segment.t)]
+    if not segments:
+        raise ShapeError("audit: the run has no samples; expected at least one.")
+    checks = [_ending(trajectory), _finite(segments)]
+    if checks[1].passed:
+        checks += [
+            _energy(segments, tolerance),
+            *_momenta(segments, tolerance),
+            _quaternions(segments),
+            _loops(segments),
+        ]
+    return Audit(segments[0].plant.name, tuple(checks))
+
+
+def _ending(trajectory: Trajectory) -> Check:
+    done = trajectory.statistics
+    span = trajectory.segments[-1].t[-1] - trajectory.segments[0].t[0]
+    mean = f", {span / done.accepted:.3g} s on average" if done.accepted else ""
+    note = f"{done.method}: {done.accepted} steps{mean}, {done.rejected} rejected, {len(trajectory.events)} events"
+    if trajectory.outcome.message:
+        note += f". {trajectory.outcome.message}"
+    status = trajectory.outcome.ok
+    return Check("ending", "the run did what was asked", "passed" if status else "failed", note=note)
+
+
+def _finite(segments: list[Segment]) -> Check:
+    for segment in segments:
+        rows = np.concatenate([segment.q, segment.v, segment.x], axis=1)
+        bad = np.argwhere(~np.isfinite(rows))
+        if len(bad):
+            row, k = bad[0]
+            plant = segment.plant
+            names = [*(f"q.{c.name}" for c in plant.q), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
+            note = f"'{names[k]}' is {rows[row, k]} at t = {segment.t[row]:.9g} s"
+            return Check("finite", "every sample is a finite number", "failed", note=note)
+    return Check("finite", "every sample is a finite number", "passed")
+
+
+def _energy(segments: list[Segment], tolerance: float) -> Check:
+    name, says = "energy balance", "kinetic + potential - supplied + dissipated energy stays the same"
+    if not all(segment.has("energy") for segment in segments):
+        return Check(name, says, "skipped", note="these are equations, not a robot: they have no energy")
+    if not all(segment.has("account") for segment in segments):
+        note = "forces act whose energy was not added up. Make the plant with account=True"
+        return Check(name, says, "skipped", note=note)
+    worst = largest = scale = 0.0
+    for segment in segments:
+        (kinetic, potential), (supplied, dissipated) = segment.energy.T, segment.account.T
+        total = kinetic + potential - supplied + dissipated
+        error = float(np.abs(total - total[0]).max())
+        exchanged = max(float(kinetic.max()), *(float(np.ptp(part)) for part in (potential, supplied, dissipated)))
+        relative = error / exchanged if exchanged > 0.0 else error
+        if relative >= worst:
+            worst, largest, scale = relative, error, exchanged
+    return judged(name, says, worst, tolerance, f"off by {largest:.2e} J where {scale:.3g} J were exchanged")
+
+
+def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
+    """The momenta that are conserved, of each name the worst segment."""
+    if not all(segment.plant.dynamics is not None and segment.has("tau") for segment in segments):
+        note = "the robot that was run is not at hand" if segments[0].has("energy") else "these are equations, no robot"
+        return [Check("momentum", "momentum is conserved", "skipped", note=note)]
+    ledgers = [Ledger.of(segment) for segment in segments]
+    kept, reason = conserved(ledgers)
+    if not kept:
+        return [Check("momentum", "momentum is conserved", "skipped", note=reason)]
+    checks = []
+    for name, law in kept.items():
+        worst, note = 0.0, ""
+        for ledger in ledgers:
+            drift, scale, unit = law.drift(ledger)
+            relative = drift / scale if scale > 0.0 else drift
+            if relative >= worst:
+                worst, note = relative, f"off by {drift:.2e} {unit} where it is up to {scale:.3g} {unit}"
+        checks.append(judged(name, law.says, worst, tolerance, note))
+    return checks
+
+
+def _quaternions(segments: list[Segment]) -> Check:
+    name, says = "quaternions", "every quaternion has length 1"
+    worst: float | None = None
+    for segment in segments:
+        for place in segment.plant.manifold:
+            if place.kind in ("spherical", "free"):
+                first = place.q + (3 if place.kind == "free" else 0)
+                lengths: Array = np.linalg.norm(segment.q[:, first : first + 4], axis=1)
+                worst = max(worst or 0.0, float(np.abs(lengths - 1.0).max()))
+    if worst is None:
+        return Check(name, says, "skipped", note="there are none")
+    return judged(name, says, worst, UNIT_LENGTH)
+
+
+def _loops(segments: list[Segment]) -> Check:
+    name, says = "loops", "loops stay closed and coupled joints together [m or rad]"
+    errors = [float(segment.loop_error.max()) for segment in segments if segment.has("loop_error")]
+    if not errors:
+        return Check(name, says, "skipped", note="there are none")
+    return judged(name, says, max(errors), CLOSED)

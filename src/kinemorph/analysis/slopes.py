@@ -1,0 +1,295 @@
+"""Exact derivatives of a plant's equations at one state: what equilibrium, linearization and sensitivities share.
+
+With s = [w, v, x] in local coordinates about q (w = 0) and z = [a, dx/dt], the equations are  r(s, z, u) = 0 and
+
+    dw/dt = local_rate(w, v),    blocks:  r_w, r_v, r_x, r_z, r_u
+
+For an open robot  r = ID(q, v, a) - tau: the derivatives of ID are the closed ones of Dynamics, which run in loops for
+robots with many joints, and only the forces are differentiated on their graph. Any other plant is differentiated on
+its residual's graph as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.differentiate import jacobian, sparse_jacobian
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.codegen.program import Port, Program
+from kinemorph.deriving import Dynamics, derive
+from kinemorph.errors import UnsupportedError
+from kinemorph.plants import DISSIPATED, SUPPLIED, Plant
+
+Array = npt.NDArray[np.float64]
+SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
+FLAT = 1e-10  # singular values of constraint rows below this, against the largest, repeat other rows
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A state of a plant with its inputs: where something is looked at."""
+
+    t: float
+    q: Array
+    v: Array
+    x: Array
+    m: Array
+    u: Array
+    p: Array
+
+    @property
+    def s(self) -> Array:
+        """[0, v, x], shape (ns,): the state in local coordinates about q."""
+        return np.concatenate([np.zeros(len(self.v)), self.v, self.x])
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """As the plant's programs want them: t, base, s, m, u, p."""
+        return (self.t, self.q, self.s, self.m, self.u, self.p)
+
+
+class Blocks(NamedTuple):
+    """Derivatives of the residual, shape (nv + nx, ...) each."""
+
+    w: Array
+    v: Array
+    x: Array
+    z: Array
+    u: Array
+
+
+class Directions(NamedTuple):
+    """Which ways a state may change: w = Z y, v = G y + Z dy with independent y; Z (nv, n) orthonormal, G (nv, n)."""
+
+    Z: Array
+    G: Array
+
+
+def point_of(
+    plant: Plant, q: Any = None, v: Any = None, x: Any = None, u: Any = None, p: Any = None, t: float = 0.0
+) -> Point:
+    """The state that the arguments say, each a sequence, numbers by name, or None for the plant's start."""
+    if not np.isfinite(t):
+        raise UnsupportedError(f"t is {t} s; expected a finite time.")
+    groups = {"q": q, "v": v, "x": x, "m": None, "u": u, "p": p}
+    values = {group: plant.initial(group, given) for group, given in groups.items()}
+    values["v"][list(plant.locked)] = 0.0
+    base = values["q"] if not plant.nv else _finished(plant, values["q"])
+    return Point(float(t), base, *(values[group] for group in ("v", "x", "m", "u", "p")))
+
+
+def _finished(plant: Plant, q: Array) -> Array:
+    """q with quaternions of length 1."""
+    found: Array = slopes_of(plant).place(q, np.zeros(plant.ns))
+    return found
+
+
+@lru_cache(maxsize=32)
+def slopes_of(plant: Plant) -> Slopes:
+    """The derivatives of a plant, compiled once."""
+    return Slopes(plant)
+
+
+class Slope:
+    """One output's derivative by one input, (m, n); only entries that can be other than zero are compiled."""
+
+    def __init__(self, program: Program, of: str, by: str) -> None:
+        sparse = sparse_jacobian(program, of, by)
+        sizes = {port.name: port.size for port in (*program.inputs, *program.outputs)}
+        self.shape = (sizes[of], sizes[by])
+        self.rows, self.columns = sparse.rows, sparse.cols
+        self.entries = build(sparse.program) if len(sparse.rows) else None
+
+    def __call__(self, *inputs: Any) -> Array:
+        matrix = np.zeros(self.shape)
+        if self.entries is not None:
+            matrix[self.rows, self.columns] = self.entries(*inputs)
+        return matrix
+
+
+class Slopes:
+    """Compiled derivatives of one plant; each is made when it is first used."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+        self.n = plant.nv + plant.nx
+
+    # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def place(self) -> CompiledFunction:
+        """q from (base, s)."""
+        return build(self.plant.place)
+
+    @cached_property
+    def _residual(self) -> CompiledFunction:
+        return build(self.plant.residual)
+
+    def rate(self, at: Point) -> Array:
+        """ds/dt, shape (ns,), from the residual, linear in z. Raises UnsupportedError where z is not unique."""
+        rest = self.residual(at)
+        if not rest.any():
+            return np.concatenate([at.v, rest])
+        return np.concatenate([at.v, -regular_solve(self.plant, self.blocks(at, np.zeros(self.n)).z, rest)])
+
+    def residual(self, at: Point, z: Array | None = None) -> Array:
+        """r at z, shape (nv + nx,), 0 by default."""
+        t, base, s, m, u, p = at.inputs
+        found: Array = self._residual(t, base, s, np.zeros(self.n) if z is None else z, m, u, p)
+        return found
+
+    # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def dynamics(self) -> Dynamics | None:
+        """The robot's equations where it is an open tree, in full precision and without outside wrenches."""
+        return self.robot if self.robot and self.robot.robot.is_open else None
+
+    @cached_property
+    def robot(self) -> Dynamics | None:
+        """The robot's equations, in full precision and without outside wrenches."""
+        given = self.plant.dynamics
+        if given is None or (given.precision == "float64" and not given.wrenches):
+            return given
+        names = [parameter.name for parameter in given.parameters]
+        return derive(given.robot, given.formulation, parameters=names or None)  # type: ignore[arg-type]
+
+    @cached_property
+    def _efforts(self) -> dict[str, tuple[Slope, Slope]]:
+        """The derivatives of all forces by s and by u, as two parts each."""
+        program = self.plant.efforts
+        assert program is not None
+        return {by: (Slope(program, "supplied", by), Slope(program, "damping", by)) for by in ("s", "u")}
+
+    @cached_property
+    def _extra(self) -> CompiledFunction:
+        """Of the rows of x."""
+        return build(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
+
+    @cached_property
+    def _whole(self) -> CompiledFunction:
+        return build(jacobian(self.plant.residual, "out", ("s", "z", "u")))
+
+    @cached_property
+    def _chart(self) -> CompiledFunction:
+        return build(jacobian(_rows(self.plant.rate, 0, self.plant.nv), "out", "s"))
+
+    def chart(self, at: Point) -> Array:
+        """d(dw/dt)/dw at w = 0, shape (nv, nv); zero at rest, and where every joint has one axis."""
+        nv = self.plant.nv
+        if not at.v.any():
+            return np.zeros((nv, nv))
+        found: Array = self._chart(*at.inputs)[:, :nv]
+        return found
+
+    def blocks(self, at: Point, z: Array) -> Blocks:
+        """All derivatives of the residual at z."""
+        nv, ns = self.plant.nv, self.plant.ns
+        if self.dynamics is None or self.plant.efforts is None:
+            t, base, s, m, u, p = at.inputs
+            r_s, r_z, r_u = self._whole(t, base, s, z, m, u, p)
+        else:
+            r_s, r_z, r_u = self._of_robot(at, z, self.dynamics)
+        return Blocks(r_s[:, :nv], r_s[:, nv : 2 * nv], r_s[:, 2 * nv : ns], r_z, r_u)
+
+    def _of_robot(self, at: Point, z: Array, dynamics: Dynamics) -> tuple[Array, Array, Array]:
+        nv, n = self.plant.nv, self.n
+        still = list(self.plant.locked)
+        a = z[:nv].copy()
+        a[still] = 0.0
+        by_q, by_v, by_a = of_robot(dynamics.inverse_dynamics_derivatives, dynamics, at.p, at.q, at.v, a)
+        tau_s, tau_u = (sum(part(*at.inputs) for part in self._efforts[by]) for by in ("s", "u"))
+        r_s, r_z, r_u = np.zeros((n, self.plant.ns)), np.eye(n), np.zeros((n, self.plant.nu))
+        r_s[:nv] = np.hstack([by_q, by_v, np.zeros((nv, self.plant.nx))]) - tau_s
+        r_u[:nv] = -tau_u
+        r_z[:nv, :nv] = by_a
+        if n > nv:
+            t, base, s, m, u, p = at.inputs
+            r_s[nv:], r_u[nv:] = self._extra(t, base, s, z, m, u, p)
+        for k in still:  # its row is  z_k = 0, and its velocity and acceleration are 0 whatever they are said to be
+            r_s[k], r_u[k], r_s[:, nv + k], r_z[k], r_z[:, k] = 0.0, 0.0, 0.0, 0.0, 0.0
+            r_z[k, k] = 1.0
+        return r_s, r_z, r_u
+
+    # ── where it may move ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def directions(self, at: Point) -> Directions:
+        """Independent directions of a state: without locked joints, along what loops and coupled joints leave free."""
+        nv = self.plant.nv
+        if self.robot is None or self.robot.robot.is_open:
+            Z = np.eye(nv)[:, [k for k in range(nv) if k not in self.plant.locked]]
+            return Directions(Z, np.zeros_like(Z))
+        J = of_robot(self.robot.constraint_jacobian, self.robot, at.p, at.q)
+        _, sizes, rows = np.linalg.svd(J)
+        rank = int((sizes > FLAT * max(1.0, sizes.max(initial=0.0))).sum())
+        Z = rows[rank:].T
+        if not at.v.any():
+            return Directions(Z, np.zeros_like(Z))
+        turned = of_robot(self.robot.derivative("constraint_jacobian", "q"), self.robot, at.p, at.q)
+        return Directions(Z, -np.linalg.pinv(J, FLAT) @ np.einsum("ijk,j->ik", turned, at.v) @ Z)
+
+    def closure(self, at: Point) -> tuple[Array, Array]:
+        """(phi, J): how far loops are open and coupled joints off, (nc,), and its derivative by w, (nc, nv)."""
+        if self.robot is None or self.robot.robot.is_open:
+            return np.zeros(0), np.zeros((0, self.plant.nv))
+        phi = of_robot(self.robot.constraint_error, self.robot, at.p, at.q)
+        return phi, of_robot(self.robot.constraint_jacobian, self.robot, at.p, at.q)
+
+    def mass(self, at: Point, blocks: Blocks) -> Array:
+        """The mass matrix that goes with the accelerations of z, shape (nv, nv); of a robot with loops its tree's."""
+        nv = self.plant.nv
+        if self.robot is not None and not self.robot.robot.is_open:
+            found: Array = of_robot(self.robot.mass_matrix, self.robot, at.p, at.q)
+            return found
+        return blocks.z[:nv, :nv]
+
+    @property
+    def counted(self) -> list[int]:
+        """Indices of the extra states that matter to others: all but the energies that are only added up."""
+        return [k for k, column in enumerate(self.plant.x) if column.name not in (SUPPLIED, DISSIPATED)]
+
+
+def is_singular(matrix: Array) -> bool:
+    """Whether a matrix has no inverse to speak of; rows of different units are told apart by their own size."""
+    sizes = np.abs(matrix).max(axis=1, initial=0.0)
+    if len(matrix) == 0:
+        return False
+    return bool((sizes == 0.0).any() or 1.0 / np.linalg.cond(matrix / sizes[:, None]) < SINGULAR)
+
+
+def regular_solve(plant: Plant, matrix: Array, right: Array) -> Array:
+    """matrix^-1 right, or the sentence that there is none."""
+    if is_singular(matrix):
+        raise UnsupportedError(
+            f"plant '{plant.name}': its accelerations are not determined, the mass matrix is singular there. Give "
+            "every moving body inertia; `poles` and `second_order_matrices` take equations without inertia as they are."
+        )
+    return np.asarray(np.linalg.solve(matrix, right), dtype=float)
+
+
+def _rows(program: Program, first: int, last: int) -> Program:
+    """The program of some entries of the output alone."""
+    refs = program.refs[first:last]
+    return Program(f"{program.name}_rows", program.inputs, (Port("out", (last - first,)),), program.graph, refs)
+
+
+def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: Array) -> Any:
+    """A function of a Dynamics at a state, with the parameters as its last input where it takes them."""
+    return function(*state, p) if dynamics.parameters else function(*state)
+
+
+def state_names(plant: Plant) -> tuple[str, ...]:
+    """Names of the entries of s: "w.elbow", "v.elbow", and extra states by their own."""
+    return (*(f"w.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a sentence."""
+    return ", ".join(f"'{name}'" for name in names) or "none"
