@@ -10,6 +10,9 @@ one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
     residual   (t, base, s, z, m, u, p) -> residual     zero where z = [a, dx/dt], shape (nv + nx,), is right
     place      (base, s) -> q                           the configuration that s means; quaternions of length 1
     efforts    (t, base, s, m, u, p) -> supplied, damping       generalized forces that act on a robot, (nv,) each
+    flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that know of no manifold
+    drift      (s, h) -> w                              where w is after the time h when v is held
+    discrete   see `Discrete`                           the balance of a whole step, for variational integrators
 
 Every program has all of these inputs, of length 0 where there is nothing. `plant` makes one of a robot,
 
@@ -23,7 +26,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -33,11 +36,14 @@ import numpy.typing as npt
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.linear import least_squares
 from kinemorph.algebra.scalar import less
+from kinemorph.algebra.vectors import add, sub
+from kinemorph.codegen.differentiate import jacobian
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.tracing import Shape, trace
+from kinemorph.codegen.tracing import Shape, inlined, trace
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.errors import ModelError, ShapeError, did_you_mean
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import charts
+from kinemorph.mechanics.discrete_action import discrete_action
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
@@ -71,6 +77,24 @@ class Place(NamedTuple):
     v: int
 
 
+@dataclass(frozen=True, eq=False)
+class Discrete:
+    """A step from `base` to place(base, w) as the Euler-Lagrange equations of a discrete Lagrangian have it.
+
+    The Lagrangian of a step is that of mechanics.discrete_action; forces act half-way on the steady motion between its
+    ends (mechanics.charts). Momentum is  dL/dv = M(q) v, shape (nv,), along the axes of the velocities.
+
+    balance     (t, base, s, z, momentum, h, m, u, p) -> left (nv + nx,), after (nv,): z = [w, x at the end]; `left` is
+                zero at the right z, where the momentum at the start is `momentum`; `after` is that at the end
+    momentum    (base, s, p) -> momentum at s
+    velocity    (base, s, momentum, p) -> v at the configuration of s
+    """
+
+    balance: Program
+    momentum: Program
+    velocity: Program
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Plant:
     """Programs of a state, and the names of its numbers. See this module's text for the programs' inputs."""
@@ -92,7 +116,8 @@ class Plant:
     _place: Law = field(default=lambda: None)  # (base, s), finished=
     _efforts: Law | None = None  # (t, base, s, m, u, p); none where forces have no name
     manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
-    _made: dict[str, Program] = field(default_factory=dict)
+    _drift: Law = field(default=lambda: None)  # (s, h)
+    _discrete: Mapping[str, Law] = field(default_factory=dict)  # action, balance, momentum, velocity
 
     def __repr__(self) -> str:
         sizes = f"{self.nv} dof, {self.nx} states, {self.nu} inputs"
@@ -154,6 +179,65 @@ class Plant:
             return None
         shapes = {"supplied": (self.nv,), "damping": (self.nv,)}
         return trace(self._efforts, self.ports, name=f"{self.name}.efforts", outputs=shapes)
+
+    @cached_property
+    def flow(self) -> Program:
+        """dy/dt from (t, y, m, u, p) with y = [q, v, x], shape (nq + nv + nx,). Quaternions may be of any length."""
+        nq, nv = self.nq, self.nv
+
+        def law(t: Any, y: Any, m: Any, u: Any, p: Any) -> list[Any]:
+            q, v, x = y[:nq], y[nq : nq + nv], y[nq + nv :]
+            rates = self._rate(t, q, [*[0.0] * nv, *v, *x], m, u, p)
+            moving = [Dual(0.0, rate, level=LEVEL) for rate in rates[:nv]]
+            placed = self._place(q, [*moving, *v, *x], finished=False)
+            return [*(tangent_of(entry, LEVEL) for entry in placed), *rates[nv:]]
+
+        size = (nq + nv + self.nx,)
+        shapes = {"t": (), "y": size, **{name: self.ports[name] for name in ("m", "u", "p")}}
+        return trace(law, shapes, name=f"{self.name}.flow", outputs={"out": size})
+
+    @cached_property
+    def drift(self) -> Program:
+        """w, shape (nv,), after the time h at the velocity v of s, from (s, h)."""
+        shapes = {"s": self.ports["s"], "h": ()}
+        return trace(self._drift, shapes, name=f"{self.name}.drift", outputs={"out": (self.nv,)})
+
+    @cached_property
+    def discrete(self) -> Discrete:
+        """The programs of a variational step. Raises UnsupportedError where there is no Lagrangian to begin with."""
+        if self.robot is None:
+            raise UnsupportedError(
+                f"plant '{self.name}' is made of equations, and a variational method starts from kinetic and potential "
+                "energy. Use method='leapfrog', or make the plant of a robot."
+            )
+        if not self.robot.is_open:
+            raise UnsupportedError(
+                f"robot '{self.robot.name}' has loops or coupled joints, and the variational method is for open trees. "
+                "Use method='dop853', or 'leapfrog' with a step."
+            )
+        ports, nv, laws = self.ports, self.nv, self._discrete
+        momentum = {"momentum": (nv,)}
+        action = trace(
+            laws["action"],
+            {"base": ports["base"], "moved": (nv,), "w": (nv,), "h": (), "p": ports["p"]},
+            name=f"{self.name}.action",
+            outputs={"out": ()},
+        )
+        slopes = jacobian(action, "out", ("moved", "w"), mode="reverse")
+
+        def balance(t: Any, base: Any, s: Any, z: Any, momentum: Any, h: Any, m: Any, u: Any, p: Any) -> Any:
+            at = {"base": base, "moved": [0.0] * nv, "w": z[:nv], "h": h, "p": p}
+            by_start, by_end = inlined(slopes, at).values()
+            return laws["balance"](t, base, s, z, momentum, h, m, u, p, by_start, by_end)
+
+        inputs = {"t": (), "base": ports["base"], "s": ports["s"], "z": (nv + self.nx,), **momentum, "h": ()}
+        inputs |= {name: ports[name] for name in ("m", "u", "p")}
+        state = {name: ports[name] for name in ("base", "s")}
+        return Discrete(
+            trace(balance, inputs, name=f"{self.name}.balance", outputs={"left": (nv + self.nx,), "after": (nv,)}),
+            trace(laws["momentum"], {**state, "p": ports["p"]}, name=f"{self.name}.momentum", outputs={"out": (nv,)}),
+            trace(laws["velocity"], {**state, **momentum, "p": ports["p"]}, name=f"{self.name}.velocity"),
+        )
 
     @property
     def ports(self) -> dict[str, Shape]:
@@ -359,6 +443,53 @@ def plant(
     def place(base: Any, s: Any, *, finished: bool = True) -> list[Any]:
         return charts.place(bare, base, s[:nv], finished=finished)
 
+    def drift(s: Any, h: Any) -> list[Any]:
+        w, v, _ = split(s, nv)
+        return charts.chained(bare, w, charts.steady(bare, [h * rate for rate in v]))
+
+    def action(base: Any, moved: Any, w: Any, h: Any, p: Any) -> Any:
+        """`moved` are local coordinates of the start about itself, for derivatives by it."""
+        tree, _ = trees(p)
+        return discrete_action(tree, charts.place(tree, base, moved, finished=False), w, h)
+
+    def balance(
+        t: Any, base: Any, s: Any, z: Any, begun: Any, h: Any, m: Any, u: Any, p: Any, by_start: Any, by_end: Any
+    ) -> dict[str, Any]:
+        tree, _ = trees(p)
+        w, ends, x = z[:nv], z[nv:], s[2 * nv :]
+        half, way = charts.halfway(tree, w)
+        q = charts.place(tree, base, half, finished=False)
+        v = [0.0 if k in still else entry / h for k, entry in enumerate(way)]
+        x_half = [0.5 * (one + other) for one, other in zip(x, ends, strict=True)]
+        there = (t + 0.5 * h, q, v, x_half, m, u, p)
+        pushed, damped = efforts(tree, *there)
+        impulse = [h * (one + other) for one, other in zip(pushed, damped, strict=True)]
+
+        def half_moved(rates: Any) -> Any:
+            """The velocity half-way as w changes at these rates."""
+            dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
+            return charts.velocity(tree, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(tree, dual)[0]])
+
+        # the work of the impulse over the ways that start and end make half-way adds to the slopes of the action
+        by_end = add(by_end, charts.pulled_back(tree, half_moved, impulse))
+        by_start = add(by_start, charts.pulled_back(tree, lambda rates: charts.carried(tree, half, rates), impulse))
+        after = charts.pulled_back(tree, lambda rates: charts.local_rate(tree, w, rates), by_end)
+        # the end stays where it is while the start moves: w makes up for it
+        before = sub(charts.pulled_back(tree, lambda rates: charts.carried(tree, w, rates), after), by_start)
+        left = [w[k] if k in still else one - begun[k] for k, one in enumerate(before)]
+        rates = extra_rates(*there, pushed, damped)
+        grown = [end - (one + h * rate) for end, one, rate in zip(ends, x, rates, strict=True)]
+        return {"left": [*left, *grown], "after": after}
+
+    def weightless(p: Any) -> Tree:
+        return dynamics.prepared(replace(trees(p)[0], gravity=(0.0, 0.0, 0.0)))
+
+    def momenta(base: Any, s: Any, p: Any) -> Sequence[Any]:
+        return dynamics.inverse(weightless(p), unfolded(base, s, p)[3], [0.0] * nv, unfolded(base, s, p)[4])
+
+    def velocity(base: Any, s: Any, begun: Any, p: Any) -> Sequence[Any]:
+        return dynamics.accelerations(weightless(p), unfolded(base, s, p)[3], [0.0] * nv, begun, locked=still)
+
     settings = model.settings if isinstance(model, System) else None
     x_columns = extra + ((Column(SUPPLIED, "J"), Column(DISSIPATED, "J")) if account else ())
     start = {
@@ -391,6 +522,8 @@ def plant(
         place,
         acting,
         tuple(Place(link.kind, link.q, link.v) for link in bare.links),
+        drift,
+        {"action": action, "balance": balance, "momentum": momenta, "velocity": velocity},
     )
 
 
@@ -509,6 +642,10 @@ def _of_equations(
     def place(base: Any, s: Any, *, finished: bool = True) -> list[Any]:
         return [one + other for one, other in zip(base, s[: len(q)], strict=True)]
 
+    def drift(s: Any, h: Any) -> list[Any]:
+        w, v, _ = split(s, len(q))
+        return [one + h * rate for one, rate in zip(w, v, strict=True)]
+
     return Plant(
         name,
         q,
@@ -534,4 +671,5 @@ def _of_equations(
         place,
         None,
         tuple(Place("prismatic", k, k) for k in range(len(q))),
+        drift,
     )

@@ -26,6 +26,7 @@ CORE = ("numpy", "scipy", "llvmlite", "matplotlib", "typer", "rich")
 # packages that are optional: which extra brings them, and what for
 EXTRAS: dict[str, tuple[str, str]] = {
     "sympy": ("sympy", "checking printed equations by computer algebra"),
+    "scikit-sundae": ("stiff", "the methods of SUNDIALS"),
     "pin": ("bench", "tests and times against Pinocchio"),
     "mujoco": ("dev", "tests against MuJoCo"),
     "hypothesis": ("dev", "property tests"),

@@ -10,10 +10,11 @@ from kinemorph.codegen.compile import build
 from kinemorph.simulation.marching import Status
 
 if TYPE_CHECKING:
+    from kinemorph.simulation.outside import OutsideStepper
     from kinemorph.simulation.stepper import Stepper
 
 
-def explained(stepper: Stepper, status: Status) -> str:
+def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
     """The sentence for a march that came back with a failure."""
     plant, method = stepper.plant, stepper.method
     t, q, v, x = stepper.state

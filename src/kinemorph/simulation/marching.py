@@ -101,6 +101,8 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
             "new": (ns,),
             "dense": (method.degree, ns),
             "prepared": (),
+            "again": (),  # whether the last try was rejected
+            "error_old": (),  # of the last step that was accepted
             "sides": (guards.count if guards else 0,),  # the sign of each guard where it last had one
             "accepted": (),
             "rejected": (),
@@ -182,6 +184,8 @@ class _March:
             at["new"],
             loop.buffer("error"),
             loop.buffer("failed"),
+            at["again"],
+            at["error_old"],
             at["fresh"],
             at["dense"],
             loop["m"],
@@ -268,7 +272,7 @@ class _March:
             loop.let(finite, lambda finite, x: finite * (abs(x) <= HUGE), finite, site.new[i])
         loop.let(
             self.good,
-            lambda e, failed, finite: (e <= 1.0) * (failed <= 0.0) * finite,
+            lambda e, failed, finite: (1.0 if self.fixed else e <= 1.0) * (failed <= 0.0) * finite,
             *(site.error, site.failed, finite),
         )
         if self.fixed:
@@ -281,6 +285,12 @@ class _March:
             )
             return
         self.method.control(site, self.step, self.next)
+        loop.let(at["again"], lambda good: 1.0 - good, self.good)
+        loop.let(  # a step cut short has less error than the size asks for, and tells nothing
+            at["error_old"],
+            lambda good, cut, e, old: (good * (1.0 - cut)).where(e, old),
+            *(self.good, self.cut, site.error, at["error_old"]),
+        )
         # a step cut short says nothing against the one that was planned; where there is no result, a quarter
         loop.let(
             at["h"],

@@ -26,6 +26,7 @@ from kinemorph.simulation.events import Guard, Pace
 from kinemorph.simulation.failures import explained
 from kinemorph.simulation.marching import Status
 from kinemorph.simulation.methods import DEFAULT
+from kinemorph.simulation.outside import OutsideStepper, stepper_for
 from kinemorph.simulation.stepper import Stepper
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.storage import Checkpoints
@@ -71,7 +72,8 @@ def simulate(
 
     `q`, `v`, `x`       the state at the start, as a sequence or by name; where nothing is given, that of the system
     `p`                 values of the parameters that the plant keeps as inputs
-    `method`            by name; a `step` [s] makes its steps equally long, else `rtol` and `atol` decide
+    `method`            by name (`methods.method_rows` lists them); a `step` [s] makes its steps equally long, else
+                        `rtol` and `atol` decide
     `sample`            time between stored states [s], or the times themselves
     `forces`            a law of generalized forces that is compiled into the step: `lambda t, q, v: [...]`
     `inputs`            u: numbers, numbers by name, or a Python function u(t, q, v, x) that is held from sample to
@@ -104,7 +106,7 @@ def simulate(
     spacing = float(times[1] - times[0]) if len(times) > 1 else until - start
     held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
     began = time.perf_counter()
-    stepper = Stepper(
+    stepper = stepper_for(method)(
         system,
         method=method,
         step=step,
@@ -203,7 +205,7 @@ class _Run:
 
     def __init__(
         self,
-        stepper: Stepper,
+        stepper: Stepper | OutsideStepper,
         times: Array,
         until: float,
         held: Held | None,

@@ -80,7 +80,7 @@ class Stepper:
                 f"method '{self.method.name}' takes steps of one size and none is given. Give step=0.001 [s], or "
                 "choose a method that finds its own."
             )
-        _check_numbers(step=step, rtol=rtol, atol=atol, largest=largest, smallest=smallest)
+        check_numbers(step=step, rtol=rtol, atol=atol, largest=largest, smallest=smallest)
         self.limits = np.array([rtol, atol, smallest, min(largest, 1e30), MOST_TRIES])
         self.watch = Watch(self.plant, guards) if guards else None
         marched = self.watch.marched if self.watch else None
@@ -109,8 +109,13 @@ class Stepper:
 
     @property
     def h(self) -> float:
-        """Size of the next step [s]."""
+        """Size of the next step [s]; may be set, and is the size of all steps where it is fixed."""
         return float(self._at("h"))
+
+    @h.setter
+    def h(self, value: float) -> None:
+        check_numbers(h=value)
+        self._at("h")[...] = value
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -195,7 +200,8 @@ class Stepper:
         return Marched(times[:done], rows[:done], status, fired)
 
 
-def _check_numbers(**given: float | None) -> None:
+def check_numbers(**given: float | None) -> None:
+    """Refuses options that are not numbers above 0; None is none."""
     for name, value in given.items():
         if value is None:
             continue

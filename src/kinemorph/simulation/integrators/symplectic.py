@@ -1,0 +1,146 @@
+"""Partitioned methods: velocities are kicked, positions drift, in turn.
+
+A kick changes v and x by their rates while w is held; a drift moves w at the velocity v, on the joint manifold
+(plants: `drift`). A method is a list of these, each a share of the step. There are two kinds of kick:
+
+    explicit    (v, x) + h rate(t, w, v, x)                    with the rate before the kick
+    implicit    (v, x) + h rate(t, w, v', x')                  with the rate at (v', x') after it, the adjoint
+
+Forces of mechanics depend on velocities, if only by the Coriolis terms. Kick-drift-kick is of second order with them
+where its first half kick is explicit and the second implicit, as then the way back is the same way. It is exactly
+velocity Verlet, symplectic and explicit, where forces depend on positions only and the mass matrix is constant; else it
+is symmetric: no drift of the energy in reversible motion. What is implicit is solved by fixed-point iteration, which
+converges at any step that makes sense for an explicit method. Truly symplectic for any mechanism is `variational`.
+
+Stoermer (1907), Verlet (1967); Yoshida (1990) for the composition of order 4: three leaps of which the middle one goes
+back. Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), I.1, II.4, VI.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kinemorph.codegen.loops import View
+from kinemorph.plants import Plant
+from kinemorph.simulation.stepping import Shape, Site, usual_control
+
+Kind = Literal["kick", "drift", "implicit"]
+MOST_ROUNDS = 60.0  # of the fixed-point iteration of one kick
+CLOSE = 1e-15  # relative change of a round with which it is done
+SETTLED = 1e-11  # relative change that is good enough where rounds lead no further
+
+
+@dataclass(frozen=True)
+class Partitioned:
+    """A method of the family: `parts` are (kind, share of the step) in order."""
+
+    name: str
+    order: int
+    parts: tuple[tuple[Kind, float], ...]
+
+    @property
+    def adaptive(self) -> bool:
+        """It has no error estimate; a step that changes its size would spoil its virtues, too."""
+        return False
+
+    @property
+    def degree(self) -> int:
+        """Of the dense output, a cubic."""
+        return 3
+
+    def memory(self, plant: Plant) -> dict[str, Shape]:
+        """The rate that the next step begins with."""
+        return {"first": (plant.ns,), "last": (plant.ns,)}
+
+    def attempt(self, site: Site) -> None:
+        """All kicks and drifts, each from where the last one has led."""
+        loop = site.loop
+        first, last = site.own["first"], site.own["last"]
+        with loop.if_(site.fresh):
+            site.rate(first, site.t, site.s)
+            loop.let(site.fresh, lambda: 0.0)
+        loop.copy(last, first)
+        loop.copy(site.new, site.s)
+        moment, span = loop.scratch("moment_now"), loop.scratch("span")
+        loop.copy(moment, site.t)
+        for kind, share in self.parts:
+            loop.let(span, lambda h, share=share: share * h, site.h)
+            if kind == "drift":
+                if site.plant.nv:
+                    loop.call(site.plant.drift, [site.new.part(0, site.plant.nv)], [site.new, span])
+                loop.let(moment, lambda t, span: t + span, moment, span)
+            elif kind == "kick":
+                self._kick(site, site.new, last, span)
+            else:
+                self._implicit(site, moment, last, span)
+
+    def _kick(self, site: Site, start: View, rate: View, span: View) -> None:
+        """new = start + span rate, in v and x."""
+        nv, ns = site.plant.nv, site.plant.ns
+        with site.loop.repeat(nv, ns) as i:
+            site.loop.let(site.new[i], lambda y, h, k: y + h * k, start[i], span, rate[i])
+
+    def _implicit(self, site: Site, t: View, rate: View, span: View) -> None:
+        """The adjoint of a kick; leaves the rate at its end in `rate`. Begins with the rate of the kick before."""
+        loop, nv, ns = site.loop, site.plant.nv, site.plant.ns
+        start, before = loop.scratch("kick_start", (ns,)), loop.scratch("kick_before", (ns,))
+        going, change, last_change, rounds = (
+            loop.scratch(f"kick_{name}") for name in ("going", "change", "last_change", "rounds")
+        )
+        loop.copy(start, site.new)
+        self._kick(site, start, rate, span)
+        for view, value in ((going, 1.0), (rounds, 0.0), (last_change, 1e300)):
+            loop.let(view, lambda value=value: value)
+        with loop.while_(going):
+            loop.copy(before, site.new)
+            site.rate(rate, t, site.new)
+            self._kick(site, start, rate, span)
+            loop.let(change, lambda: 0.0)
+            with loop.repeat(nv, ns) as i:
+                loop.let(
+                    change,
+                    lambda worst, a, b, y: worst.maximum(abs(a - b) / (abs(a) + abs(a - y) + 1e-12)),
+                    *(change, site.new[i], before[i], start[i]),
+                )
+            loop.let(rounds, lambda k: k + 1.0, rounds)
+            loop.let(
+                going,
+                lambda d, old, k: (d > CLOSE) * (1.0 - (d <= SETTLED) * (d >= old)) * (k < MOST_ROUNDS),
+                *(change, last_change, rounds),
+            )
+            loop.copy(last_change, change)
+        loop.let(site.failed, lambda failed, d: failed.maximum(1.0 - (d <= SETTLED)), site.failed, change)
+
+    def advance(self, site: Site) -> None:
+        """The rate at the end of the last kick is the next step's first, where nothing has moved since."""
+        loop, nv = site.loop, site.plant.nv
+        if self.parts[-1][0] != "implicit":
+            loop.let(site.fresh, lambda: 1.0)
+            return
+        loop.copy(site.own["first"], site.own["last"])
+        if nv:
+            loop.copy(site.own["first"].part(0, nv), site.s.part(nv, nv))
+
+    def prepare(self, site: Site) -> None:
+        """The cubic with the rates at both ends."""
+        site.cubic()
+
+    def control(self, site: Site, taken: View, out: View) -> None:
+        usual_control(site, self.order, taken, out)
+
+
+def leaps(*shares: float) -> tuple[tuple[Kind, float], ...]:
+    """Kick-drift-kick, once for each share of the step."""
+    return tuple(
+        part for share in shares for part in (("kick", 0.5 * share), ("drift", share), ("implicit", 0.5 * share))
+    )
+
+
+OUTER = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))  # Yoshida's: 2 a + b = 1 and 2 a^3 + b^3 = 0
+
+FAMILY = (
+    Partitioned("semi_implicit_euler", 1, (("kick", 1.0), ("drift", 1.0))),
+    Partitioned("leapfrog", 2, leaps(1.0)),
+    Partitioned("yoshida4", 4, leaps(OUTER, 1.0 - 2.0 * OUTER, OUTER)),
+)

@@ -1,0 +1,130 @@
+"""A variational integrator: the discrete Euler-Lagrange equations of the midpoint rule, on the joint manifold.
+
+Hamilton's principle is made discrete, not its equations: of all paths through q_0, q_1, ... the one is taken for which
+the sum of  L_d(q_k, q_(k+1)) = h L(half-way)  is stationary. In position-momentum form, with p = M(q) v,
+
+    p_k = - D_1 L_d(q_k, q_(k+1)) - F^-        solved for q_(k+1): nv equations, by Newton with their exact Jacobian
+    p_(k+1) = D_2 L_d(q_k, q_(k+1)) + F^+
+
+where F^- and F^+ are what forces half-way do along the ways that either end makes (Lagrange-d'Alembert). The map is
+symplectic and symmetric, so energy stays near its value for ever; as L_d does not see where in the world a free tree
+is, linear and angular momentum stay, to rounding. Further states x go by the midpoint rule with the same equations.
+
+Marsden & West, Discrete mechanics and variational integrators, Acta Numerica (2001), 1.5 and 3.2. The programs are
+`Plant.discrete`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from kinemorph.blocks import LeastSquares
+from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.loops import View
+from kinemorph.codegen.program import Program
+from kinemorph.codegen.routines import routine
+from kinemorph.plants import Plant
+from kinemorph.simulation.stepping import Shape, Site, usual_control
+
+MOST_ROUNDS = 30.0  # of Newton's iteration
+CLOSE = 1e-9  # relative size of a Newton step after which there is nothing left to do, as the error is its square
+
+
+@cache
+def _slopes(balance: Program) -> Program:
+    """(left, d left / d z) from the inputs of the balance."""
+    return jacobian(balance, "left", "z", values=True)
+
+
+@dataclass(frozen=True)
+class Variational:
+    """A method of the family; there is one."""
+
+    name: str
+    order: int = 2
+
+    @property
+    def adaptive(self) -> bool:
+        """A step that changes its size would spoil what the method is for."""
+        return False
+
+    @property
+    def degree(self) -> int:
+        """Of the dense output, a cubic."""
+        return 3
+
+    def memory(self, plant: Plant) -> dict[str, Shape]:
+        """Momentum at the start and at the end of a step: carried on as it is, so that no rounding adds to it."""
+        _ = plant.discrete  # refuses what has no Lagrangian
+        return {"momentum": (plant.nv,), "after": (plant.nv,)}
+
+    def attempt(self, site: Site) -> None:
+        """Newton for z = [w, x at the end]; then the velocity of the momentum there."""
+        loop, plant = site.loop, site.plant
+        nv, n, discrete = plant.nv, plant.nv + plant.nx, plant.discrete
+        begun, after = site.own["momentum"], site.own["after"]
+        with loop.if_(site.fresh):
+            loop.call(discrete.momentum, [begun], [site.base, site.s, site.p])
+            loop.let(site.fresh, lambda: 0.0)
+        z = loop.scratch("z", (n,))
+        loop.call(plant.drift, [z.part(0, nv)], [site.s, site.h])
+        if plant.nx:
+            loop.copy(z.part(nv, plant.nx), site.s.part(2 * nv, plant.nx))
+        self._solve(site, z, begun)
+        loop.copy(site.new.part(0, nv), z.part(0, nv))
+        left = loop.scratch("left", (n,))
+        loop.call(discrete.balance, [left, after], self._inputs(site, z, begun))
+        loop.call(discrete.velocity, [site.new.part(nv, nv)], [site.base, site.new, after, site.p])
+        if plant.nx:
+            loop.copy(site.new.part(2 * nv, plant.nx), z.part(nv, plant.nx))
+
+    def _inputs(self, site: Site, z: View, begun: View) -> list[View]:
+        return [site.t, site.base, site.s, z, begun, site.h, site.m, site.u, site.p]
+
+    def _solve(self, site: Site, z: View, begun: View) -> None:
+        loop, plant = site.loop, site.plant
+        nv, n = plant.nv, plant.nv + plant.nx
+        system, found = loop.scratch("system", (n * n + n,)), loop.scratch("found", (n + 1,))
+        left = loop.scratch("left", (n,))
+        going, rounds, size, change = (loop.scratch(f"newton_{name}") for name in ("going", "rounds", "size", "change"))
+        loop.let(going, lambda: 1.0)
+        loop.let(rounds, lambda: 0.0)
+        slopes = _slopes(plant.discrete.balance)
+        with loop.while_(going):
+            loop.call(slopes, [left, system.part(0, n * n)], self._inputs(site, z, begun))
+            with loop.repeat(n) as i:
+                loop.let(system[i + n * n], lambda r: -r, left[i])
+            loop.call(routine(LeastSquares(n, n, 1)), [found], [system])
+            loop.let(going, lambda: 0.0)
+            for first, last in ((0, nv), (nv, n)):  # coordinates and further states have sizes of their own
+                if first == last:
+                    continue
+                loop.let(size, lambda: 1e-15)
+                loop.let(change, lambda: 0.0)
+                with loop.repeat(first, last) as i:
+                    loop.let(z[i], lambda z, d: z + d, z[i], found[i])
+                    loop.let(size, lambda top, z: top.maximum(abs(z)), size, z[i])
+                    loop.let(change, lambda top, d: top.maximum(abs(d)), change, found[i])
+                loop.let(
+                    going,
+                    lambda going, change, size: going.maximum(1.0 - (change <= CLOSE * size) * (change < 1e300)),
+                    *(going, change, size),
+                )
+            loop.let(rounds, lambda k: k + 1.0, rounds)
+            loop.copy(site.failed, going)
+            loop.let(going, lambda going, k: going * (k < MOST_ROUNDS), going, rounds)
+
+    def advance(self, site: Site) -> None:
+        """The momentum goes on; velocities are only what is shown of it."""
+        site.loop.copy(site.own["momentum"], site.own["after"])
+
+    def prepare(self, site: Site) -> None:
+        """The cubic with the rates at both ends."""
+        site.cubic()
+
+    def control(self, site: Site, taken: View, out: View) -> None:
+        usual_control(site, self.order, taken, out)
+
+
+FAMILY = (Variational("variational"),)
