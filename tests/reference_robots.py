@@ -54,7 +54,7 @@ def chain_by_lagrange(
 ) -> np.ndarray:
     """[angles, rates] of the same chain at `times`, by Lagrange's equations in absolute angles from the vertical.
 
-    M_ij = A_ij cos(th_i - th_j),  A_ij th_j'^2 sin(th_i - th_j) and g b_i sin(th_i) are the forces, where a link i moves
+    M_ij = A_ij cos(th_i - th_j), the forces are A_ij th_j'^2 sin(th_i - th_j) and g b_i sin(th_i), where a link i moves
     its own center by c_i l_i and everything below by l_i.
     """
     m, l, J, c = (np.asarray(values, dtype=float) for values in (masses, lengths, moments, centers))
