@@ -30,8 +30,11 @@ def floating_tree(seed: int, bodies: int = 7) -> Robot:
     return builder.build()
 
 
-def drift(robot: Robot, until: float, seed: int = 0, **options) -> tuple[float, float, float]:
-    """The largest changes of energy, momentum and spin about the center of mass, against their values at the start."""
+def drift(robot: Robot, until: float, seed: int = 0, **options) -> tuple[float, float, float, float]:
+    """The largest changes of energy, momentum and spin about the center of mass, against their values at the start.
+
+    The last number is the largest angle of a joint [rad].
+    """
     q, v, _, _ = random_states(robot, seed, 1)
     found = simulate(robot, until, q=q[0], v=v[0], sample=until / 50, **options)
     assert found.outcome.ok, found.outcome.message
@@ -44,25 +47,26 @@ def drift(robot: Robot, until: float, seed: int = 0, **options) -> tuple[float, 
     linear, spin = np.split(dynamics.momentum(q, v), 2, axis=1)
     changes = (np.linalg.norm(values - values[0], axis=1).max() for values in (linear, spin))
     lost, turned = (change / np.linalg.norm(x[0]) for change, x in zip(changes, (linear, spin), strict=True))
-    return float(np.abs(energy / energy[0] - 1.0).max()), float(lost), float(turned)
+    return float(np.abs(energy / energy[0] - 1.0).max()), float(lost), float(turned), float(np.abs(q).max())
 
 
 def test_a_floating_tree_keeps_energy_and_momentum_for_1000_s():
-    energy, linear, spin = drift(floating_tree(1), 1000.0, rtol=1e-13, atol=1e-13)
+    energy, linear, spin, _ = drift(floating_tree(1), 1000.0, rtol=1e-13, atol=1e-13)
     assert energy < 1e-11 and max(linear, spin) < 1e-11
 
 
 def test_a_floating_hexapod_keeps_energy_and_momentum_for_1000_s():
     robot = replace(stored_robot("hexapod36"), gravity=(0.0, 0.0, 0.0))
-    energy, linear, spin = drift(robot, 1000.0, rtol=1e-12, atol=1e-12)
+    energy, linear, spin, _ = drift(robot, 1000.0, rtol=1e-12, atol=1e-12)
     assert energy < 1e-11 and max(linear, spin) < 1e-11
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 10))
 def test_floating_trees_keep_energy_and_momentum(seed):
-    energy, linear, spin = drift(floating_tree(seed), 1000.0, seed, rtol=1e-13, atol=1e-13)
-    assert energy < 1e-9 and max(linear, spin) < 1e-11
+    energy, linear, spin, farthest = drift(floating_tree(seed), 1000.0, seed, rtol=1e-13, atol=1e-13)
+    # an angle of 2000 rad, of a joint that never stops turning, is known to 2e-13 rad only: that is what limits tree 3
+    assert energy < 1e-9 and max(linear, spin) < 1e-11 + 3e-14 * farthest
 
 
 def test_three_links_drift_no_more_than_in_mujoco():
