@@ -7,13 +7,13 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from random_robots import joint_data, random_body, random_states
 
 from kinemorph import derive, library
 from kinemorph.bench.bench_models import stored_robot
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.run import simulate
+from random_robots import joint_data, random_body, random_states
 
 KINDS = ("revolute", "spherical", "universal")  # joints that slide would fly apart without end
 
