@@ -180,9 +180,7 @@ class CompiledFunction:
         outs = [out] if self._single else list(out)
         return self._run_shared(self._states(outs), outs, inputs, threads)
 
-    def _run_shared(
-        self, n: int, outs: Sequence[Array], blocks: Sequence[Array], threads: int | None = None
-    ) -> bool:
+    def _run_shared(self, n: int, outs: Sequence[Array], blocks: Sequence[Array], threads: int | None = None) -> bool:
         """Runs the kernel, on several threads where the batch is big enough to pay for them."""
         threads = self._threads if threads is None else checked_threads(threads, f"function '{self.name}': threads")
         bounds = shares(n, self._lanes, threads, self._cost) if threads > 1 else ()

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import Dynamics
 from kinemorph.errors import ShapeError
 from kinemorph.model.robot import Robot
@@ -24,7 +23,7 @@ from kinemorph.model.system import Settings, System
 from kinemorph.plants import Column, Plant
 from kinemorph.plants import plant as as_plant
 from kinemorph.simulation.failures import explained
-from kinemorph.simulation.marching import Status, compiled_march
+from kinemorph.simulation.marching import Status
 from kinemorph.simulation.methods import DEFAULT
 from kinemorph.simulation.run import sample_times
 from kinemorph.simulation.stepper import MOST_TRIES, Stepper
@@ -34,7 +33,7 @@ from kinemorph.simulation.trajectory import Statistics
 Array = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 ROOM = 2**28  # [bytes] that the memory and the samples of one call may take
-MOST_ROWS = 256  # samples in one call
+ROWS = (4, 32, 256)  # samples in one call: the least of these that holds all, so that few programs are compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,8 @@ class BatchRun:
     @property
     def ok(self) -> npt.NDArray[np.bool_]:
         """Which states reached the end, shape (B,)."""
-        return self.status == int(Status.GOING)
+        well: npt.NDArray[np.bool_] = self.status == int(Status.GOING)
+        return well
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
@@ -104,7 +104,8 @@ def simulate_batch(
     until = settings.duration if until is None else until
     times = sample_times(start, until, settings.sample if sample is None else sample)
     began = time.perf_counter()
-    one = Stepper(plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=1, t=start)
+    rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
+    one = Stepper(plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=rows, t=start)
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u})
     fleet = _Fleet(one, given, times, most_steps, threads)
     compiled = time.perf_counter()
@@ -114,12 +115,21 @@ def simulate_batch(
     statistics = Statistics(
         one.method.name, int(accepted.sum()), int(rejected.sum()), fleet.calls, took, compiled - began
     )
-    nq, nv = plant.nq, plant.nv
+    q_rows, v_rows, x_rows = np.split(fleet.rows, [plant.nq, plant.nq + plant.nv], axis=-1)
     return BatchRun(
         plant,
         times,
-        *(fleet.rows[..., :nq], fleet.rows[..., nq : nq + nv], fleet.rows[..., nq + nv :]),
-        *(given["p"], given["u"], fleet.done, fleet.status, fleet.sentences(), accepted, rejected, statistics),
+        q_rows,
+        v_rows,
+        x_rows,
+        given["p"],
+        given["u"],
+        fleet.done,
+        fleet.status,
+        fleet.sentences(),
+        accepted,
+        rejected,
+        statistics,
     )
 
 
@@ -192,17 +202,8 @@ class _Fleet:
         self.rows = np.zeros((count, len(times), n_row))
         self.done, self.status = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self.calls = 0
-        wanted = min(MOST_ROWS, 2 ** math.ceil(math.log2(len(times))))
-        self.samples = wanted
-        per_state = 8 * (2 * self.plan_size + wanted * n_row)
-        self.together = max(64, ROOM // per_state)  # states in one call
-        self.run: CompiledFunction = compiled_march(self.plant, one.method, samples=wanted, fixed=one.fixed)
-        self.threads = threads or self.run.threads
-
-    @property
-    def plan_size(self) -> int:
-        """Numbers that a state remembers."""
-        return self.one.plan.size
+        self.together = max(64, ROOM // (8 * (2 * one.plan.size + one.rows * n_row)))  # states in one call
+        self.threads = threads
 
     def at(self, name: str) -> Array:
         """An array of the memory of all states, shape (B, ...), to be written to."""
@@ -222,7 +223,7 @@ class _Fleet:
 
     def _call(self, group: Whole) -> None:
         """One call of machine code for the states of a group, from where each of them stands."""
-        n, samples, done = len(group), self.samples, self.done[group]
+        n, samples, done = len(group), self.one.rows, self.done[group]
         whole = slice(group[0], group[-1] + 1) if n == group[-1] + 1 - group[0] else group
         if (done == done[0]).all():  # the usual case: all ask for the same times
             wanted = self.times[done[0] : done[0] + samples]
@@ -234,9 +235,9 @@ class _Fleet:
             counts = np.minimum(float(samples), len(self.times) - done).astype(float)
         limits = self.one.limits.copy()
         limits[4] = min(MOST_TRIES, self.most)
-        outs = tuple(np.empty((n, *port.shape)) for port in self.run.program.outputs)
+        outs = tuple(np.empty((n, *port.shape)) for port in self.one.run.program.outputs)
         ins = [self.memory[whole], times, counts, np.array(self.times[-1]), limits, np.zeros(0)]
-        self.run.shared(outs, *ins, self.given["u"][whole], self.given["p"][whole], threads=self.threads)
+        self.one.run.shared(outs, *ins, self.given["u"][whole], self.given["p"][whole], threads=self.threads)
         self.calls += 1
         self.memory[whole], rows, got, status = outs[0], outs[1], outs[2].astype(np.int64), outs[3].astype(np.int64)
         for first, reached in {(int(a), int(b)) for a, b in zip(done, got, strict=True)}:
