@@ -34,7 +34,8 @@ class CompiledFunction:
     Attributes: `program`; `name`; `backend`; `dtype`, of the arrays it gives; `ops`, the number of operations;
     `source`, what the backend emitted; `compile_seconds` [s], to compile it or to load it; `threads`, how many may
     share a call with a big batch (by default the environment's KINEMORPH_THREADS, else as many as there are CPUs; 1 for
-    none); `raw(out, *inputs)`, the way without checks; `shared`, the same on several threads; `kernel_address`, of the machine code (see `Kernel`).
+    none); `raw(out, *inputs)`, the way without checks; `shared`, the same on several threads; `kernel_address`, of the
+    machine code (see `Kernel`).
 
     `raw` takes C-contiguous arrays of `dtype` and writes as many states as `out` holds (a tuple of arrays where the
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
