@@ -202,3 +202,8 @@ def test_an_equation_without_acceleration_is_no_silent_zero():
     run = simulate(singular, 1.0, q=[1.0, 0.0])
     assert run.outcome.kind == "failed" and run.outcome.t == 0.0
     assert "singular" in run.outcome.message
+
+
+def test_equal_steps_of_a_method_that_knows_its_error_are_all_taken():
+    run = simulate(oscillator, 2.0, x=[1.0, 0.0], method="dormand_prince", step=0.25, rtol=1e-12, atol=1e-12)
+    assert run.outcome.ok and run.statistics.accepted == 8 and run.statistics.rejected == 0

@@ -34,7 +34,8 @@ class CompiledFunction:
     Attributes: `program`; `name`; `backend`; `dtype`, of the arrays it gives; `ops`, the number of operations;
     `source`, what the backend emitted; `compile_seconds` [s], to compile it or to load it; `threads`, how many may
     share a call with a big batch (by default the environment's KINEMORPH_THREADS, else as many as there are CPUs; 1 for
-    none); `raw(out, *inputs)`, the way without checks; `kernel_address`, of the machine code (see `Kernel`).
+    none); `raw(out, *inputs)`, the way without checks; `shared`, the same on several threads; `kernel_address`, of the
+    machine code (see `Kernel`).
 
     `raw` takes C-contiguous arrays of `dtype` and writes as many states as `out` holds (a tuple of arrays where the
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
@@ -175,9 +176,15 @@ class CompiledFunction:
                 "Give each input the same batch shape, or none."
             ) from None
 
-    def _run_shared(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> bool:
+    def shared(self, out: Any, *inputs: Array, threads: int | None = None) -> bool:
+        """`raw`, on several threads where the batch is big enough to pay for them."""
+        outs = [out] if self._single else list(out)
+        return self._run_shared(self._states(outs), outs, inputs, threads)
+
+    def _run_shared(self, n: int, outs: Sequence[Array], blocks: Sequence[Array], threads: int | None = None) -> bool:
         """Runs the kernel, on several threads where the batch is big enough to pay for them."""
-        bounds = shares(n, self._lanes, self._threads, self._cost) if self._threads > 1 else ()
+        threads = self._threads if threads is None else checked_threads(threads, f"function '{self.name}': threads")
+        bounds = shares(n, self._lanes, threads, self._cost) if threads > 1 else ()
         if len(bounds) < 3:
             return self._run(n, outs, blocks)
         rows = [out.reshape(n, *shape) for out, shape in zip(outs, self._shapes, strict=True)]
@@ -191,7 +198,7 @@ class CompiledFunction:
             ]
             return self._run(b - a, [out[a:b] for out in rows], ins)
 
-        return all(in_threads(part, list(pairwise(bounds)), self.threads))
+        return all(in_threads(part, list(pairwise(bounds)), threads))
 
     def _as_floats(self, port: Port, given: npt.ArrayLike) -> Array:
         """An input as an array of the function's precision whose last axes are the port's."""
@@ -251,8 +258,12 @@ class CompiledFunction:
     def _raw(self, out: Any, *inputs: Array) -> bool:
         """The call without checks, for a backend that has no direct entry."""
         outs = [out] if self._single else list(out)
+        return self._run(self._states(outs), outs, inputs)
+
+    def _states(self, outs: Sequence[Array]) -> int:
+        """How many states there is room for."""
         sizes = [(out.size, port.size) for out, port in zip(outs, self.program.outputs, strict=True) if port.size]
-        return self._run(sizes[0][0] // sizes[0][1] if sizes else 1, outs, inputs)
+        return int(sizes[0][0] // sizes[0][1]) if sizes else 1
 
 
 def _is_finite(given: npt.ArrayLike) -> bool:

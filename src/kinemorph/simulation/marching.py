@@ -18,10 +18,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
 from kinemorph.codegen.program import Program
 from kinemorph.plants import Plant
@@ -147,6 +150,22 @@ def march(
     return loop.program()
 
 
+_BUILT: WeakKeyDictionary[Plant, dict[tuple[Any, ...], tuple[CompiledFunction, Method]]] = WeakKeyDictionary()
+
+
+def compiled_march(
+    plant: Plant, method: Method, *, samples: int, guards: Guards | None = None, fixed: bool = False
+) -> CompiledFunction:
+    """The march as machine code. Without guards it is made once for each plant, so that further runs begin at once."""
+    if guards is not None:
+        return build(march(plant, method, samples=samples, guards=guards, fixed=fixed))
+    built = _BUILT.setdefault(plant, {})
+    key = (id(method), samples, fixed)
+    if key not in built:
+        built[key] = build(march(plant, method, samples=samples, fixed=fixed)), method  # kept, so that its id stays
+    return built[key][0]
+
+
 class _March:
     """Writes the march, part by part."""
 
@@ -194,6 +213,7 @@ class _March:
             self.rtol,
             self.atol,
             {name: at[f"own_{name}"] for name in method.memory(plant)},
+            fixed,
         )
 
     def write(self) -> None:

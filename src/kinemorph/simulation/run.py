@@ -102,7 +102,7 @@ def simulate(
         )
         start = float(start.t[-1])
     until = start + settings.duration if until is None else until
-    times = _sample_times(start, until, settings.sample if sample is None else sample)
+    times = sample_times(start, until, settings.sample if sample is None else sample)
     spacing = float(times[1] - times[0]) if len(times) > 1 else until - start
     held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
     began = time.perf_counter()
@@ -167,7 +167,7 @@ def _has_damping(model: Any) -> bool:
     return isinstance(robot, Robot) and any(d != 0.0 for joint in robot.joints for d in joint.damping)
 
 
-def _sample_times(start: float, until: float, sample: float | Sequence[float]) -> Array:
+def sample_times(start: float, until: float, sample: float | Sequence[float]) -> Array:
     """Ascending times from start to until, both included."""
     for name, value in (("start", start), ("until", until)):
         if not math.isfinite(value):

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import Dynamics
 from kinemorph.errors import UnsupportedError
@@ -21,7 +20,7 @@ from kinemorph.model.system import System
 from kinemorph.plants import Plant
 from kinemorph.plants import plant as as_plant
 from kinemorph.simulation.events import Guard, Watch
-from kinemorph.simulation.marching import Layout, Status, layout, march
+from kinemorph.simulation.marching import Layout, Status, compiled_march, layout
 from kinemorph.simulation.methods import DEFAULT, method_named
 from kinemorph.simulation.stepping import Method
 
@@ -86,8 +85,8 @@ class Stepper:
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(self.plant, self.method, marched)
         self.rows = rows
-        self.run: CompiledFunction = build(
-            march(self.plant, self.method, samples=rows, guards=marched, fixed=self.fixed)
+        self.run: CompiledFunction = compiled_march(
+            self.plant, self.method, samples=rows, guards=marched, fixed=self.fixed
         )
         self.calls = 0
         self.m, self.u, self.p = (

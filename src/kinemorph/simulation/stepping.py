@@ -58,6 +58,7 @@ class Site:
     rtol: View
     atol: View
     own: Mapping[str, View]  # what the method asked for in `memory`
+    fixed: bool = False  # all steps have one size: nobody looks at `error`
 
     def rate(self, out: View, t: View, s: View, base: View | None = None) -> None:
         """Writes ds/dt at (t, s), in the coordinates about `base` (the march's own where none is given)."""

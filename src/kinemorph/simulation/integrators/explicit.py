@@ -64,7 +64,7 @@ class ExplicitRungeKutta:
         for j in range(1, len(tableau.b)):
             self._stage(site, site.s, site.t, site.h, site.base, slopes, j, tableau.c[j], tableau.a[j])
         site.combine(site.new, site.s, site.h, slopes, tableau.b)
-        if self.adaptive:
+        if self.adaptive and not site.fixed:
             self._estimate(site, slopes)
 
     def _stage(
