@@ -268,7 +268,7 @@ class _March:
             loop.let(finite, lambda finite, x: finite * (abs(x) <= HUGE), finite, site.new[i])
         loop.let(
             self.good,
-            lambda e, failed, finite: (e <= 1.0) * (failed <= 0.0) * finite,
+            lambda e, failed, finite: (1.0 if self.fixed else e <= 1.0) * (failed <= 0.0) * finite,
             *(site.error, site.failed, finite),
         )
         if self.fixed:

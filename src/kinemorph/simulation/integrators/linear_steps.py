@@ -12,29 +12,32 @@ so a system of nv + nx unknowns is factored in place of 2 nv + nx. W is zero but
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from kinemorph.codegen.differentiate import forward, jacobian, sparse_jacobian
+from kinemorph.codegen.differentiate import forward, jacobian
 from kinemorph.codegen.elimination import factored, substituted
+from kinemorph.codegen.inlining import inlined
 from kinemorph.codegen.loops import LoopBuilder, View
 from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.tracing import trace
 from kinemorph.plants import Plant
 from kinemorph.simulation.stepping import Shape, Site
 
-Indices = npt.NDArray[np.intp]
-
 
 class Entries(NamedTuple):
-    """Those entries of a matrix that are not always zero: a program that gives them, and where they stand."""
+    """Those entries of a matrix that are not always zero: a program (nv,) -> (entries,), and where they stand."""
 
     program: Program
-    rows: Indices
-    cols: Indices
-    chosen: Indices  # which numbers of the program's output they are
+    rows: tuple[int, ...]
+    cols: tuple[int, ...]
+
+    @property
+    def places(self) -> Iterator[tuple[int, int, int]]:
+        """(row, column, number in the program's output) of each."""
+        return zip(self.rows, self.cols, range(len(self.rows)), strict=True)
 
 
 @lru_cache(maxsize=16)
@@ -52,18 +55,50 @@ def chart_rate(plant: Plant) -> Program:
 
 @lru_cache(maxsize=16)
 def chart_slope(plant: Plant) -> Entries:
-    """The entries of W, the derivative of dw/dt by w."""
-    return _columns(chart_rate(plant), "out", "s", 0, plant.nv)
+    """W, the derivative of dw/dt by w at w = 0: a matrix of v."""
+    slope = jacobian(chart_rate(plant), "out", "s") if plant.nv else None
+
+    def values(v: Any) -> list[Any]:
+        flat = inlined(slope, _at_start(plant, v)) if slope else []
+        return [flat[i * plant.ns + k] for i in range(plant.nv) for k in range(plant.nv)]
+
+    return _entries(trace(values, {"v": (plant.nv,)}, name=f"{plant.name}.W", outputs={"out": (plant.nv**2,)}))
 
 
-def _columns(program: Program, of: str, by: str, first: int, count: int) -> Entries:
-    """The entries of a Jacobian in `count` columns from `first` on, which are then counted from 0."""
-    if not count:
-        none = np.zeros(0, dtype=np.intp)
-        return Entries(program, none, none, none)
-    found = sparse_jacobian(program, of, by)
-    (chosen,) = np.nonzero((found.cols >= first) & (found.cols < first + count))
-    return Entries(found.program, found.rows[chosen], found.cols[chosen] - first, chosen)
+@lru_cache(maxsize=16)
+def bending(plant: Plant) -> Program:
+    """W(eta) eta / 2, shape (nv,): how the way w of a motion with the constant velocity eta / h differs from eta."""
+    along = forward(chart_rate(plant), "s") if plant.nv else None
+
+    def values(eta: Any) -> list[Any]:
+        if along is None:
+            return []
+        rest = [0.0] * (plant.ns - plant.nv)
+        return [0.5 * entry for entry in inlined(along, [*_at_start(plant, eta), [*eta, *rest]])]
+
+    return trace(values, {"eta": (plant.nv,)}, name=f"{plant.name}.bending", outputs={"out": (plant.nv,)})
+
+
+@lru_cache(maxsize=16)
+def bending_slope(plant: Plant) -> Entries:
+    """The derivative of `bending` by eta."""
+    return _entries(jacobian(bending(plant), "out", "eta"))
+
+
+def _at_start(plant: Plant, v: Any) -> list[Any]:
+    """Inputs of `rate` at w = 0 and velocity v, as far as dw/dt depends on them."""
+    inputs: dict[str, Any] = {name: [0.0] * math.prod(shape) for name, shape in plant.ports.items()}
+    inputs["s"] = [*[0.0] * plant.nv, *v, *[0.0] * plant.nx]
+    return list(inputs.values())
+
+
+def _entries(program: Program) -> Entries:
+    """The entries of a square matrix, given row by row, that are more than a constant 0."""
+    n = program.inputs[0].size
+    kept = [k for k, ref in enumerate(program.refs) if program.graph.value_of(ref) != 0.0]
+    refs = tuple(program.refs[k] for k in kept)
+    chosen = Program(program.name, program.inputs, (Port("out", (len(kept),)),), program.graph, refs)
+    return Entries(chosen, tuple(k // n for k in kept), tuple(k % n for k in kept))
 
 
 class LinearStep:
@@ -85,7 +120,7 @@ class LinearStep:
     def memory(plant: Plant) -> dict[str, Shape]:
         """What a method keeps: the derivatives, and whether they are those of this step's start."""
         n = plant.nv + plant.nx
-        entries = chart_slope(plant).program.outputs[0].size if plant.nv else 0
+        entries = len(chart_slope(plant).rows)
         return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": (entries,), "linearized": ()}
 
     def linearize(self, rate: View) -> None:
@@ -95,8 +130,8 @@ class LinearStep:
         z = rate.part(self.nv, self.n)
         ins = [site.t, site.base, site.s, z, site.m, site.u, site.p]
         loop.call(residual_derivatives(self.plant), [left, self.Rz, self.Rs, self.Rt], ins)
-        if len(self.slope.rows):
-            loop.call(self.slope.program, [self.W], [site.t, site.base, site.s, site.m, site.u, site.p])
+        if self.slope.rows:
+            loop.call(self.slope.program, [self.W], [site.s.part(self.nv, self.nv)])
 
     def factor(self, sigma: View) -> None:
         """Factors sigma - J; `failed` where it is singular."""
@@ -108,7 +143,7 @@ class LinearStep:
         loop.copy(G, D)
         with loop.repeat(n) as i, loop.repeat(nv) as c:
             loop.let(G[i, c], lambda s, d, a: s * d + a, self.sigma, D[i, c], Rs[i, c])
-        for k, c, e in zip(*_places(self.slope), strict=True):
+        for k, c, e in self.slope.places:
             with loop.repeat(n) as i:
                 loop.let(G[i, c], lambda g, d, w: g - d * w, G[i, c], D[i, k], W[e])
         factor_or_fail(loop, G, self.LU, self.order, self.site.failed)
@@ -131,7 +166,7 @@ class LinearStep:
         loop.call(substituted(n), [self.found], [self.LU, self.order, self.right])
         with loop.repeat(nv) as i:
             loop.let(out[nv + i], lambda s, u, r: s * u - r, self.sigma, self.found[i], right[i])
-        for k, c, e in zip(*_places(self.slope), strict=True):
+        for k, c, e in self.slope.places:
             loop.let(out[nv + k], lambda u, w, x: u - w * x, out[nv + k], self.W[e], self.found[c])
         if nv:
             loop.copy(out.part(0, nv), self.found.part(0, nv))
@@ -144,10 +179,6 @@ def factor_or_fail(loop: LoopBuilder, A: View, LU: View, order: View, failed: Vi
     regular = loop.scratch("linear_regular")
     loop.call(factored(order.size), [LU, order, regular], [A])
     loop.let(failed, lambda failed, ok: failed.maximum(1.0 - ok), failed, regular)
-
-
-def _places(entries: Entries) -> tuple[list[int], list[int], list[int]]:
-    return entries.rows.tolist(), entries.cols.tolist(), entries.chosen.tolist()
 
 
 def _plus_product(a: Any, b: Any, c: Any) -> Any:
