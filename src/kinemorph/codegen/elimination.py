@@ -1,7 +1,7 @@
 """Gaussian elimination of a general square matrix as loop programs: factored once, solved as often as there is need.
 
-    factored(n)        A (n, n) -> LU (n, n), order (n,), regular ()         P A = L U with the largest pivots of each column
-    substituted(n)     LU, order, b (n,) -> x (n,)                           x = A^-1 b
+    factored(n)        A (n, n) -> LU (n, n), order (n,), regular ()     P A = L U, the largest pivots of each column
+    substituted(n)     LU, order, b (n,) -> x (n,)                       x = A^-1 b
 
 `LU` holds L below the diagonal (its own diagonal is 1), U above, and the reciprocals of U's diagonal on it. Row i of
 P A is row order[i] of A. `regular` is 0 where a pivot is zero or not finite; L and U are of no use then.

@@ -16,7 +16,7 @@ from kinemorph.codegen.tracing import entries_of
 
 
 def inlined(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """The entries of all outputs, one after the other; `inputs` are expressions or numbers, nested, one for each port."""
+    """The entries of all outputs, one after the other; `inputs` are expressions or numbers, nested lists by port."""
     return carry_out(program, [entry for value in inputs for entry in entries_of(value)], _on_expressions)
 
 

@@ -143,9 +143,9 @@ class LinearStep:
         loop.copy(G, D)
         with loop.repeat(n) as i, loop.repeat(nv) as c:
             loop.let(G[i, c], lambda s, d, a: s * d + a, self.sigma, D[i, c], Rs[i, c])
-        for k, c, e in self.slope.places:
+        for row, column, e in self.slope.places:
             with loop.repeat(n) as i:
-                loop.let(G[i, c], lambda g, d, w: g - d * w, G[i, c], D[i, k], W[e])
+                loop.let(G[i, column], lambda g, d, w: g - d * w, G[i, column], D[i, row], W[e])
         factor_or_fail(loop, G, self.LU, self.order, self.site.failed)
 
     def solve(self, out: View, right: View, time: View | None = None) -> None:
@@ -166,8 +166,8 @@ class LinearStep:
         loop.call(substituted(n), [self.found], [self.LU, self.order, self.right])
         with loop.repeat(nv) as i:
             loop.let(out[nv + i], lambda s, u, r: s * u - r, self.sigma, self.found[i], right[i])
-        for k, c, e in self.slope.places:
-            loop.let(out[nv + k], lambda u, w, x: u - w * x, out[nv + k], self.W[e], self.found[c])
+        for row, column, e in self.slope.places:
+            loop.let(out[nv + row], lambda u, w, x: u - w * x, out[nv + row], self.W[e], self.found[column])
         if nv:
             loop.copy(out.part(0, nv), self.found.part(0, nv))
         if nx:

@@ -21,10 +21,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from kinemorph.blocks import LeastSquares
 from kinemorph.codegen.elimination import substituted
 from kinemorph.codegen.loops import View
-from kinemorph.codegen.routines import routine
 from kinemorph.plants import Plant
 from kinemorph.simulation.integrators.linear_steps import (
     bending,
@@ -33,11 +31,17 @@ from kinemorph.simulation.integrators.linear_steps import (
     factor_or_fail,
     residual_derivatives,
 )
+from kinemorph.simulation.integrators.newton_start import (
+    ITERATIONS,
+    correct,
+    norm,
+    residual_inputs,
+    solve_start,
+    tolerance,
+)
 from kinemorph.simulation.stepping import Shape, Site
 
-ITERATIONS = 100  # at most, in one step
 RENEWAL = 4  # iterations after which Newton's matrix is computed anew
-ROUNDING = 1e-14  # changes of accelerations below it are none
 
 
 @dataclass(frozen=True)
@@ -79,46 +83,25 @@ class Newmark:
         self._estimate(site)
 
     def _begin(self, site: Site) -> None:
-        """Accelerations at the start: those of the equations of motion; of least norm where rows have none."""
+        """Accelerations at the start, as the equations say."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
-        rate = loop.scratch("begin_rate", (plant.ns,))
-        site.rate(rate, site.t, site.s)
-        loop.copy(own["z"], rate.part(nv, n))
         if plant.dynamics is None and nv:
-            self._solve_at_start(site)
+            solve_start(site, own["z"])
+        else:
+            rate = loop.scratch("begin_rate", (plant.ns,))
+            site.rate(rate, site.t, site.s)
+            loop.copy(own["z"], rate.part(nv, n))
         loop.copy(own["b"], own["z"])
         for name in ("h_LU", "curved"):
             loop.let(own[name], lambda: 0.0)
         loop.let(site.fresh, lambda: 0.0)
 
-    def _solve_at_start(self, site: Site) -> None:
-        """Least-squares Newton on z at h = 0, for residuals in which accelerations enter in any way."""
-        loop, own, n = site.loop, site.own, site.plant.nv + site.plant.nx
-        system, found = loop.scratch("begin_system", (n * n + n,)), loop.scratch("begin_found", (n + 1,))
-        Rs, Rt = loop.scratch("newton_Rs", (n, site.plant.ns)), loop.scratch("newton_Rt", (n,))
-        going, passes = loop.scratch("newton_going"), loop.scratch("newton_passes")
-        size = loop.scratch("newton_size")
-        loop.let(going, lambda: 1.0)
-        loop.let(passes, lambda: 0.0)
-        with loop.while_(going):
-            outs = [system.part(n * n, n), system.part(0, n * n), Rs, Rt]
-            loop.call(residual_derivatives(site.plant), outs, self._inputs(site, site.t, site.s, own["z"]))
-            loop.call(routine(LeastSquares(n, n, 1)), [found], [system])
-            self._correct(site, own["z"], found, size)
-            loop.let(passes, lambda k: k + 1.0, passes)
-            loop.let(
-                going,
-                lambda size, rtol, atol, k: (size > _tolerance(rtol, atol)) * (k < ITERATIONS),
-                *(size, site.rtol, site.atol, passes),
-            )
-
     def _iterate(self, site: Site) -> None:
         loop, own, plant = site.loop, site.own, site.plant
         n = plant.nv + plant.nx
         going, passes, size, before, done, renew, moment = (
-            loop.scratch(f"newton_{name}")
-            for name in ("going", "passes", "size", "before", "done", "renew", "moment")
+            loop.scratch(f"newton_{name}") for name in ("going", "passes", "size", "before", "done", "renew", "moment")
         )
         left, change = loop.scratch("newton_left", (n,)), loop.scratch("newton_change", (n,))
         loop.let(moment, lambda t, h: t + h, site.t, site.h)
@@ -128,46 +111,32 @@ class Newmark:
         loop.let(renew, lambda h, h_LU: 1.0 - h.equals(h_LU), site.h, own["h_LU"])
         with loop.while_(going):
             self._place(site)
-            ins = self._inputs(site, moment, site.new, own["z_new"])
+            ins = residual_inputs(site, moment, site.new, own["z_new"])
             with loop.if_(renew):
                 self._renew(site, left, ins)
             with loop.otherwise():
                 loop.call(plant.residual, [left], ins)
             loop.call(substituted(n), [change], [own["LU"], own["order"], left])
-            self._correct(site, own["z_new"], change, size)
+            correct(loop, own["z_new"], change, size)
             loop.let(passes, lambda k: k + 1.0, passes)
             loop.let(renew, lambda k: (k / RENEWAL).floor().equals(k / RENEWAL), passes)
             # also where rounding lets it get no better: the velocities are then right to the tolerance
             loop.let(
                 done,
-                lambda size, before, rtol, atol, h, z: (size <= _tolerance(rtol, atol)).where(
-                    1.0, (size > 0.5 * before) * (h * size * (1.0 + _norm(z)) <= atol)
+                lambda size, before, rtol, atol, h, z: (size <= tolerance(rtol, atol)).where(
+                    1.0, (size > 0.5 * before) * (h * size * (1.0 + norm(z)) <= atol)
                 ),
                 *(size, before, site.rtol, site.atol, site.h, own["z_new"]),
             )
             loop.copy(before, size)
             loop.let(
                 going,
-                lambda done, size, k, failed: (
-                    (1.0 - done) * (size <= 1e300) * (k < ITERATIONS) * (failed <= 0.0)
-                ),
+                lambda done, size, k, failed: (1.0 - done) * (size <= 1e300) * (k < ITERATIONS) * (failed <= 0.0),
                 *(done, size, passes, site.failed),
             )
         loop.let(site.failed, lambda failed, done: failed.maximum(1.0 - done), site.failed, done)
         with loop.if_(site.failed):
             loop.let(own["h_LU"], lambda: 0.0)
-
-    def _inputs(self, site: Site, t: View, s: View, z: View) -> list[View]:
-        return [t, site.base, s, z, site.m, site.u, site.p]
-
-    def _correct(self, site: Site, z: View, change: View, size: View) -> None:
-        """z - change; `size` is the change against 1 + |z|, per root of n."""
-        n = site.plant.nv + site.plant.nx
-        with site.loop.repeat(n) as i:
-            site.loop.let(z[i], lambda z, d: z - d, z[i], change[i])
-        site.loop.let(
-            size, lambda z, d: _norm(d[:n]) / (math.sqrt(n) * (1.0 + _norm(z))), z, change
-        )
 
     def _place(self, site: Site) -> None:
         """b_new, and the state `new` at the accelerations z_new."""
@@ -204,7 +173,8 @@ class Newmark:
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
         J, Rs, Rt = (
-            loop.scratch(f"newton_{name}", shape) for name, shape in (("J", (n, n)), ("Rs", (n, plant.ns)), ("Rt", (n,)))
+            loop.scratch(f"newton_{name}", shape)
+            for name, shape in (("J", (n, n)), ("Rs", (n, plant.ns)), ("Rt", (n,)))
         )
         gamma, beta = self.gamma * self.share, self.beta * self.share
         loop.call(residual_derivatives(plant), [left, J, Rs, Rt], ins)
@@ -217,12 +187,12 @@ class Newmark:
             if slope.rows:
                 values = loop.scratch("bend_slope", (len(slope.rows),))
                 loop.call(slope.program, [values], [loop["eta"]])
-                for k, c, e in slope.places:
+                for row, column, e in slope.places:
                     with loop.repeat(n) as i:
                         loop.let(
-                            J[i, c],
+                            J[i, column],
                             lambda a, h, b, d: a + beta * h * h * b * d,
-                            *(J[i, c], site.h, Rs[i, k], values[e]),
+                            *(J[i, column], site.h, Rs[i, row], values[e]),
                         )
         factor_or_fail(loop, J, own["LU"], own["order"], site.failed)
         loop.copy(own["h_LU"], site.h)
@@ -244,13 +214,13 @@ class Newmark:
             loop.call(plant.place, [q], [site.base, new])
             one = loop.scratch("estimate_one")
             loop.let(one, lambda: 1.0)
-        for i, place in enumerate(coordinate_places(plant)):
+        for k, place in enumerate(coordinate_places(plant)):
             loop.let(
                 error,
                 lambda e, h, old, a, v, q, rtol, atol: (
                     e + (h * h * abs(a - old) / 12.0 / atol.maximum(rtol * _largest(q, h * v, h * h * a))) ** 2 / n
                 ),
-                *(error, site.h, z[i], z_new[i], new[nv + i], q[place] if place >= 0 else one, site.rtol, site.atol),
+                *(error, site.h, z[k], z_new[k], new[nv + k], q[place] if place >= 0 else one, site.rtol, site.atol),
             )
         if nx:
             with loop.repeat(nx) as i:
@@ -310,14 +280,6 @@ def coordinate_places(plant: Plant) -> list[int]:
     return places
 
 
-def _tolerance(rtol: Any, atol: Any) -> Any:
-    return (0.01 * (rtol * atol).sqrt()).maximum(ROUNDING)
-
-
-def _norm(values: Any) -> Any:
-    return sum((value * value for value in values), 0.0).sqrt()
-
-
 def _largest(*values: Any) -> Any:
     found = abs(values[0])
     for value in values[1:]:
@@ -327,9 +289,7 @@ def _largest(*values: Any) -> Any:
 
 def _turn(h: Any, h_old: Any, old: Any, new: Any, before: Any, curved: Any) -> Any:
     """h^3 / 12 times the third derivative of x, by the changes of dx/dt over two steps; by that of one at the start."""
-    return (curved > 0.0).where(
-        h**3 / 6.0 * abs((new - old) / h - before) / (h + h_old), h * abs(new - old) / 12.0
-    )
+    return (curved > 0.0).where(h**3 / 6.0 * abs((new - old) / h - before) / (h + h_old), h * abs(new - old) / 12.0)
 
 
 def _doublings(error: Any) -> Any:

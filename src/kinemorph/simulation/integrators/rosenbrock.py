@@ -96,7 +96,11 @@ class Rosenbrock:
 
     def _rate(self, site: Site, out: View, i: int, us: list[View]) -> None:
         loop = site.loop
-        stage, moment, one = loop.scratch("stage", (site.plant.ns,)), loop.scratch("stage_time"), loop.scratch("stage_one")
+        stage, moment, one = (
+            loop.scratch("stage", (site.plant.ns,)),
+            loop.scratch("stage_time"),
+            loop.scratch("stage_one"),
+        )
         loop.let(one, lambda: 1.0)
         site.combine(stage, site.s, one, us, self.a[i])
         loop.let(moment, lambda t, h, alpha=self.alpha[i]: t + alpha * h, site.t, site.h)
