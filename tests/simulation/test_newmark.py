@@ -1,4 +1,4 @@
-"""Newmark's methods: exact discrete solutions, EasyDyn's rules and figures, order on manifolds, rows without inertia."""
+"""Newmark's methods: exact discrete solutions, EasyDyn's rules and figures, manifolds, rows without inertia."""
 
 import json
 import math
@@ -54,9 +54,7 @@ ACCURATE = np.array([0.2426203647, 0.1655897690, 1.5295166145, -5.2962537299])
 
 def test_easydyn_double_pendulum():
     arm = kinemorph.library.double_pendulum()
-    stepper = Stepper(
-        arm, method="newmark", rtol=1e-6, atol=1e-6, smallest=1e-8, largest=0.005, q=[0.0, 1.0]
-    )
+    stepper = Stepper(arm, method="newmark", rtol=1e-6, atol=1e-6, smallest=1e-8, largest=0.005, q=[0.0, 1.0])
     for k in range(1, 501):  # its results are saved every 0.01 s, and steps end there
         stepper.advance(0.01 * k)
     found = np.concatenate([stepper.state.q, stepper.state.v])

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from kinemorph.errors import UnsupportedError, did_you_mean
-from kinemorph.simulation.integrators import explicit, newmark, radau, rosenbrock
+from kinemorph.simulation.integrators import diagonally_implicit, explicit, newmark, radau, rosenbrock
 from kinemorph.simulation.stepping import Method
 
-FAMILIES: tuple[tuple[Method, ...], ...] = (explicit.FAMILY, rosenbrock.FAMILY, radau.FAMILY, newmark.FAMILY)
+FAMILIES: tuple[tuple[Method, ...], ...] = (
+    explicit.FAMILY,
+    rosenbrock.FAMILY,
+    diagonally_implicit.FAMILY,
+    radau.FAMILY,
+    newmark.FAMILY,
+)
 METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for method in family}
 ALIASES: dict[str, str] = {"ode45": "dormand_prince", "ode23": "bogacki_shampine", "ode113": "dop853"}
 DEFAULT = "dop853"

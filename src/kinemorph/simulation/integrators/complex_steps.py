@@ -44,9 +44,7 @@ class ComplexStep:
                 lambda a, b, d, m, r: a * d - b * b * m + r,
                 *(self.a, self.b, D[i, c], Rz[i, c], Rs[i, c]),
             )
-            loop.let(
-                G[n + i, c], lambda a, b, d, m: b * d + a * b * m, *(self.a, self.b, D[i, c], Rz[i, c])
-            )
+            loop.let(G[n + i, c], lambda a, b, d, m: b * d + a * b * m, *(self.a, self.b, D[i, c], Rz[i, c]))
         for row, column, e in self.slope.places:
             with loop.repeat(n) as i:
                 loop.let(G[i, column], lambda g, d, w: g - d * w, G[i, column], D[i, row], W[e])
@@ -76,12 +74,12 @@ class ComplexStep:
                         *(sums[start + i], D[i, c], own[c], self.b, Rz[i, c], other[c]),
                     )
         loop.call(substituted(2 * n), [self.found], [self.LU, self.order, sums])
-        for out, own, start, other, sign in ((real, right, 0, n, -1.0), (imaginary, turned, n, 0, 1.0)):
+        for out, own, start, across, sign in ((real, right, 0, n, -1.0), (imaginary, turned, n, 0, 1.0)):
             with loop.repeat(nv) as i:
                 loop.let(
                     out[nv + i],
                     lambda a, b, u, y, r, sign=sign: a * u + sign * b * y - r,
-                    *(self.a, self.b, self.found[start + i], self.found[other + i], own[i]),
+                    *(self.a, self.b, self.found[start + i], self.found[across + i], own[i]),
                 )
             for row, column, e in self.slope.places:
                 loop.let(

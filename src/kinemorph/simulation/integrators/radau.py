@@ -24,10 +24,10 @@ from kinemorph.codegen.loops import View
 from kinemorph.plants import Plant
 from kinemorph.simulation.integrators.complex_steps import ComplexStep
 from kinemorph.simulation.integrators.linear_steps import LinearStep
+from kinemorph.simulation.integrators.simplified_newton import SimplifiedNewton
 from kinemorph.simulation.stepping import Shape, Site, usual_control
 
 Matrix = npt.NDArray[np.float64]
-ITERATIONS = 10  # at most
 STAGES = 3
 
 
@@ -46,7 +46,7 @@ class Radau:
     @cached_property
     def c(self) -> Matrix:
         """Times of the stages: the sums of the rows of A."""
-        return np.sum(self.A, axis=1)
+        return np.array([sum(row) for row in self.A])
 
     @cached_property
     def parted(self) -> tuple[float, complex, Matrix, Matrix]:
@@ -54,19 +54,26 @@ class Radau:
         values, vectors = np.linalg.eig(np.linalg.inv(self.A))
         real, turning = int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag))
         w = vectors[:, turning] / vectors[-1, turning]
-        # J (x + i y) = mu (x + i y) for x + i y = V_1 + i V_2 wants Z = T V with the columns Re w, Im conj(w)
+        # with the columns Re w and Im w, A^-1 multiplies V_1 + i V_2 by the conjugate of w's eigenvalue
         T = np.stack([(vectors[:, real] / vectors[-1, real]).real, w.real, w.imag], axis=1)
         return float(values[real].real), complex(np.conj(values[turning])), T, np.linalg.inv(T)
 
     @cached_property
     def monomials(self) -> Matrix:
         """From stages to the coefficients of the polynomial through 0 and them: Z_i = sum_j C_j c_i^(j+1)."""
-        return np.linalg.inv(self.c[:, None] ** np.arange(1, STAGES + 1))
+        return np.array(np.linalg.inv(self.c[:, None] ** np.arange(1, STAGES + 1)), dtype=float)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
         """The rate at the start, the stages of this step and of the last one, derivatives."""
         stages = (STAGES, plant.ns)
-        return {"first": (plant.ns,), "Z": stages, "Z_old": stages, "known": (), **LinearStep.memory(plant)}
+        return {
+            "first": (plant.ns,),
+            "Z": stages,
+            "Z_old": stages,
+            "known": (),
+            **SimplifiedNewton.memory(),
+            **LinearStep.memory(plant),
+        }
 
     # ── a step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -139,16 +146,12 @@ class Radau:
         Z = own["Z"]
         V, F, R, dV = (loop.scratch(f"newton_{name}", (STAGES, n)) for name in ("V", "F", "R", "dV"))
         stage, moment = loop.scratch("stage", (n,)), loop.scratch("stage_time")
-        going, passes, size, before, done = (
-            loop.scratch(f"newton_{name}") for name in ("going", "passes", "size", "before", "done")
-        )
-        loop.copy(site.new, site.s)  # what changes are measured against
+        newton = SimplifiedNewton(site)
         with loop.repeat(n) as i:
             for k in range(STAGES):
                 loop.let(V[k, i], _weighted(back[k]), *(Z[j, i] for j in range(STAGES)))
-        for out, value in ((going, 1.0), (passes, 0.0), (done, 0.0), (before, 1e300)):
-            loop.let(out, lambda value=value: value)
-        with loop.while_(going):
+        newton.begin()
+        with loop.while_(newton.going):
             for k in range(STAGES):
                 with loop.repeat(n) as i:
                     loop.let(stage[i], lambda s, z: s + z, site.s[i], Z[k, i])
@@ -158,12 +161,8 @@ class Radau:
                 for k in range(STAGES):
                     loop.let(R[k, i], _weighted(back[k]), *(F[j, i] for j in range(STAGES)))
                 loop.let(R[0, i], lambda r, s, v: r - s * v, R[0, i], system.sigma, V[0, i])
-                loop.let(
-                    R[1, i], lambda r, a, b, v, y: r - a * v + b * y, *(R[1, i], pair.a, pair.b, V[1, i], V[2, i])
-                )
-                loop.let(
-                    R[2, i], lambda r, a, b, v, y: r - a * y - b * v, *(R[2, i], pair.a, pair.b, V[1, i], V[2, i])
-                )
+                loop.let(R[1, i], lambda r, a, b, v, y: r - a * v + b * y, *(R[1, i], pair.a, pair.b, V[1, i], V[2, i]))
+                loop.let(R[2, i], lambda r, a, b, v, y: r - a * y - b * v, *(R[2, i], pair.a, pair.b, V[1, i], V[2, i]))
             system.solve(dV[0], R[0])
             pair.solve(dV[1], dV[2], R[1], R[2])
             with loop.repeat(n) as i:
@@ -171,39 +170,13 @@ class Radau:
                     loop.let(V[k, i], lambda v, d: v + d, V[k, i], dV[k, i])
                 for k in range(STAGES):
                     loop.let(Z[k, i], _weighted(T[k]), *(V[j, i] for j in range(STAGES)))
-            self._judge(site, dV, size, before, passes, done, going)
-        loop.let(site.failed, lambda failed, done: failed.maximum(1.0 - done), site.failed, done)
-
-    def _judge(self, site: Site, dV: View, size: View, before: View, passes: View, done: View, going: View) -> None:
-        """Whether the iteration has come close enough, or cannot."""
-        loop = site.loop
-        parts = loop.scratch("newton_parts", (STAGES,))
-        for k in range(STAGES):
-            site.measure(parts[k], dV[k])
-        loop.let(size, lambda x: (sum((y * y for y in x), 0.0) / STAGES).sqrt(), parts)
-        loop.let(passes, lambda k: k + 1.0, passes)
-
-        def close(size: Any, before: Any, rtol: Any) -> Any:
-            enough = (10.0 * np.finfo(float).eps / rtol).maximum(rtol.sqrt().minimum(0.03))
-            ratio = size / before
-            return (size <= 0.01 * enough).where(
-                1.0, (ratio < 1.0) * (before < 1e300) * (ratio * size < (1.0 - ratio) * enough)
-            )
-
-        loop.let(done, close, size, before, site.rtol)
-        loop.let(
-            going,
-            lambda done, size, before, k: (1.0 - done) * (size < before) * (k < ITERATIONS),
-            *(done, size, before, passes),
-        )
-        loop.copy(before, size)
+            newton.look([dV[k] for k in range(STAGES)])
+        newton.finish()
 
     def _estimate(self, site: Site, system: LinearStep) -> None:
         """(mu / h - J)^-1 (f + sum error_i Z_i / h); where that is too large, once more with f at what it leads to."""
         loop, own, n = site.loop, site.own, site.plant.ns
-        off, right, stage, rate = (
-            loop.scratch(name, (n,)) for name in ("off", "stage_right", "stage", "stage_rate")
-        )
+        off, right, stage, rate = (loop.scratch(name, (n,)) for name in ("off", "stage_right", "stage", "stage_rate"))
         inverse, again = loop.scratch("stage_inverse"), loop.scratch("stage_again")
         loop.let(inverse, lambda h: 1.0 / h, site.h)
         stages = [own["Z"][k] for k in range(STAGES)]
@@ -238,6 +211,7 @@ class Radau:
 
     def control(self, site: Site, taken: View, out: View) -> None:
         usual_control(site, 4, taken, out)
+        SimplifiedNewton.hold_back(site, out)
 
 
 def _weighted(weights: Any) -> Any:
