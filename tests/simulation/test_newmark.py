@@ -13,7 +13,7 @@ from kinemorph.plants import first_order, plant, second_order
 from kinemorph.simulation.integrators import newmark
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.stepper import Stepper
-from simulation.implicit_cases import observed_orders, turning_body
+from simulation.implicit_cases import double_pendulum, motor, observed_orders, turning_body
 
 MEMBERS = [method.name for method in newmark.FAMILY]
 ORDER = json.loads((Path(__file__).parents[1] / "data" / "newmark_order.json").read_text())
@@ -35,7 +35,7 @@ def test_the_exact_discrete_solution_of_an_oscillator(name):
 
 @pytest.mark.parametrize("name", MEMBERS)
 def test_order_two_on_a_double_pendulum(name):
-    arm = plant(kinemorph.library.double_pendulum())
+    arm = double_pendulum()
     assert observed_orders(arm, name, [0.02, 0.01, 0.005], 1.0, q=[0.0, 1.0]) == pytest.approx([2.0, 2.0], abs=0.1)
 
 
@@ -142,12 +142,7 @@ def test_pressures_without_inertia():
 @pytest.mark.parametrize("name", MEMBERS)
 def test_extra_states_go_along(name):
     """A motor: current by its own law, torque by current."""
-    arm = plant(
-        kinemorph.library.double_pendulum(),
-        states={"current": "A"},
-        state_rates=lambda t, v, x: [40.0 * (6.0 * sin(3.0 * t) - x[0] - 0.5 * v[0])],
-        forces=lambda x: [2.0 * x[0], 0.0],
-    )
+    arm = motor()
     assert observed_orders(arm, name, [0.004, 0.002, 0.001], 1.0) == pytest.approx([2.0, 2.0], abs=0.1)
     exact = Stepper(arm, rtol=1e-12, atol=1e-13).advance(2.0)
     found = Stepper(arm, method=name, rtol=1e-8, atol=1e-8).advance(2.0)
