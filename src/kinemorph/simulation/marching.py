@@ -28,7 +28,7 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
 from kinemorph.codegen.program import Program
 from kinemorph.plants import Plant
-from kinemorph.simulation.stepping import Method, Shape, Site
+from kinemorph.simulation.stepping import Method, Shape, Site, snap_reach
 
 Array = npt.NDArray[np.float64]
 
@@ -256,9 +256,10 @@ class _March:
         """One try: choose h, attempt, accept or reject."""
         loop, at, site, stop = self.loop, self.at, self.site, self.loop["stop"]
         # a step that would end near `stop` ends there
+        reach = 1.0 + 1e-9 if self.fixed else snap_reach(self.method)
         loop.let(
             self.cut,
-            lambda t, h, largest, stop: t + h.minimum(largest) * (1.0 + 1e-9) >= stop,
+            lambda t, h, largest, stop: t + h.minimum(largest) * reach >= stop,
             *(at["t"], at["h"], self.largest, stop),
         )
         loop.let(

@@ -11,21 +11,26 @@ from typing import NamedTuple
 
 from kinemorph.errors import UnsupportedError, did_you_mean
 from kinemorph.simulation.integrators import (
+    diagonally_implicit,
     explicit,
+    newmark,
+    radau,
+    rosenbrock,
     symplectic,
     variational,
 )
 from kinemorph.simulation.stepping import Method
 
-METHODS: dict[str, Method] = {
-    method.name: method
-    for family in (
-        explicit.FAMILY,
-        symplectic.FAMILY,
-        variational.FAMILY,
-    )
-    for method in family
-}
+FAMILIES: tuple[tuple[Method, ...], ...] = (
+    explicit.FAMILY,
+    rosenbrock.FAMILY,
+    diagonally_implicit.FAMILY,
+    radau.FAMILY,
+    newmark.FAMILY,
+    symplectic.FAMILY,
+    variational.FAMILY,
+)
+METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for method in family}
 DEFAULT = "dop853"
 
 

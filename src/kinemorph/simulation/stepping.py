@@ -159,6 +159,14 @@ class Method(Protocol):
         ...
 
 
+def snap_reach(method: Method) -> float:
+    """A step that would end within `reach` times its size of where it may not go beyond ends there.
+
+    A method may say so by an attribute of that name.
+    """
+    return float(getattr(method, "reach", 1.0 + 1e-9))
+
+
 def usual_control(site: Site, order: int, taken: View, out: View) -> None:
     """Step size by the errors of the last two steps: h error^(-0.7 / order) error_old^(0.4 / order), with care.
 

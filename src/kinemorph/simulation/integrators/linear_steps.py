@@ -1,0 +1,185 @@
+"""The linear systems of implicit steps: (sigma - J) u = r with the exact Jacobian J of ds/dt, never formed.
+
+The equations are those of the residual, r(t, s, z) = 0 with z = [a, dx/dt], whose derivatives R_z (the mass matrix),
+R_s and R_t cost a fraction of those of the accelerations. With u = [u_w, u_v, u_x] and dw/dt = v + W w + ... near the
+start of a step,
+
+    D = sigma R_z + [R_v R_x],      u_v = (sigma - W) u_w - r_w,
+    [D_v (sigma - W) + R_w,  D_x] [u_w; u_x] = R_z r_vx + D_v r_w,
+
+so a system of nv + nx unknowns is factored in place of 2 nv + nx. W is zero but for joints that turn what they move.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from kinemorph.codegen.differentiate import forward, jacobian
+from kinemorph.codegen.elimination import factored, substituted
+from kinemorph.codegen.inlining import inlined
+from kinemorph.codegen.loops import LoopBuilder, View
+from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.tracing import trace
+from kinemorph.plants import Plant
+from kinemorph.simulation.stepping import Shape, Site
+
+
+class Entries(NamedTuple):
+    """Those entries of a matrix that are not always zero: a program (nv,) -> (entries,), and where they stand."""
+
+    program: Program
+    rows: tuple[int, ...]
+    cols: tuple[int, ...]
+
+    @property
+    def places(self) -> Iterator[tuple[int, int, int]]:
+        """(row, column, number in the program's output) of each."""
+        return zip(self.rows, self.cols, range(len(self.rows)), strict=True)
+
+
+@lru_cache(maxsize=16)
+def residual_derivatives(plant: Plant) -> Program:
+    """(t, base, s, z, m, u, p) -> out, R_z (n, n), R_s (n, ns), R_t (n,) with n = nv + nx."""
+    return jacobian(plant.residual, "out", ("z", "s", "t"), values=True)
+
+
+@lru_cache(maxsize=16)
+def chart_rate(plant: Plant) -> Program:
+    """dw/dt, shape (nv,), of the inputs of `plant.rate`."""
+    rate = plant.rate
+    return Program(f"{plant.name}.chart", rate.inputs, (Port("out", (plant.nv,)),), rate.graph, rate.refs[: plant.nv])
+
+
+@lru_cache(maxsize=16)
+def chart_slope(plant: Plant) -> Entries:
+    """W, the derivative of dw/dt by w at w = 0: a matrix of v."""
+    slope = jacobian(chart_rate(plant), "out", "s") if plant.nv else None
+
+    def values(v: Any) -> list[Any]:
+        flat = inlined(slope, _at_start(plant, v)) if slope else []
+        return [flat[i * plant.ns + k] for i in range(plant.nv) for k in range(plant.nv)]
+
+    return _entries(trace(values, {"v": (plant.nv,)}, name=f"{plant.name}.W", outputs={"out": (plant.nv**2,)}))
+
+
+@lru_cache(maxsize=16)
+def bending(plant: Plant) -> Program:
+    """W(eta) eta / 2, shape (nv,): how the way w of a motion with the constant velocity eta / h differs from eta."""
+    along = forward(chart_rate(plant), "s") if plant.nv else None
+
+    def values(eta: Any) -> list[Any]:
+        if along is None:
+            return []
+        rest = [0.0] * (plant.ns - plant.nv)
+        return [0.5 * entry for entry in inlined(along, [*_at_start(plant, eta), [*eta, *rest]])]
+
+    return trace(values, {"eta": (plant.nv,)}, name=f"{plant.name}.bending", outputs={"out": (plant.nv,)})
+
+
+@lru_cache(maxsize=16)
+def bending_slope(plant: Plant) -> Entries:
+    """The derivative of `bending` by eta."""
+    return _entries(jacobian(bending(plant), "out", "eta"))
+
+
+def _at_start(plant: Plant, v: Any) -> list[Any]:
+    """Inputs of `rate` at w = 0 and velocity v, as far as dw/dt depends on them."""
+    inputs: dict[str, Any] = {name: [0.0] * math.prod(shape) for name, shape in plant.ports.items()}
+    inputs["s"] = [*[0.0] * plant.nv, *v, *[0.0] * plant.nx]
+    return list(inputs.values())
+
+
+def _entries(program: Program) -> Entries:
+    """The entries of a square matrix, given row by row, that are more than a constant 0."""
+    n = program.inputs[0].size
+    kept = [k for k, ref in enumerate(program.refs) if program.graph.value_of(ref) != 0.0]
+    refs = tuple(program.refs[k] for k in kept)
+    chosen = Program(program.name, program.inputs, (Port("out", (len(kept),)),), program.graph, refs)
+    return Entries(chosen, tuple(k // n for k in kept), tuple(k % n for k in kept))
+
+
+class LinearStep:
+    """Writes the linear algebra of a step into the march. J is taken at the start of the step, where w = 0."""
+
+    def __init__(self, site: Site, prefix: str = "") -> None:
+        self.site, self.plant, self.loop = site, site.plant, site.loop
+        plant = self.plant
+        self.n, self.nv, self.ns = plant.nv + plant.nx, plant.nv, plant.ns
+        self.slope = chart_slope(plant)
+        self.Rz, self.Rs, self.Rt, self.W = (site.own[name] for name in ("Rz", "Rs", "Rt", "W"))
+        n, scratch = self.n, self.loop.scratch
+        self.D, self.G = scratch(f"{prefix}D", (n, n)), scratch(f"{prefix}G", (n, n))
+        self.LU, self.order = scratch(f"{prefix}LU", (n, n)), scratch(f"{prefix}order", (n,))
+        self.sigma = scratch(f"{prefix}sigma")
+        self.right, self.found = scratch("linear_right", (n,)), scratch("linear_found", (n,))
+
+    @staticmethod
+    def memory(plant: Plant) -> dict[str, Shape]:
+        """What a method keeps: the derivatives, and whether they are those of this step's start."""
+        n = plant.nv + plant.nx
+        entries = len(chart_slope(plant).rows)
+        return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": (entries,), "linearized": ()}
+
+    def linearize(self, rate: View) -> None:
+        """The derivatives at (t, s), where ds/dt is `rate`."""
+        site, loop = self.site, self.loop
+        left = loop.scratch("linear_left", (self.n,))
+        z = rate.part(self.nv, self.n)
+        ins = [site.t, site.base, site.s, z, site.m, site.u, site.p]
+        loop.call(residual_derivatives(self.plant), [left, self.Rz, self.Rs, self.Rt], ins)
+        if self.slope.rows:
+            loop.call(self.slope.program, [self.W], [site.s.part(self.nv, self.nv)])
+
+    def factor(self, sigma: View) -> None:
+        """Factors sigma - J; `failed` where it is singular."""
+        loop, n, nv = self.loop, self.n, self.nv
+        Rz, Rs, D, G, W = self.Rz, self.Rs, self.D, self.G, self.W
+        loop.copy(self.sigma, sigma)
+        with loop.repeat(n) as i, loop.repeat(n) as c:
+            loop.let(D[i, c], lambda s, a, b: s * a + b, self.sigma, Rz[i, c], Rs[i, nv + c])
+        loop.copy(G, D)
+        with loop.repeat(n) as i, loop.repeat(nv) as c:
+            loop.let(G[i, c], lambda s, d, a: s * d + a, self.sigma, D[i, c], Rs[i, c])
+        for row, column, e in self.slope.places:
+            with loop.repeat(n) as i:
+                loop.let(G[i, column], lambda g, d, w: g - d * w, G[i, column], D[i, row], W[e])
+        factor_or_fail(loop, G, self.LU, self.order, self.site.failed)
+
+    def solve(self, out: View, right: View, time: View | None = None) -> None:
+        """out = (sigma - J)^-1 (right + time * d(ds/dt)/dt), shape (ns,); without the latter where there is no `time`.
+
+        The slope in time comes by the residual: R_z f_t = -R_t.
+        """
+        loop, n, nv, nx = self.loop, self.n, self.nv, self.plant.nx
+        with loop.repeat(n) as i:
+            if time is None:
+                loop.let(self.right[i], lambda: 0.0)
+            else:
+                loop.let(self.right[i], lambda h, a: -h * a, time, self.Rt[i])
+            with loop.repeat(n) as c:
+                loop.let(self.right[i], _plus_product, self.right[i], self.Rz[i, c], right[nv + c])
+            with loop.repeat(nv) as c:
+                loop.let(self.right[i], _plus_product, self.right[i], self.D[i, c], right[c])
+        loop.call(substituted(n), [self.found], [self.LU, self.order, self.right])
+        with loop.repeat(nv) as i:
+            loop.let(out[nv + i], lambda s, u, r: s * u - r, self.sigma, self.found[i], right[i])
+        for row, column, e in self.slope.places:
+            loop.let(out[nv + row], lambda u, w, x: u - w * x, out[nv + row], self.W[e], self.found[column])
+        if nv:
+            loop.copy(out.part(0, nv), self.found.part(0, nv))
+        if nx:
+            loop.copy(out.part(2 * nv, nx), self.found.part(nv, nx))
+
+
+def factor_or_fail(loop: LoopBuilder, A: View, LU: View, order: View, failed: View) -> None:
+    """Factors A; where it is singular, `failed` becomes 1."""
+    regular = loop.scratch("linear_regular")
+    loop.call(factored(order.size), [LU, order, regular], [A])
+    loop.let(failed, lambda failed, ok: failed.maximum(1.0 - ok), failed, regular)
+
+
+def _plus_product(a: Any, b: Any, c: Any) -> Any:
+    return a + b * c

@@ -1,0 +1,79 @@
+"""When a Newton iteration with one matrix for a whole step has come close enough (Hairer & Wanner II, IV.8).
+
+Changes are measured as errors are. With changes that shrink by the ratio q, what is still missing is q / (1 - q) times
+the last one; that may be a small share of what is tolerated, `enough`. Where they do not shrink, the step has failed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from kinemorph.codegen.loops import View
+from kinemorph.simulation.stepping import Shape, Site
+
+ITERATIONS = 10  # at most
+HELD, LIFTED = 0.6, 1.05  # of a step that failed: the largest after it, and how that grows from step to step
+
+
+class SimplifiedNewton:
+    """Writes the decisions of an iteration: `begin`, then passes while `going`, each ended by `look`, then `finish`."""
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.loop = site, site.loop
+        self.going, self.passes, self.size, self.before, self.done = (
+            self.loop.scratch(f"newton_{name}") for name in ("going", "passes", "size", "before", "done")
+        )
+
+    def begin(self) -> None:
+        """Before the first pass. Changes are measured against the state at the start of the step."""
+        self.loop.copy(self.site.new, self.site.s)
+        for out, value in ((self.going, 1.0), (self.passes, 0.0), (self.done, 0.0), (self.before, 1e300)):
+            self.loop.let(out, lambda value=value: value)
+
+    def look(self, changes: Sequence[View]) -> None:
+        """After a pass that has changed stages by `changes`, each of shape (ns,)."""
+        loop = self.loop
+        parts = loop.scratch("newton_parts", (len(changes),))
+        for k, change in enumerate(changes):
+            self.site.measure(parts[k], change)
+        loop.let(self.size, _root_mean_square, parts)
+        loop.let(self.passes, lambda k: k + 1.0, self.passes)
+
+        def close(size: Any, before: Any, rtol: Any) -> Any:
+            enough = (10.0 * sys.float_info.epsilon / rtol).maximum(rtol.sqrt().minimum(0.03))
+            ratio = size / before
+            shrinking = (ratio < 1.0) * (before < 1e300) * (ratio * size < (1.0 - ratio) * enough)
+            return (size <= 0.01 * enough).where(1.0, shrinking)
+
+        loop.let(self.done, close, self.size, self.before, self.site.rtol)
+        loop.let(
+            self.going,
+            lambda done, size, before, k: (1.0 - done) * (size < before) * (k < ITERATIONS),
+            *(self.done, self.size, self.before, self.passes),
+        )
+        loop.copy(self.before, self.size)
+
+    def finish(self) -> None:
+        """`failed` where it has not come close enough; steps then stay below this one for a while."""
+        site, cap = self.site, self.site.own["cap"]
+        self.loop.let(site.failed, lambda failed, done: failed.maximum(1.0 - done), site.failed, self.done)
+        self.loop.let(cap, lambda cap, h, done: (done > 0.0).where(cap, HELD * h), cap, site.h, self.done)
+
+    @staticmethod
+    def memory() -> dict[str, Shape]:
+        """The size that steps are held below, 0 where they are not."""
+        return {"cap": ()}
+
+    @staticmethod
+    def hold_back(site: Site, out: View) -> None:
+        """Keeps the next step below the cap, which is lifted little by little."""
+        cap = site.own["cap"]
+        site.loop.let(out, lambda h, cap: (cap > 0.0).where(h.minimum(cap), h), out, cap)
+        site.loop.let(cap, lambda cap: LIFTED * cap, cap)
+
+
+def _root_mean_square(values: Any) -> Any:
+    total: Any = sum(value * value for value in values)
+    return (total / len(values)).sqrt()
