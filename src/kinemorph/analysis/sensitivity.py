@@ -279,7 +279,6 @@ def _varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         _residual=residual,
         _place=place,
         _efforts=None,
-        _made={},
     )
 
 
