@@ -57,7 +57,7 @@ def test_the_order_of_the_table_is_the_order_seen(method, name, record_property)
     order = METHODS[method].order
     coarse, fine = (error(name, method, 1.0 / n, END[name]) for n in (STEPS[order], 2 * STEPS[order]))
     seen = np.log2(coarse / fine)
-    record_property("figure", ("order off by", method, abs(seen - order)))
+    record_property("figure", ("order off by", method, float(abs(seen - order))))
     assert fine > 1e-13  # so that it is not rounding that is seen
     assert seen == pytest.approx(order, abs=0.1 if order <= 4 else 0.3)
 
