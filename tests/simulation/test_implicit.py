@@ -137,7 +137,10 @@ def test_a_stiff_spring_pendulum():
         stepper = Stepper(stiff_pendulum(), method=name, rtol=1e-5, atol=1e-6)
         assert stepper.advance(2.0).x == pytest.approx(exact, abs=close)
         assert sum(stepper.counts) < share * sum(reference.counts)
-        assert stepper.counts[1] < 0.2 * stepper.counts[0]
+    # where Newton cannot follow, steps are held back instead of tried again and again
+    stepper = Stepper(stiff_pendulum(), method="radau", rtol=1e-3, atol=1e-4)
+    assert stepper.advance(2.0).x == pytest.approx(exact, abs=1e-2)
+    assert stepper.counts[0] < 250 and stepper.counts[1] < 0.15 * stepper.counts[0]
 
 
 # ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────

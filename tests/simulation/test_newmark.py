@@ -134,12 +134,25 @@ def test_pressures_without_inertia():
         assert error(Stepper(cylinder_, method=name, rtol=1e-8, atol=1e-8).advance(1.0)) < 1e-5
         coarse, fine = (error(Stepper(cylinder_, method=name, step=h).advance(1.0)) for h in (1e-3, 5e-4))
         assert math.log2(coarse / fine) == pytest.approx(2.0, abs=0.1)
+    # at the start p'' is what the derivative of its equation says, although no equation shows it
+    stepper = Stepper(cylinder_, method="newmark", step=1e-6)
+    stepper.step()
+    rate = np.array(hydraulic_rates(0.0, [0.0, 0.0, 10.0, 12.0]))
+    ahead = np.array(hydraulic_rates(1e-7, np.array([0.0, 0.0, 10.0, 12.0]) + 1e-7 * rate))
+    begun = stepper.plan.array(stepper.memory, "own_z_begun")
+    assert begun == pytest.approx([rate[1], *(ahead - rate)[2:] / 1e-7], rel=1e-3)
     # the velocity of a pressure is no choice: a wrong one at the start changes nothing
     off = Stepper(cylinder_, method="newmark", rtol=1e-8, atol=1e-8, v=[0.0, 500.0, -300.0]).advance(1.0)
     assert error(off) < 1e-5
 
 
-@pytest.mark.parametrize("name", MEMBERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("newmark", "generalized_alpha") else pytest.param(name, marks=pytest.mark.slow)
+        for name in MEMBERS
+    ],
+)
 def test_extra_states_go_along(name):
     """A motor: current by its own law, torque by current."""
     arm = motor()
@@ -168,6 +181,33 @@ def test_energy_of_a_swinging_chain_does_not_drift():
         energies.append(sum(law.energy(q, v)))
     off = np.abs(np.array(energies) - sum(law.energy([1.0, 0.3, -0.2], np.zeros(3))))
     assert off.max() < 0.05 and off[50:].max() < 2.0 * off[:50].max()  # bounded, not growing
+
+
+@pytest.mark.parametrize("name", ["newmark", "generalized_alpha"])
+def test_a_turning_body_on_a_hard_spring(name):
+    """Newton's matrix has to know how the path bends in the axes of the start: a step turns by 1.3 rad."""
+    builder = kinemorph.RobotBuilder("anchored", gravity=(0.0, 0.0, 0.0))
+    builder.add(kinemorph.Body.box("brick", 1.0, (0.3, 0.2, 0.1)))
+    body = builder.joint("base", "free", "world", "brick").build()
+
+    def forces(q, v):
+        """Toward the origin, in the axes of the body."""
+        w, x, y, z = q[3:]
+        size = w * w + x * x + y * y + z * z  # quaternions inside a step are of any length
+        turn = [
+            [size - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
+            [2 * (x * y - w * z), size - 2 * (x * x + z * z), 2 * (y * z + w * x)],
+            [2 * (x * z + w * y), 2 * (y * z - w * x), size - 2 * (x * x + y * y)],
+        ]
+        return [-1e6 / size * sum(row[k] * q[k] for k in range(3)) for row in turn] + [0.0] * 3
+
+    model = plant(body, forces=forces)
+    start = {"q": [1e-3, 0, 0, 1, 0, 0, 0], "v": [0.5, -1.0, 0.3, 100.0, 75.0, -50.0]}
+    stepper = Stepper(model, method=name, step=0.01, **start)
+    stepper.advance(0.5)
+    assert stepper.counts[0] == 50
+    spring = 0.5e6 * np.sum(stepper.state.q[:3] ** 2) + 0.5 * np.sum(stepper.state.v[:3] ** 2)
+    assert spring < 3.0 * (0.5 + 0.5 * (0.25 + 1.0 + 0.09))  # no blow-up, though a step is far too long for accuracy
 
 
 def test_generalized_alpha_damps_what_steps_cannot_follow():

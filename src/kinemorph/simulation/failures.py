@@ -44,6 +44,6 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.limits[2]:g} s, {worst} changes fastest: the motion is "
-        "too stiff for this method, or not smooth. Try method='rodas' for stiff systems, events for jumps, or looser "
+        "too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, or looser "
         "tolerances."
     )
