@@ -34,6 +34,7 @@ FREE = 1e-10  # singular values of the stiffness below this, against the largest
 CLOSED = 1e-10  # [m or rad] loops are closed up to this
 KICK = 0.05  # [rad or m] away from an equilibrium that is not stable
 KICKS = 10
+PATIENCE = 50  # steps in which a force that no stiffness opposes may stay as it is
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +149,13 @@ class _Search:
 
     def settle(self, here: _Balance, most: int) -> _Balance:
         """Steps until the forces are balanced, then a few more for the last digits."""
-        while not self.balanced(here) and self.count < most:
+        constant, since = _unopposed(here), 0
+        while not self.balanced(here) and self.count < most and since < PATIENCE:
             self.count += 1
             here = self._newton(here) or self._damped(here)
+            now = _unopposed(here)
+            unchanged = now.any() and np.abs(now - constant).max() <= 1e-6 * np.abs(now).max()
+            constant, since = now, since + 1 if unchanged else 0
         for _ in range(3):
             polished = self.step(here, self._newton_step(here)[0])
             if not _size(polished) < _size(here) or not self.balanced(polished):
@@ -311,6 +316,14 @@ class _Search:
         return Equilibrium(
             at.q, at.x, at.u, at.p, here.residual, converged, self.count, stable, reason, message, self.plant
         )
+
+
+def _unopposed(here: _Balance) -> Array:
+    """The part of the forces that no displacement changes, shape (nv + nx,): a weight that nothing carries."""
+    if not len(here.f):
+        return np.zeros(len(here.Z))
+    left = here.f - here.K @ (np.linalg.pinv(here.K, FREE) @ here.f)
+    return here.Z @ np.where(np.abs(left) > 1e-6 * np.abs(here.f).max(), left, 0.0)
 
 
 def _size(here: _Balance) -> float:
