@@ -19,7 +19,7 @@ from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_m
 from kinemorph.model.robot import Robot
 from kinemorph.plants import Law, Plant
 from kinemorph.plants import plant as as_plant
-from kinemorph.simulation.methods import DEFAULT
+from kinemorph.simulation.methods import DEFAULT, method_named
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.trajectory import Trajectory
@@ -109,6 +109,11 @@ def sensitivities(
     The other arguments are those of `simulate`; tolerances hold for the derivatives, too. What a parameter changes is
     the motion from the same initial state.
     """
+    if method_named(method).name == "variational":
+        raise UnsupportedError(
+            "sensitivities: the variational method starts from a Lagrangian, which derivatives of a state do not have. "
+            "Use 'dop853', or 'leapfrog' with a step."
+        )
     plant, names = with_parameters(model, parameters, forces, locked)
     first = _initial_names(plant, initial)
     if not names and not first:

@@ -83,6 +83,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         _residual=residual,
         _place=place,
         _efforts=None,
+        _discrete={},
     )
 
 
