@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from kinemorph.model.configuration import difference, integrate
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.plants import Plant, first_order, plant, second_order
-from kinemorph.simulation.run import simulate
+from kinemorph.simulation.stepper import Stepper
 
 Array = np.ndarray
 
@@ -28,6 +29,13 @@ Array = np.ndarray
 def slope(function: Callable[[float], Array], h: float) -> Array:
     """The derivative at 0 by central differences of order 4."""
     return (8.0 * (function(h) - function(-h)) - (function(2.0 * h) - function(-2.0 * h))) / (12.0 * h)
+
+
+def ended(stepper: Stepper, t: float, q: Any, v: Any) -> Array:
+    """[q, v] after a time, from a state at 0."""
+    stepper.place(0.0, q, v)
+    _, q, v, _ = stepper.advance(t)
+    return np.concatenate([q, v])
 
 
 def test_pendulum_swings_in_a_time_that_goes_with_the_root_of_its_length() -> None:
@@ -77,11 +85,11 @@ def test_double_pendulum_against_differences_of_runs() -> None:
     system = plant(library.double_pendulum(), parameters=["l1", "m2"], forces=lambda q, v: [-0.1 * v[0], -0.2 * q[1]])
     found = sensitivities(system, 1.5, ["l1", "m2", "u.q2"], initial=["q.q2", "v.q1"], q=[0.4, 1.0], sample=1.5)
 
+    stepper = Stepper(system, rtol=1e-12, atol=1e-13)
+
     def end(l1: float = 0.0, m2: float = 0.0, u: float = 0.0, q2: float = 0.0, v1: float = 0.0) -> Array:
-        run = simulate(
-            system, 1.5, q=[0.4, 1.0 + q2], v=[v1, 0.0], p=[1.2 + l1, 0.9 + m2], inputs=[0.0, u], rtol=1e-12, atol=1e-13
-        ).segments[0]
-        return np.concatenate([run.q[-1], run.v[-1]])
+        stepper.p, stepper.u = np.array([1.2 + l1, 0.9 + m2]), np.array([0.0, u])
+        return ended(stepper, 1.5, [0.4, 1.0 + q2], [v1, 0.0])
 
     for k, name in enumerate(("l1", "m2", "u", "q2", "v1")):
         expected = slope(lambda h, name=name: end(**{name: h}), 2e-3)
@@ -108,7 +116,7 @@ def test_every_joint_manifold_against_differences_of_runs(floating: Robot) -> No
     found = sensitivities(floating, 0.5, ["m", "c"], initial=initial, q=q, v=v, sample=0.5)
     system = plant(floating, parameters=["m", "c"])
     names = [column.name for column in system.v]
-    middle = found.trajectory.segments[0].q[-1]
+    middle, stepper = found.trajectory.segments[0].q[-1], Stepper(system, rtol=1e-12, atol=1e-13)
 
     def end(h: float, name: str) -> Array:
         p, moved, faster = np.array([2.0, 0.3]), np.zeros(12), v.copy()
@@ -118,8 +126,9 @@ def test_every_joint_manifold_against_differences_of_runs(floating: Robot) -> No
             moved[names.index(name[2:])] = h
         else:
             faster[names.index(name[2:])] += h
-        run = simulate(system, 0.5, q=integrate(floating, q, moved), v=faster, p=p, rtol=1e-12, atol=1e-13).segments[0]
-        return np.concatenate([difference(floating, middle, run.q[-1]), run.v[-1]])
+        stepper.p = p
+        last = ended(stepper, 0.5, integrate(floating, q, moved), faster)
+        return np.concatenate([difference(floating, middle, last[: floating.nq]), last[floating.nq :]])
 
     for k, name in enumerate(found.names):
         expected = slope(lambda h, name=name: end(h, name), 1e-3)
@@ -132,10 +141,14 @@ def test_masses_of_a_linkage() -> None:
     system = plant(robot, parameters=["m2"])
     found = sensitivities(system, 0.3, "m2", q=start, sample=0.3)
 
-    def end(h: float) -> Array:
-        return simulate(system, 0.3, q=start, p=[1.0 + h], rtol=1e-12, atol=1e-13).segments[0].q[-1]
+    stepper = Stepper(system, rtol=1e-12, atol=1e-13)
 
-    np.testing.assert_allclose(found.q[-1, :, 0], slope(end, 1e-3), atol=1e-8)
+    def end(h: float) -> Array:
+        stepper.p = np.array([1.0 + h])
+        return ended(stepper, 0.3, start, [0.0] * 3)
+
+    expected = slope(end, 1e-3)
+    np.testing.assert_allclose(np.concatenate([found.q[-1, :, 0], found.v[-1, :, 0]]), expected, atol=2e-8)
     with pytest.raises(UnsupportedError, match="parameter 'l1' opens a loop"):
         sensitivities(robot, 0.3, "l1", q=start)
     with pytest.raises(UnsupportedError, match="which a single coordinate would open"):
