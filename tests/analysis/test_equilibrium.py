@@ -173,6 +173,9 @@ def test_no_value_on_the_way_is_a_result_too() -> None:
     assert not found
     assert "No equilibrium of 'equations'" in found.message
     assert "finite" in found.message
+    huge = equilibrium(first_order(lambda x: [1e200 * x[0] * x[0] + 1.0], {"a": ""}, start=[1e100]), iterations=50)
+    assert not huge
+    assert np.isfinite(huge.x).all()
     runaway = equilibrium(first_order(lambda x: [1.0 + x[0] * x[0]], {"speed": "m/s"}), iterations=100)
     assert not runaway
     assert "'speed' still changes by" in runaway.message
@@ -190,5 +193,9 @@ def test_bad_input_is_told_in_a_sentence(pendulum: Plant) -> None:
         equilibrium(pendulum, tolerance=-1.0)
     with pytest.raises(ModelError, match="locked 'elbow'"):
         equilibrium(library.pendulum(), locked="elbow")
+    with pytest.raises(ModelError, match="law forces has an argument 'z'"):
+        equilibrium(library.pendulum(), forces=lambda z: [0.0])
+    with pytest.raises(ShapeError, match="the law of forces gives 2 numbers; expected a list of 1"):
+        equilibrium(library.pendulum(), forces=lambda q: [0.0, q[0]])
     with pytest.raises(ModelError, match="is a plant already"):
         equilibrium(pendulum, forces=lambda q: [0.0])

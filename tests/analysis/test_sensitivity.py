@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from kinemorph.model.configuration import difference, integrate
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.plants import Plant, first_order, plant, second_order
-from kinemorph.simulation.run import simulate
+from kinemorph.simulation.stepper import Stepper
 
 Array = np.ndarray
 
@@ -28,6 +29,13 @@ Array = np.ndarray
 def slope(function: Callable[[float], Array], h: float) -> Array:
     """The derivative at 0 by central differences of order 4."""
     return (8.0 * (function(h) - function(-h)) - (function(2.0 * h) - function(-2.0 * h))) / (12.0 * h)
+
+
+def ended(stepper: Stepper, t: float, q: Any, v: Any) -> Array:
+    """[q, v] after a time, from a state at 0."""
+    stepper.place(0.0, q, v)
+    _, q, v, _ = stepper.advance(t)
+    return np.concatenate([q, v])
 
 
 def test_pendulum_swings_in_a_time_that_goes_with_the_root_of_its_length() -> None:
@@ -64,22 +72,24 @@ def test_oscillator_of_ones_own() -> None:
     assert found.unit("v.x", "u.f") == "(m/s)/N"
 
 
-def test_first_order_equations() -> None:
+@pytest.mark.parametrize("method", ["rk4", "rodas", "newmark"])
+def test_first_order_equations_by_any_method(method: str) -> None:
     decay = first_order(lambda x, p: [-p[0] * x[0]], {"n": "mol"}, parameters={"rate": 0.7}, start=[2.0])
-    found = sensitivities(decay, 2.0, "all", initial=["n"], sample=0.5, method="rk4", step=0.001)
-    np.testing.assert_allclose(found["n", "rate"], -2.0 * found.t * np.exp(-0.7 * found.t), atol=1e-10)
-    np.testing.assert_allclose(found["n", "n"], np.exp(-0.7 * found.t), atol=1e-10)
+    found = sensitivities(decay, 2.0, "all", initial=["n"], sample=0.5, method=method, step=0.001)
+    limit = 1e-6 if method == "newmark" else 1e-10  # of order 2
+    np.testing.assert_allclose(found["n", "rate"], -2.0 * found.t * np.exp(-0.7 * found.t), atol=limit)
+    np.testing.assert_allclose(found["n", "n"], np.exp(-0.7 * found.t), atol=limit)
 
 
 def test_double_pendulum_against_differences_of_runs() -> None:
     system = plant(library.double_pendulum(), parameters=["l1", "m2"], forces=lambda q, v: [-0.1 * v[0], -0.2 * q[1]])
     found = sensitivities(system, 1.5, ["l1", "m2", "u.q2"], initial=["q.q2", "v.q1"], q=[0.4, 1.0], sample=1.5)
 
+    stepper = Stepper(system, rtol=1e-12, atol=1e-13)
+
     def end(l1: float = 0.0, m2: float = 0.0, u: float = 0.0, q2: float = 0.0, v1: float = 0.0) -> Array:
-        run = simulate(
-            system, 1.5, q=[0.4, 1.0 + q2], v=[v1, 0.0], p=[1.2 + l1, 0.9 + m2], inputs=[0.0, u], rtol=1e-12, atol=1e-13
-        ).segments[0]
-        return np.concatenate([run.q[-1], run.v[-1]])
+        stepper.p, stepper.u = np.array([1.2 + l1, 0.9 + m2]), np.array([0.0, u])
+        return ended(stepper, 1.5, [0.4, 1.0 + q2], [v1, 0.0])
 
     for k, name in enumerate(("l1", "m2", "u", "q2", "v1")):
         expected = slope(lambda h, name=name: end(**{name: h}), 2e-3)
@@ -106,7 +116,7 @@ def test_every_joint_manifold_against_differences_of_runs(floating: Robot) -> No
     found = sensitivities(floating, 0.5, ["m", "c"], initial=initial, q=q, v=v, sample=0.5)
     system = plant(floating, parameters=["m", "c"])
     names = [column.name for column in system.v]
-    middle = found.trajectory.segments[0].q[-1]
+    middle, stepper = found.trajectory.segments[0].q[-1], Stepper(system, rtol=1e-12, atol=1e-13)
 
     def end(h: float, name: str) -> Array:
         p, moved, faster = np.array([2.0, 0.3]), np.zeros(12), v.copy()
@@ -116,8 +126,9 @@ def test_every_joint_manifold_against_differences_of_runs(floating: Robot) -> No
             moved[names.index(name[2:])] = h
         else:
             faster[names.index(name[2:])] += h
-        run = simulate(system, 0.5, q=integrate(floating, q, moved), v=faster, p=p, rtol=1e-12, atol=1e-13).segments[0]
-        return np.concatenate([difference(floating, middle, run.q[-1]), run.v[-1]])
+        stepper.p = p
+        last = ended(stepper, 0.5, integrate(floating, q, moved), faster)
+        return np.concatenate([difference(floating, middle, last[: floating.nq]), last[floating.nq :]])
 
     for k, name in enumerate(found.names):
         expected = slope(lambda h, name=name: end(h, name), 1e-3)
@@ -130,10 +141,14 @@ def test_masses_of_a_linkage() -> None:
     system = plant(robot, parameters=["m2"])
     found = sensitivities(system, 0.3, "m2", q=start, sample=0.3)
 
-    def end(h: float) -> Array:
-        return simulate(system, 0.3, q=start, p=[1.0 + h], rtol=1e-12, atol=1e-13).segments[0].q[-1]
+    stepper = Stepper(system, rtol=1e-12, atol=1e-13)
 
-    np.testing.assert_allclose(found.q[-1, :, 0], slope(end, 1e-3), atol=1e-8)
+    def end(h: float) -> Array:
+        stepper.p = np.array([1.0 + h])
+        return ended(stepper, 0.3, start, [0.0] * 3)
+
+    expected = slope(end, 1e-3)
+    np.testing.assert_allclose(np.concatenate([found.q[-1, :, 0], found.v[-1, :, 0]]), expected, atol=2e-8)
     with pytest.raises(UnsupportedError, match="parameter 'l1' opens a loop"):
         sensitivities(robot, 0.3, "l1", q=start)
     with pytest.raises(UnsupportedError, match="which a single coordinate would open"):
@@ -198,6 +213,8 @@ def test_a_multiple_pole_is_named() -> None:
 
 def test_bad_input_is_told_in_a_sentence() -> None:
     system = plant(library.double_pendulum(), parameters=["l1"])
+    with pytest.raises(UnsupportedError, match="the variational method starts from a Lagrangian"):
+        sensitivities(system, 1.0, "l1", method="variational", step=0.01)
     with pytest.raises(UnsupportedError, match="name at least one"):
         sensitivities(system, 1.0)
     with pytest.raises(ModelError, match=r"parameter 'm2': plant 'double_pendulum' keeps 'l1' as inputs"):

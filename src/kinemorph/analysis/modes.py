@@ -1,14 +1,8 @@
 """Poles, damping and mode shapes of a plant near a state.
 
-A pole  lambda = alpha + i omega  is a motion  exp(lambda t) psi  of the linearized plant. Three ways to find them:
-
-    M a + K w = 0, both symmetric         (K - omega^2 M) psi = 0, by Cholesky's factor of M: real, to full accuracy
-    ds/dt = A s                           eigenvalues of A
-    rows without accelerations            E ds/dt = F s with a singular E, by inversion about a shift; infinite
-                                          eigenvalues are left out
-
+A pole  lambda = alpha + i omega  is a motion  exp(lambda t) psi  of the linearized plant; `eigenproblems` finds them.
 Of two conjugate poles the one with positive omega is listed; a pole at zero is listed once for each shape. Poles are
-sorted by omega. NumPy is enough for all of it.
+sorted by omega.
 """
 
 from __future__ import annotations
@@ -18,28 +12,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.analysis.linearization import (
-    Linearization,
-    Model,
-    independent,
-    linearize,
-    write_text,
-)
-from kinemorph.analysis.slopes import Array, Point, Slopes, is_singular, point_of, slopes_of
+from kinemorph.analysis.eigenproblems import Complex, Motions, of_linear, of_pencil
+from kinemorph.analysis.linearization import Linearization, Model, linearize, write_text
+from kinemorph.analysis.slopes import Array, Point, is_singular, point_of, slopes_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants import Law, Plant
 from kinemorph.plants import plant as as_plant
-
-Complex = npt.NDArray[np.complex128]
-SYMMETRIC = 1e-11  # K and M count as symmetric up to this, against their largest entry
-RIGID = 1e-12  # a stiffness per mass below this, against the largest, is none
-NEARLY_ZERO = 1e-6  # eigenvalues at zero, which rounding spreads where they are double, against the largest
-INFINITE = 1e-8  # eigenvalues of the inverse below this, against the largest, are infinite poles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,13 +138,6 @@ class Poles:
         return "\n".join(lines) + "\n"
 
 
-class _Motions(NamedTuple):
-    """Poles and their motions in all states s, columns (ns, n), not yet sorted or scaled."""
-
-    values: Complex
-    vectors: Complex
-
-
 def poles(
     model: Model | Linearization,
     q: Any = None,
@@ -182,7 +158,7 @@ def poles(
     """
     if isinstance(model, Linearization):
         _refuse(q=q, v=v, x=x, u=u, p=p, forces=forces, locked=locked or None)
-        return _finished(model.plant, model.point, _of_linear(model), model.at_rest, window)
+        return _finished(model.plant, model.point, of_linear(model), model.at_rest, window)
     plant = as_plant(model, forces=forces, locked=locked)
     slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t)
     if plant.dynamics is None and not point.v.any():  # equations may lack inertia; at rest that does not matter
@@ -190,9 +166,9 @@ def poles(
         blocks = slopes.blocks(point, np.zeros(slopes.n))
         if is_singular(blocks.z):
             still = bool(np.abs(rest).max(initial=0.0) <= 1e-7)
-            return _finished(plant, point, _of_pencil(slopes, point), still, window)
+            return _finished(plant, point, of_pencil(slopes, point), still, window)
     found = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, t=point.t, outputs=())
-    return _finished(plant, point, _of_linear(found), found.at_rest, window)
+    return _finished(plant, point, of_linear(found), found.at_rest, window)
 
 
 def _refuse(**given: Any) -> None:
@@ -201,100 +177,10 @@ def _refuse(**given: Any) -> None:
             raise UnsupportedError(f"poles: {name} is given with a Linearization, which has it already. Leave it out.")
 
 
-# ── three ways ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _of_linear(linear: Linearization) -> _Motions:
-    """By the symmetric problem where the plant is conservative and at rest, else by the eigenvalues of A."""
-    second, plant = linear.second_order, linear.plant
-    if second is not None and not linear.point.v.any():
-        n = linear.basis.shape[1] // 2
-        Z = linear.basis[: plant.nv, :n]
-        M, C, K = (Z.T @ matrix @ Z for matrix in (second.M, second.C, second.K))
-        if not C.any() and _is_symmetric(M) and _is_symmetric(K):
-            return _of_symmetric(M, K, Z)
-    A = linear.minimal()[0]
-    values, vectors = np.linalg.eig(A)
-    kept = _without_repeated_zeros(A, values)
-    return _Motions(values[kept].astype(complex), linear.basis @ vectors[:, kept].astype(complex))
-
-
-def _is_symmetric(matrix: Array) -> bool:
-    return bool(np.abs(matrix - matrix.T).max(initial=0.0) <= SYMMETRIC * np.abs(matrix).max(initial=0.0))
-
-
-def _of_symmetric(M: Array, K: Array, Z: Array) -> _Motions:
-    """omega^2 and psi of (K - omega^2 M) psi = 0; a negative omega^2 gives two real poles."""
-    M, K = 0.5 * (M + M.T), 0.5 * (K + K.T)
-    if not len(M):
-        return _Motions(np.zeros(0, complex), np.zeros((2 * len(Z), 0), complex))
-    factor = np.linalg.cholesky(M)
-    inverse = np.linalg.inv(factor)
-    _, turned = np.linalg.eigh(inverse @ K @ inverse.T)
-    shapes = inverse.T @ turned
-    # Rayleigh's quotient: its error is the square of the shape's
-    squares = np.einsum("ik,ij,jk->k", shapes, K, shapes) / np.einsum("ik,ij,jk->k", shapes, M, shapes)
-    squares[np.abs(squares) <= RIGID * np.abs(squares).max(initial=0.0)] = 0.0
-    values: list[complex] = []
-    columns: list[Complex] = []
-    for square, shape in zip(squares, (Z @ shapes).T, strict=True):
-        size = math.sqrt(abs(square))
-        for value in (complex(0.0, size),) if square >= 0.0 else (complex(size), complex(-size)):
-            values.append(value)
-            columns.append(np.concatenate([shape, value * shape]))
-    return _Motions(np.array(values), np.array(columns).T)
-
-
-def _without_repeated_zeros(A: Array, values: Complex) -> npt.NDArray[np.intp]:
-    """Indices of the eigenvalues to list: zeros as often as there are vectors, and exactly zero."""
-    size = np.abs(values).max(initial=0.0)
-    scale = np.linalg.norm(A, 2) if len(A) else 0.0
-    shapes = len(A) - int(np.linalg.matrix_rank(A, RIGID * scale)) if scale else len(A)
-    order = np.argsort(np.abs(values), kind="stable")
-    zeros = [k for k in order[: 2 * shapes] if abs(values[k]) <= NEARLY_ZERO * size]
-    values[zeros] = 0.0
-    dropped = zeros[shapes:]
-    return np.array([k for k in range(len(values)) if k not in dropped], dtype=np.intp)
-
-
-def _of_pencil(slopes: Slopes, point: Point) -> _Motions:
-    """Finite eigenvalues of  E ds/dt = F s  with a singular E, through (F - shift E)^-1 E."""
-    plant = slopes.plant
-    nv, ns = plant.nv, plant.ns
-    blocks = slopes.blocks(point, np.zeros(slopes.n))
-    E, F = np.eye(ns), np.zeros((ns, ns))
-    E[nv:, nv:] = blocks.z
-    F[:nv, nv : 2 * nv] = np.eye(nv)
-    F[nv:] = -np.hstack([blocks.w, blocks.v, blocks.x])
-    basis, dual = independent(slopes, point)
-    E, F = dual @ E @ basis, dual @ F @ basis
-    shift = _best_shift(E, F)
-    if shift is None:
-        raise UnsupportedError(
-            f"plant '{plant.name}': its linearized equations do not determine the motion, some repeat each other or "
-            "hold for any state. See that there is one equation for each unknown."
-        )
-    values, vectors = np.linalg.eig(np.linalg.solve(F - shift * E, E))
-    kept = np.abs(values) > INFINITE * np.abs(values).max(initial=0.0)
-    found = shift + 1.0 / values[kept]
-    size = np.abs(found).max(initial=0.0)
-    found[np.abs(found) <= 1e-12 * max(size, abs(shift))] = 0.0
-    return _Motions(found.astype(complex), basis @ vectors[:, kept].astype(complex))
-
-
-def _best_shift(E: Array, F: Array) -> float | None:
-    """A shift about which F - shift E is best conditioned, None where it is singular about all of them."""
-    size = np.abs(F).max(initial=0.0) / max(np.abs(E).max(initial=0.0), 1e-300)
-    tried = [math.pi / 3.0 * size**power for power in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    conditions = [float(np.linalg.cond(F - shift * E)) for shift in tried]
-    best = int(np.argmin(conditions))
-    return tried[best] if conditions[best] < 1e15 else None
-
-
 # ── order and scale ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _finished(plant: Plant, point: Point, motions: _Motions, still: bool, window: tuple[float, float] | None) -> Poles:
+def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window: tuple[float, float] | None) -> Poles:
     """Conjugates once, sorted by omega, shapes scaled, modal masses."""
     slopes, nv = slopes_of(plant), plant.nv
     values, vectors = motions.values.copy(), motions.vectors.T

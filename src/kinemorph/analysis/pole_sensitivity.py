@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.analysis.eigenproblems import Complex
 from kinemorph.analysis.linearization import Model
-from kinemorph.analysis.modes import Complex, Poles, poles
+from kinemorph.analysis.modes import Poles, poles
 from kinemorph.analysis.sensitivity import named_units, with_parameters
 from kinemorph.analysis.slopes import Array, Blocks, Point, Slopes, of_robot, point_of, regular_solve, slopes_of
 from kinemorph.codegen.compile import build

@@ -1,12 +1,7 @@
-"""How a motion, or a pole, changes with parameters, inputs and the initial state: exact derivatives.
+"""How a motion changes with parameters, inputs and the initial state: exact derivatives.
 
-The derivative S = ds/dp of a state, in the tangent space at the state itself, obeys the variational equation
-
-    dS/dt = A S + df/dp,    A = d rate/ds + the turning of the tangent space
-
-and is integrated along with the motion, as further states of the plant, by any method and under the same error control.
-Where the base of the local coordinates moves along with the motion, a displacement w of a joint with several axes
-turns as well: with  rate_w(w, v) = v + Gamma(w, v) + ...  it moves by  dv + Gamma(w, v) - Gamma(v, w).
+Derivatives of a state are integrated along with the motion, as further states of the plant (`variations`), by any
+method and under the same error control. Those of poles are in `pole_sensitivity`.
 """
 
 from __future__ import annotations
@@ -17,21 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import is_zero
 from kinemorph.analysis.linearization import Model
 from kinemorph.analysis.slopes import Array, listed, of_robot, slopes_of
+from kinemorph.analysis.variations import varied
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_mean
 from kinemorph.model.robot import Robot
-from kinemorph.plants import Column, Law, Plant
+from kinemorph.plants import Law, Plant
 from kinemorph.plants import plant as as_plant
-from kinemorph.simulation.methods import DEFAULT
+from kinemorph.simulation.methods import DEFAULT, method_named
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.trajectory import Trajectory
-
-LEVEL = 0  # of the dual numbers here, below those that laws and mechanics open inside
-SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates turn as they move
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +109,18 @@ def sensitivities(
     The other arguments are those of `simulate`; tolerances hold for the derivatives, too. What a parameter changes is
     the motion from the same initial state.
     """
+    if method_named(method).name == "variational":
+        raise UnsupportedError(
+            "sensitivities: the variational method starts from a Lagrangian, which derivatives of a state do not have. "
+            "Use 'dop853', or 'leapfrog' with a step."
+        )
     plant, names = with_parameters(model, parameters, forces, locked)
     first = _initial_names(plant, initial)
     if not names and not first:
         raise UnsupportedError("sensitivities: name at least one of `parameters` or `initial`.")
     _check_loops(plant, names, first, q, p)
     seeds = _seeds(plant, first)
-    wide = _varied(plant, names, len(first))
+    wide = varied(plant, names, len(first))
     x0 = plant.initial("x", x)
     S0 = np.zeros((len(names) + len(first), plant.ns))
     S0[len(names) :] = seeds
@@ -214,80 +210,6 @@ def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: 
                     f"parameter '{column.name}' opens a loop of robot '{plant.name}': the initial state would have to "
                     "change with it. Ask for masses and other parameters that leave loops closed."
                 )
-
-
-# ── the wider plant ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
-    """The plant with the derivatives of its state as further states, those by one quantity after the other."""
-    nv, nx, ns = plant.nv, plant.nx, plant.ns
-    count = len(names) + initial
-    p_names = [column.name for column in plant.p]
-    turns = any(place.kind in SEVERAL_AXES for place in plant.manifold)
-
-    def direction(k: int, group: str, size: int) -> list[float]:
-        """How quantity k changes a group of inputs."""
-        unit = [0.0] * size
-        if k < len(names):
-            if group == "u" and names[k].startswith("u."):
-                unit[plant.index("u", names[k][2:])] = 1.0
-            elif group == "p" and names[k] in p_names:
-                unit[p_names.index(names[k])] = 1.0
-        return unit
-
-    def variations(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        own, rest = s[:ns], s[ns:]
-        q = plant._place(base, own, finished=False)
-        still, v = [0.0] * nv, own[nv : 2 * nv]
-        rates: list[Any] = []
-        for k in range(count):
-            S = rest[k * ns : (k + 1) * ns]
-            moved = _dual([*still, *own[nv:]], S)
-            inputs = (_dual(values, direction(k, group, len(values))) for group, values in (("u", u), ("p", p)))
-            found = [_tangent(entry) for entry in plant._rate(t, q, moved, m, *inputs)]
-            if turns:
-                along = [*_dual(still, v), *S[:nv], *own[2 * nv :]]
-                turned = plant._rate(t, q, along, m, u, p)[:nv]
-                found[:nv] = [one - _tangent(entry) for one, entry in zip(found[:nv], turned, strict=True)]
-            rates += found
-        return rates
-
-    def rate(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        return [*plant._rate(t, base, s[:ns], m, u, p), *variations(t, base, s, m, u, p)]
-
-    def residual(t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        n = nv + nx
-        left = plant._residual(t, base, s[:ns], z[:n], m, u, p)
-        return [*left, *(one - other for one, other in zip(z[n:], variations(t, base, s, m, u, p), strict=True))]
-
-    def place(base: Any, s: Any, *, finished: bool = True) -> Any:
-        return plant._place(base, s[:ns], finished=finished)
-
-    labels = [*names, *(f"initial {k}" for k in range(initial))]
-    entries = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
-    columns = tuple(Column(f"d {entry} / d {label}") for label in labels for entry in entries)
-    begun = {**plant.start, "x": (*plant.start["x"], *(0.0,) * len(columns))}
-    return replace(
-        plant,
-        name=f"{plant.name} with sensitivities",
-        x=(*plant.x, *columns),
-        start=begun,
-        outputs={},
-        output_units={},
-        _rate=rate,
-        _residual=residual,
-        _place=place,
-        _efforts=None,
-    )
-
-
-def _dual(values: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-    return [x if is_zero(dx) else Dual(x, dx, level=LEVEL) for x, dx in zip(values, tangents, strict=True)]
-
-
-def _tangent(x: Any) -> Any:
-    return x.tangent if isinstance(x, Dual) and x.level == LEVEL else 0.0
 
 
 def _result(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:

@@ -121,6 +121,10 @@ class Slopes:
         self.plant = plant
         self.n = plant.nv + plant.nx
 
+    def check_laws(self) -> None:
+        """Traces the equations: a law that is wrong says so here, by an exception."""
+        assert self.plant.residual.outputs
+
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinemorph.analysis.eigenproblems import SYMMETRIC
 from kinemorph.analysis.linearization import linearize
-from kinemorph.analysis.modes import SYMMETRIC, Poles, poles
+from kinemorph.analysis.modes import Poles, poles
 from kinemorph.analysis.slopes import Point
 from kinemorph.errors import KinemorphError
 from kinemorph.plants import Plant
