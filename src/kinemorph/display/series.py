@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ CLEAR = 8  # lines that share an axis and are told apart by color
 MANY = 12  # columns of q from which on velocities are shown only when they are asked for
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s²": "deg/s²"}
 BALANCE = "energy.balance"  # some 1e-12 of the others, so it has a block of its own
+FLOWS = ("energy.supplied", "energy.dissipated")
 NUMBERED = re.compile(r"^(.*?)(\d+)$")
 
 
@@ -77,6 +77,8 @@ def chosen(trajectory: Trajectory, wanted: Sequence[str]) -> list[Column]:
                 "or a pattern such as 'q.*'."
             )
         found |= {name: known[name] for name in hits}
+    if not wanted:  # energies that nothing supplies or dissipates tell nothing
+        found = {name: column for name, column in found.items() if name not in FLOWS or values(trajectory, name).any()}
     return list(found.values())
 
 
@@ -106,10 +108,10 @@ def _defaults(trajectory: Trajectory, known: dict[str, Column]) -> list[str]:
 # ── putting together ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def blocks(trajectory: Trajectory, columns: Sequence[Column]) -> list[Block]:
-    """Blocks of columns that share group and unit, in the order in which they are first named."""
+def chosen_blocks(trajectory: Trajectory, wanted: Sequence[str]) -> list[Block]:
+    """Blocks of the chosen columns that share group and unit, in the order in which they are first named."""
     parts: dict[tuple[str, str], list[str]] = {}
-    for column in columns:
+    for column in chosen(trajectory, wanted):
         group = "energy balance" if column.name == BALANCE else group_of(trajectory, column.name)
         parts.setdefault((group, column.unit), []).append(column.name)
     return [Block(group, unit, _families(names)) for (group, unit), names in parts.items()]
@@ -122,7 +124,7 @@ def _families(names: Sequence[str]) -> tuple[Family, ...]:
         return (single,)
     words: dict[str, list[int]] = {}
     for place, label in enumerate(labels):
-        words.setdefault(re.split(r"[_.]", label)[0], []).append(place)
+        words.setdefault(label.partition("." if "." in label else "_")[0], []).append(place)
     alone = [places[0] for places in words.values() if len(places) == 1]
     families = [_family(word, places, names, labels) for word, places in words.items() if len(places) > 1]
     if len(families) < 2:
@@ -159,4 +161,3 @@ def values(trajectory: Trajectory, name: str) -> Array:
     return found
 
 
-Colors = Callable[[int], Any]
