@@ -112,9 +112,7 @@ def _rows(block: Block, difference: bool) -> list[Row]:
         shared = len(_all_labels(block)) <= len(LINES)
         cells = 3 if shared else 2
         parts = [block.families[k : k + cells] for k in range(0, len(block.families), cells)]
-        made += [
-            Row(block, part, cells, SMALL, shared, part is parts[0], part is parts[-1], differs) for part in parts
-        ]
+        made += [Row(block, part, cells, SMALL, shared, part is parts[0], part is parts[-1], differs) for part in parts]
     return made
 
 

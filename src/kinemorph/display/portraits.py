@@ -33,7 +33,7 @@ def phase_portrait(
 ) -> Figure:
     """Velocity over position of one coordinate, of one run or several; a ring where each begins, a dot where it ends.
 
-    `joint`     the name of a coordinate with a velocity of its own ("elbow" or "q.elbow"); the first where none is named
+    `joint`     a coordinate with a velocity of its own, "elbow" or "q.elbow"; the first where none is named
     `compare`   further runs, {"from rest": other} or a list
     `wrap`      angles between -180 and 180 degrees
     """
@@ -106,6 +106,6 @@ def _add_arrows(axes: Any, q: Array, v: Array, color: str) -> None:
         return
     for share in (np.arange(ARROWS) + 0.5) / ARROWS:
         k = int(np.searchsorted(length, share * length[-1]))
-        if 0 < k and np.isfinite([q[k - 1], v[k - 1], q[k], v[k]]).all():
+        if k > 0 and np.isfinite([q[k - 1], v[k - 1], q[k], v[k]]).all():
             look = {"arrowstyle": "-|>", "color": color, "linewidth": 0.0, "mutation_scale": 12.0}
             axes.annotate("", (q[k], v[k]), (q[k - 1], v[k - 1]), arrowprops=look)

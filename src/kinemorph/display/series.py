@@ -2,7 +2,7 @@
 
 A column is named "q.elbow": the group before the dot, then the coordinate. Further states are group "x", outputs are
 group "y", both under their own names. A block holds the columns of one group with one unit, so that they may share an
-axis; one with too many for an axis falls into families by the first word of their names: leg1_hip, leg1_knee | leg2_hip.
+axis; one with too many for an axis falls into families by the first word of their names: leg1_hip, leg1_knee, ...
 """
 
 from __future__ import annotations
@@ -159,5 +159,3 @@ def values(trajectory: Trajectory, name: str) -> Array:
     """A column's samples, shape (n,)."""
     found: Array = np.asarray(trajectory[name], dtype=float)
     return found
-
-
