@@ -239,8 +239,8 @@ def _add_total(axes: Any, family: Family, run: Trajectory, number: int) -> None:
 
 def _apart(reference: Trajectory, run: Trajectory, name: str) -> tuple[Array, Array]:
     """(times, |difference|) at the times that two runs share."""
-    times = [np.round(np.asarray(one["t"], dtype=float), 9) for one in (reference, run)]
-    common, here, there = np.intersect1d(*times, return_indices=True)
+    t, other = (np.round(np.asarray(one["t"], dtype=float), 9) for one in (reference, run))
+    common, here, there = np.intersect1d(t, other, return_indices=True)
     if len(common) < 2:
         raise UnsupportedError(
             "the runs share no sample times, so there is no difference to show. Give both the same `sample`."

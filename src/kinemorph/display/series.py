@@ -19,7 +19,7 @@ from kinemorph.errors import UnsupportedError, did_you_mean
 from kinemorph.plants import Column
 from kinemorph.simulation.trajectory import Trajectory
 
-GROUPS = ("q", "v", "a", "u", "tau", "energy")  # before the dot; besides, "x" and "y" by their members
+GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # before the dot, or found by their members
 CLEAR = 8  # lines that share an axis and are told apart by color
 MANY = 12  # columns of q from which on velocities are shown only when they are asked for
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s²": "deg/s²"}
@@ -70,11 +70,10 @@ def chosen(trajectory: Trajectory, wanted: Sequence[str]) -> list[Column]:
     for wish in wanted or _defaults(trajectory, known):
         hits = _meant(trajectory, known, wish)
         if not hits:
-            listed = ", ".join(dict.fromkeys(group_of(trajectory, name) for name in known))
-            hint = did_you_mean(wish, [*known, *GROUPS])
+            groups = ", ".join(dict.fromkeys(group_of(trajectory, name) for name in known))
             raise UnsupportedError(
-                f"the run has no column '{wish}'.{hint} Name one such as '{next(iter(known), 't')}', a group ({listed}) "
-                "or a pattern such as 'q.*'."
+                f"the run has no column '{wish}'.{did_you_mean(wish, [*known, *GROUPS])} Name a column such as "
+                f"'{next(iter(known), 't')}', a group ({groups}) or a pattern such as 'q.*'."
             )
         found |= {name: known[name] for name in hits}
     if not wanted:  # energies that nothing supplies or dissipates tell nothing
