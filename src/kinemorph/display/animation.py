@@ -1,4 +1,4 @@
-"""A run as a moving picture: the robot where it was, at the speed at which it moved, or slower or faster."""
+"""Moving pictures of a run, at the speed of life or slower or faster, and of the mode shapes of a robot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from kinemorph.analysis.modes import Poles
 from kinemorph.display.flipbooks import Book, Progress, frame_time, gif_path, write_gif
+from kinemorph.display.mode_pictures import bent, mode_caption
 from kinemorph.display.puppets import Poses, Puppet, extent_of, fitting_lens
 from kinemorph.display.solids import Array
 from kinemorph.errors import UnsupportedError
@@ -82,4 +84,37 @@ def _frame_times(trajectory: Trajectory, step: float) -> Array:
         raise UnsupportedError(
             f"{count:,} frames would be painted, at most {MOST_FRAMES:,} make sense. Lower fps or raise speed."
         )
-    return np.minimum(first + step * np.arange(count), last)
+    times: Array = np.minimum(first + step * np.arange(count), last)
+    return times
+
+
+def animate_mode(
+    poles: Poles,
+    number: int,
+    path: Path | str = "mode.gif",
+    *,
+    fps: float = 25.0,
+    seconds: float = 2.0,
+    view: tuple[float, float] | None = None,
+    size: float = SIZE,
+    progress: Progress | None = None,
+) -> Path:
+    """Writes one mode shape as an animated gif that swings on and on, one period in so many `seconds`.
+
+    `number` counts from 1, as in the table of poles. Growth and decay are not shown.
+    """
+    path = gif_path(path)
+    robot = poles.plant.robot
+    if robot is None:
+        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw.")
+    if not 1 <= number <= len(poles):
+        raise UnsupportedError(f"there is no mode {number}; expected a number from 1 to {len(poles)}.")
+    if not 0.0 < seconds < np.inf:
+        raise UnsupportedError(f"seconds is {seconds:g}; expected a time above 0 for one period.")
+    period = frame_time(fps)
+    count = max(4, round(seconds / period))
+    phases = 2.0 * np.pi * np.arange(count) / count
+    poses = Poses(robot, bent(poles, number, [float(phase) for phase in phases]))
+    texts = [f"mode {mode_caption(poles, number)}"] * count
+    book = Book(Puppet(robot, extent_of(robot, poses)), poses, texts, robot.name.replace("_", " "))
+    return write_gif(book, path, fitting_lens(poses, view), period=period, size=size, progress=progress)

@@ -60,8 +60,10 @@ def write_gif(
         frames.append(easel.frame(number))
         if progress:
             progress(number + 1, book.poses.count)
+    from PIL.Image import Dither
+
     palette = _palette(frames)
-    small = [frame.quantize(palette=palette, dither=0) for frame in frames]
+    small = [frame.quantize(palette=palette, dither=Dither.NONE) for frame in frames]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         timing: dict[str, Any] = {"duration": round(1000.0 * period), "loop": 0}
@@ -113,8 +115,8 @@ class Easel:
             self._add_grid(low, high)
         self.figure.text(0.02, 1.0 - 0.09 / self.figure.get_figheight(), book.title, fontsize=9, color=INK, va="top")
         kept: dict[str, Any] = {"closed": True, "animated": True}
-        self.shadow = PolyCollection([], facecolors=SHADOW, edgecolors=SHADOW, linewidths=0.4, zorder=1, **kept)
-        self.robot = PolyCollection([], linewidths=0.3, zorder=3, **kept)
+        self.shadow: Any = PolyCollection([], facecolors=SHADOW, edgecolors=SHADOW, linewidths=0.4, zorder=1, **kept)
+        self.robot: Any = PolyCollection([], linewidths=0.3, zorder=3, **kept)
         self.trace = LineCollection([], linewidths=1.3, zorder=4, animated=True)
         for artist in (self.shadow, self.robot, self.trace):
             self.axes.add_collection(artist, autolim=False)
