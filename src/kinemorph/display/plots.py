@@ -204,10 +204,10 @@ def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float)
             seen.append(factor * y)
         if row.block.group == "energy" and not row.difference:
             _add_total(axes, family, run, number)
-    if row.difference:
+    if row.difference and any((y > 0.0).any() for y in seen):
         axes.set_yscale("log", nonpositive="mask")
-        if not any((y > 0.0).any() for y in seen):
-            axes.text(0.5, 0.5, "no difference", transform=axes.transAxes, ha="center", fontsize=9, color=PALE)
+    elif row.difference:
+        axes.text(0.5, 0.5, "no difference", transform=axes.transAxes, ha="center", fontsize=9, color=PALE)
     elif not all(run.outcome.ok for run in runs.values()):
         _limit(axes, np.concatenate(seen))
 

@@ -65,7 +65,12 @@ def phase_portrait(
     if len(runs) == 1:
         figure.text(0.14, 1.0 - 0.54 / height, run_caption(trajectory), fontsize=8, color=PALE, va="center")
     else:
-        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.13, 1.0 - 0.42 / height), "ncols": 4, "borderaxespad": 0.0}
+        place: dict[str, Any] = {
+            "loc": "upper left",
+            "bbox_to_anchor": (0.13, 1.0 - 0.42 / height),
+            "ncols": 4,
+            "borderaxespad": 0.0,
+        }
         lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
         figure.legend(handles=lines, fontsize=8, frameon=False, handlelength=2.6, labelcolor=INK, **place)
     for k, line in enumerate(failures):

@@ -19,6 +19,7 @@ STYLES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))  
 WIDTHS = (1.4, 1.7, 1.9, 1.5)
 MISSING = 0.3  # how much of what a failed run did not reach is shown, beside what it did
 ENDINGS = {
+    "unfinished": "unfinished",
     "finished": "finished",
     "stopped": "stopped",
     "rest": "came to rest",
@@ -91,7 +92,7 @@ def run_caption(trajectory: Trajectory) -> str:
         steps = f"rtol {np.format_float_scientific(settings['rtol'], trim='-', exp_digits=1)}"
     else:
         steps = ""
-    ended = "" if outcome.kind == "finished" else f"{ENDINGS[outcome.kind]} at t = {outcome.t:.4g} s"
+    ended = "" if outcome.kind == "finished" else f"{ENDINGS.get(outcome.kind, outcome.kind)} at t = {outcome.t:.4g} s"
     if not outcome.ok and settings.get("until"):
         ended += f" of {settings['until']:g} s"
     parts = [statistics.method, steps, f"{statistics.accepted:,} steps" if statistics.accepted else "", ended]
