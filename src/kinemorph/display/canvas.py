@@ -5,6 +5,7 @@ The palette is shared by all pictures: what has one color in the drawing of a ro
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,19 @@ def plain_axes(axes: Any) -> None:
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=8, colors=PALE, labelcolor=INK, length=2.5)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+
+
+def factor_out(axes: Any) -> None:
+    """Moves a power of ten of very small or large figures into the name of a y axis: energy [10⁻⁸ J]."""
+    from matplotlib.ticker import FuncFormatter
+
+    largest = max(map(abs, axes.get_ylim()))
+    power = math.floor(math.log10(largest)) if 0.0 < largest < math.inf else 0
+    if axes.get_yscale() != "linear" or -4 < power < 5:
+        return
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y / 10.0**power:g}".replace("-", "\N{MINUS SIGN}")))
+    written = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    axes.set_ylabel(axes.get_ylabel().replace("[", f"[10{written} "))
 
 
 def units_of(unit: str) -> str:

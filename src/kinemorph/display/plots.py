@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinemorph.display import series
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, plain_axes, save, units_of
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, factor_out, plain_axes, save, units_of
 from kinemorph.display.event_marks import Mark, event_marks, name_events, show_events
 from kinemorph.display.runs import Compared, Runs, failure_lines, line_style, named_runs, run_caption, show_ends
 from kinemorph.display.series import Block, Family
@@ -36,6 +36,7 @@ SHADES = (0.0, 0.86)  # of the scale of colors for counted joints; its yellow en
 MOST_NAMES = 12  # in one legend
 LONGEST_NAME = 20  # letters
 RUNS_ABREAST = 4  # names of runs in a line
+GROWN = 10.0  # what grows beyond so many times its first values is cut off where a run failed
 TOTAL = "total"
 
 
@@ -209,7 +210,7 @@ def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float)
     elif row.difference:
         axes.text(0.5, 0.5, "no difference", transform=axes.transAxes, ha="center", fontsize=9, color=PALE)
     elif not all(run.outcome.ok for run in runs.values()):
-        _limit(axes, np.concatenate(seen))
+        _limit(axes, seen)
 
 
 def _by_run(row: Row, runs: Runs) -> bool:
@@ -248,13 +249,15 @@ def _apart(reference: Trajectory, run: Trajectory, name: str) -> tuple[Array, Ar
     return common, np.abs(series.values(run, name)[there] - series.values(reference, name)[here])
 
 
-def _limit(axes: Any, values: Array) -> None:
-    """Keeps the last values of a run that failed from pressing everything before into a line."""
-    finite = values[np.isfinite(values)]
-    low, high = np.quantile(finite, [0.05, 0.95]) if len(finite) else (0.0, 0.0)
-    span = max(float(high - low), 1e-12)
-    if len(finite) and np.ptp(finite) > 20.0 * span:
-        axes.set_ylim(low - 0.6 * span, high + 0.6 * span)
+def _limit(axes: Any, seen: Sequence[Array]) -> None:
+    """Keeps a run that failed, and grew without end, from pressing everything before into a line."""
+    early = [np.abs(y[: max(5, len(y) // 4)]) for y in seen if len(y)]
+    usual = GROWN * max((float(y[np.isfinite(y)].max(initial=0.0)) for y in early), default=0.0)
+    values = np.concatenate(seen)
+    kept = values[np.abs(values) <= usual]  # not a number is not kept either
+    if len(kept) and len(kept) < np.isfinite(values).sum():
+        low, high = float(kept.min()), float(kept.max())
+        axes.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
 
 
 # ── the head ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -265,6 +268,7 @@ def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> 
     for axes in figure.axes:
         show_ends(axes, runs)
         show_events(axes, marks)
+        factor_out(axes)
     name_events(figure.axes[0], marks, WIDTH - LEFT - right, LEADING)
 
 
