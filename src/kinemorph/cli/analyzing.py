@@ -43,7 +43,7 @@ def analyze(
         list[str] | None, typer.Option(metavar="JOINT", help="A joint that stays. May be repeated.")
     ] = None,
     stable: Annotated[bool, typer.Option("--stable", metavar="", help="Seek a stable equilibrium.")] = False,
-    window: Annotated[str | None, typer.Option(metavar="LOW:HIGH", help="Only frequencies between these [Hz].")] = None,
+    window: Annotated[str | None, typer.Option(metavar="LOW:HIGH", help="Only frequencies between these, in Hz.")] = None,
     count: Annotated[int, typer.Option(min=1, max=12, help="Modes to show.")] = COUNT,
     plot: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a picture: .png, .svg or .pdf.")] = None,
     animate: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a moving mode: .gif.")] = None,
@@ -69,6 +69,8 @@ def analyze(
     else:
         with working(f"linearizing {model.name}"):
             found = _poles(model, guess, speeds, chosen, band)
+        if not len(found):
+            say(f"note: no pole of {model.name} has a frequency within --window {window}")
         well, files = True, _drawn(found, what, count, plot, animate, mode or 1)
         data = run_summaries.poles_summary(found, count if what is Analysis.modes else None)
         tables = run_tables.poles_tables if what is Analysis.poles else run_tables.modes_tables

@@ -22,6 +22,7 @@ from kinemorph.errors import KinemorphError, ModelError, did_you_mean
 from kinemorph.model.library import LIBRARY
 
 WELL, FAILED, BAD_INPUT, OUR_MISTAKE, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
+VERBS = ("info", "derive", "verify", "simulate", "analyze", "show", "doctor", "demo", "bench")
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
     *(MemoryError, OSError, RuntimeError, TypeError, ValueError),
@@ -42,12 +43,17 @@ class Verbs(TyperGroup):
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "kinemorph"
             # enums are checked by more than one parser; some put their own words before the sentence
-            text = message.format_message().replace("Value error, ", "").rstrip(".")
+            text = " ".join(message.format_message().split()).replace("Value error, ", "").rstrip(".")
             print(f"error: {text}. See `{path} --help`.", file=sys.stderr)
             sys.exit(BAD_INPUT)
         except typer.Abort:
             sys.exit(INTERRUPTED)
         sys.exit(code if isinstance(code, int) else WELL)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The verbs in the order in which one meets them."""
+        known = super().list_commands(ctx)
+        return [*(verb for verb in VERBS if verb in known), *(verb for verb in known if verb not in VERBS)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a verb; an unknown one is answered with the nearest that exists."""

@@ -178,8 +178,8 @@ def demo(
     from kinemorph.display import showcase, tables
 
     model = choose(robot)
-    with working(f"deriving {model.name}") as say:
-        data = showcase.showcase(model, output, say)
+    with working(f"deriving {model.name}") as tell:
+        data = showcase.showcase(model, output, tell)
     put(data, as_json, tables.demo_tables)
     raise typer.Exit(WELL if data["passed"] else FAILED)
 
@@ -218,8 +218,8 @@ def bench(
         raise KinemorphError("--compile and --growth are two tables. Ask for one at a time.")
     table: running.TableName = "compile" if compile_times else "growth" if growth else "speed"
     chosen = running.chosen(table, robot, algorithm, mode, quick=quick, file=robots)
-    with working("measuring") as say:
-        report = running.measured(chosen, say=say, note=lambda message: say(f"note: {message}"))
+    with working("measuring") as tell:
+        report = running.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))
     if markdown:
         out(report.as_page())
     else:

@@ -37,12 +37,12 @@ def _print_methods(wanted: bool) -> None:
 @app.command()
 def simulate(
     robot: RobotName,
-    time: Annotated[float | None, typer.Option(help="Simulated time [s].", show_default="10")] = None,
+    time: Annotated[float | None, typer.Option(help="Simulated time in seconds.", show_default="10")] = None,
     method: Annotated[str, typer.Option(help="Integrator by name; see --methods.")] = "dop853",
-    step: Annotated[float | None, typer.Option(help="Equal steps of this size [s].", show_default=False)] = None,
+    step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.", show_default=False)] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-8")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-10")] = None,
-    sample: Annotated[float | None, typer.Option(help="Time between stored states [s].", show_default="0.01")] = None,
+    sample: Annotated[float | None, typer.Option(help="Time between stored states in seconds.", show_default="0.01")] = None,
     q: Annotated[str | None, typer.Option(metavar="VALUES", help=Q_HELP, show_default=False)] = None,
     v: Annotated[str | None, typer.Option(metavar="VALUES", help="Velocities at the start, likewise.")] = None,
     lock: Annotated[
@@ -75,12 +75,11 @@ def simulate(
         raise KinemorphError("--step makes steps equal, --rtol and --atol let them vary. Give one or the other.")
     pictures = Pictures(plot, columns, degrees, animate, speed)
     place, note = reading.start(model, reading.values(q, "--q"), speeds := reading.values(v, "--v"))
-    if note:
-        say(f"note: {model.name} {note}")
+    notes = [f"{model.name} {note}"] if note else []
     until = time
     if time is None and reading.is_free(model):
         until = reading.FREE_TIME
-        say(f"note: nothing holds {model.name}, so it is watched for {until:g} s; --time chooses another time")
+        notes.append(f"nothing holds {model.name}, so it is watched for {until:g} s; --time chooses another time")
     options: dict[str, Any] = {"step": step, "rtol": rtol, "atol": atol, "sample": sample}
     with _storage_told(), _advancing(model.name, until or 10.0) as progress:
         trajectory = run(
@@ -97,7 +96,7 @@ def simulate(
         )
     data = run_summaries.run_summary(trajectory)
     data["files"] = _wrote([save] if save else [], pictures.write(trajectory))
-    for line in run_summaries.cautions(trajectory):
+    for line in [*notes, *run_summaries.cautions(trajectory)]:
         say(f"note: {line}")
     put(data, as_json, run_tables.run_tables)
     raise typer.Exit(_code(trajectory))
