@@ -43,7 +43,9 @@ def analyze(
         list[str] | None, typer.Option(metavar="JOINT", help="A joint that stays. May be repeated.")
     ] = None,
     stable: Annotated[bool, typer.Option("--stable", metavar="", help="Seek a stable equilibrium.")] = False,
-    window: Annotated[str | None, typer.Option(metavar="LOW:HIGH", help="Only frequencies between these, in Hz.")] = None,
+    window: Annotated[
+        str | None, typer.Option(metavar="LOW:HIGH", help="Only frequencies between these, in Hz.")
+    ] = None,
     count: Annotated[int, typer.Option(min=1, max=12, help="Modes to show.")] = COUNT,
     plot: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a picture: .png, .svg or .pdf.")] = None,
     animate: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a moving mode: .gif.")] = None,

@@ -42,7 +42,9 @@ def simulate(
     step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.", show_default=False)] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-8")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-10")] = None,
-    sample: Annotated[float | None, typer.Option(help="Time between stored states in seconds.", show_default="0.01")] = None,
+    sample: Annotated[
+        float | None, typer.Option(help="Time between stored states in seconds.", show_default="0.01")
+    ] = None,
     q: Annotated[str | None, typer.Option(metavar="VALUES", help=Q_HELP, show_default=False)] = None,
     v: Annotated[str | None, typer.Option(metavar="VALUES", help="Velocities at the start, likewise.")] = None,
     lock: Annotated[
