@@ -134,14 +134,10 @@ def show(
         raise KinemorphError("--compare puts runs into one plot. Give --plot as well.")
     if difference and not compare:
         raise KinemorphError("--difference needs a second run. Give it with --compare.")
-    if speed is not None and animate is None:
-        raise KinemorphError("--speed is that of --animate. Give --animate as well.")
     trajectory = load_trajectory(result)
     others = {path.stem: load_trajectory(path) for path in compare or []}
-    pictures = Pictures(
-        *(plot, columns, degrees, animate, speed), alone=True, compare=others, difference=difference, phase=phase,
-        joint=joint,
-    )  # fmt: skip
+    wanted: dict[str, Any] = {"name": result.stem, "difference": difference, "phase": phase, "joint": joint}
+    pictures = Pictures(plot, columns, degrees, animate, speed, alone=True, compare=others, **wanted)
     if animate is not None:
         trajectory = load_trajectory(result, _known_robot(trajectory, robot))
     elif robot is not None:
@@ -194,6 +190,7 @@ class Pictures:
         *,
         alone: bool = False,
         compare: dict[str, Trajectory] | None = None,
+        name: str | None = None,
         difference: bool = False,
         phase: Path | None = None,
         joint: str | None = None,
@@ -208,8 +205,8 @@ class Pictures:
         self.plot, self.phase = reading.picture(plot, "--plot"), reading.picture(phase, "--phase")
         self.animate = reading.picture(animate, "--animate", (".gif",))
         self.names = [name.strip() for name in (columns or "").split(",") if name.strip()]
-        self.degrees, self.speed, self.joint = degrees, speed or 1.0, joint
-        self.compare, self.difference = compare or None, difference
+        self.speed, self.joint, self.difference = speed or 1.0, joint, difference
+        self.common: dict[str, Any] = {"degrees": degrees, "compare": compare or None, "name": name}
 
     def write(self, trajectory: Trajectory) -> list[Path]:
         """Draws and writes them."""
@@ -218,13 +215,12 @@ class Pictures:
             from kinemorph.display.plots import plot
 
             with working("plotting"):
-                compared: dict[str, Any] = {"compare": self.compare, "difference": self.difference}
-                plot(trajectory, *self.names, degrees=self.degrees, path=self.plot, **compared)
+                plot(trajectory, *self.names, difference=self.difference, path=self.plot, **self.common)
             made.append(self.plot)
         if self.phase is not None:
             from kinemorph.display.portraits import phase_portrait
 
-            phase_portrait(trajectory, self.joint, compare=self.compare, degrees=self.degrees, path=self.phase)
+            phase_portrait(trajectory, self.joint, path=self.phase, **self.common)
             made.append(self.phase)
         if self.animate is not None:
             from kinemorph.display.animation import animate

@@ -58,6 +58,7 @@ def plot(
     trajectory: Trajectory,
     *columns: str,
     compare: Compared = None,
+    name: str | None = None,
     difference: bool = False,
     degrees: bool = False,
     title: str | None = None,
@@ -68,13 +69,14 @@ def plot(
     `columns`      by name ("q.elbow"), group ("q", "v", "a", "u", "tau", "x", "y", "energy") or pattern ("q.leg1*");
                    where none is named, what tells most: q, v, further states, energies
     `compare`      further runs of the same system: by name, {"rk4": other}, or in a list
+    `name`         of this run among others; its method by default
     `difference`   also how far each of them is from the first, on a logarithmic scale, at the times they share
     `degrees`      angles in degrees
     `path`         also write it there, as .png, .svg or .pdf
 
     Returns a Matplotlib Figure that belongs to no window.
     """
-    runs = named_runs(trajectory, compare)
+    runs = named_runs(trajectory, compare, name)
     if difference and len(runs) < 2:
         raise UnsupportedError("a difference needs a second run. Give it with compare=.")
     rows = [row for block in series.chosen_blocks(trajectory, columns) for row in _rows(block, difference)]
@@ -265,6 +267,10 @@ def _limit(axes: Any, seen: Sequence[Array]) -> None:
 
 def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> None:
     """Ends and events on all axes, the names of events above the first."""
+    from matplotlib.ticker import MaxNLocator
+
+    small = min(axes.get_position().width for axes in figure.axes) < 0.5
+    figure.axes[0].xaxis.set_major_locator(MaxNLocator(nbins=4 if small else 8, steps=[1, 2, 2.5, 5, 10]))
     for axes in figure.axes:
         show_ends(axes, runs)
         show_events(axes, marks)

@@ -26,6 +26,7 @@ def phase_portrait(
     joint: str | None = None,
     *,
     compare: Compared = None,
+    name: str | None = None,
     wrap: bool = False,
     degrees: bool = False,
     title: str | None = None,
@@ -34,11 +35,11 @@ def phase_portrait(
     """Velocity over position of one coordinate, of one run or several; a ring where each begins, a dot where it ends.
 
     `joint`     a coordinate with a velocity of its own, "elbow" or "q.elbow"; the first where none is named
-    `compare`   further runs, {"from rest": other} or a list
+    `compare`   further runs, {"from rest": other} or a list; `name` is that of this run among them
     `wrap`      angles between -180 and 180 degrees
     """
-    name, unit, rate = _coordinate(trajectory, joint)
-    runs = named_runs(trajectory, compare)
+    which, unit, rate = _coordinate(trajectory, joint)
+    runs = named_runs(trajectory, compare, name)
     (q_unit, scale), (v_unit, v_scale) = series.scaled(unit, degrees), series.scaled(rate, degrees)
     failures = failure_lines(runs, 92)
     figure = blank(WIDTH, HEIGHT + 0.17 * len(failures))
@@ -48,7 +49,7 @@ def phase_portrait(
     plain_axes(axes)
     turn = 2.0 * np.pi * scale
     for number, (label, run) in enumerate(runs.items()):
-        q, v = scale * series.values(run, f"q.{name}"), v_scale * series.values(run, f"v.{name}")
+        q, v = scale * series.values(run, f"q.{which}"), v_scale * series.values(run, f"v.{which}")
         if wrap and unit == "rad":
             q, v = _wrapped(q, v, turn)
         color = LINES[number % len(LINES)]
@@ -57,10 +58,10 @@ def phase_portrait(
         axes.plot(q[:1], v[:1], "o", color=color, markerfacecolor="white", markersize=7, label="_start")
         ending = {"marker": "X", "color": FAILURE} if not run.outcome.ok else {"marker": "o", "color": color}
         axes.plot(q[-1:], v[-1:], markersize=6, linestyle="", label="_end", **ending)
-    axes.set_xlabel(f"q.{name} [{units_of(q_unit)}]", fontsize=9, color=INK)
-    axes.set_ylabel(f"v.{name} [{units_of(v_unit)}]", fontsize=9, color=INK)
+    axes.set_xlabel(f"q.{which} [{units_of(q_unit)}]", fontsize=9, color=INK)
+    axes.set_ylabel(f"v.{which} [{units_of(v_unit)}]", fontsize=9, color=INK)
     spoken = trajectory.segments[0].plant.name.replace("_", " ")
-    heading = f"{spoken}: phase portrait of {name}" if title is None else title
+    heading = f"{spoken}: phase portrait of {which}" if title is None else title
     figure.text(0.14, 1.0 - 0.3 / height, heading, fontsize=13, color=INK, va="center")
     if len(runs) == 1:
         figure.text(0.14, 1.0 - 0.54 / height, run_caption(trajectory), fontsize=8, color=PALE, va="center")

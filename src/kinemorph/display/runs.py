@@ -28,23 +28,24 @@ ENDINGS = {
 }
 
 
-def named_runs(trajectory: Trajectory, compare: Compared = None) -> dict[str, Trajectory]:
+def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | None = None) -> dict[str, Trajectory]:
     """The run and those it is compared with, by name. Runs without a name are called by their methods."""
+    own = trajectory.statistics.method if name is None else name
     if compare is None:
-        return {trajectory.statistics.method: trajectory}
+        return {own: trajectory}
     if isinstance(compare, Mapping):
         others = list(compare.items())
     else:
         listed = [compare] if isinstance(compare, Trajectory) else list(compare)
         others = [(run.statistics.method if isinstance(run, Trajectory) else repr(run), run) for run in listed]
-    for name, run in others:
+    for word, run in others:
         if not isinstance(run, Trajectory):
-            raise UnsupportedError(f"compare: {name} is a {type(run).__name__}; expected a Trajectory.")
+            raise UnsupportedError(f"compare: {word} is a {type(run).__name__}; expected a Trajectory.")
     named: dict[str, Trajectory] = {}
-    for name, run in [(trajectory.statistics.method, trajectory), *others]:
-        count, unique = 2, name
+    for word, run in [(own, trajectory), *others]:
+        count, unique = 2, word
         while unique in named:
-            unique, count = f"{name} ({count})", count + 1
+            unique, count = f"{word} ({count})", count + 1
         named[unique] = run
     return named
 
