@@ -15,7 +15,8 @@ from typer.testing import CliRunner, Result
 
 from kinemorph import __version__
 from kinemorph.analysis.verdict import Verification, judged
-from kinemorph.cli import Emit, app
+from kinemorph.cli import app
+from kinemorph.cli.modelling import Emit
 from kinemorph.codegen.compile import runnable_backends
 from kinemorph.display.emitting import FORMS
 from kinemorph.display.menu import FUNCTIONS
@@ -349,7 +350,7 @@ def test_an_interruption_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kinemorph.cli.choose", interrupted)
+    monkeypatch.setattr("kinemorph.cli.modelling.choose", interrupted)
     assert run("info", "puma").exit_code == 130
 
 
@@ -357,7 +358,7 @@ def test_a_mistake_of_ours_is_a_sentence_too(monkeypatch: pytest.MonkeyPatch) ->
     def broken(*args: object) -> None:
         raise ZeroDivisionError("of two numbers")
 
-    monkeypatch.setattr("kinemorph.cli.choose", broken)
+    monkeypatch.setattr("kinemorph.cli.modelling.choose", broken)
     monkeypatch.delenv("KINEMORPH_TRACEBACK", raising=False)
     result = run("info", "puma")
     assert result.exit_code == 70

@@ -5,8 +5,9 @@ The palette is shared by all pictures: what has one color in the drawing of a ro
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
@@ -30,6 +31,13 @@ INK = "#22262b"
 PALE = "#8a929c"
 GROUND = "#d5dae0"
 SHADOW = "#e4e8ec"
+FAILURE = "#b3261e"
+
+# lines in a plot, after Okabe and Ito (2008) and Tol (2021): the color-blind tell them apart as well
+LINES = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"),
+    *("#e69f00", "#332288", "#999933", "#882255", "#6b6b6b"),
+)
 
 
 def blank(width: float, height: float) -> Figure:
@@ -54,6 +62,36 @@ def save(figure: Figure, path: Path | str) -> Path:
     except ValueError as error:
         raise KinemorphError(f"cannot write '{path}': {error}. Use a name that ends in .png, .svg or .pdf.") from error
     return path
+
+
+def plain_axes(axes: Any) -> None:
+    """Axes as all plots have them: two sides, a faint grid, small figures."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(PALE)
+    axes.grid(True, color=SHADOW, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=8, colors=PALE, labelcolor=INK, length=2.5)
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+
+
+def factor_out(axes: Any) -> None:
+    """Moves a power of ten of very small or large figures into the name of a y axis: energy [10⁻⁸ J]."""
+    from matplotlib.ticker import FuncFormatter
+
+    largest = max(map(abs, axes.get_ylim()))
+    power = math.floor(math.log10(largest)) if 0.0 < largest < math.inf else 0
+    if axes.get_yscale() != "linear" or -4 < power < 5:
+        return
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y / 10.0**power:g}".replace("-", "\N{MINUS SIGN}")))
+    written = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    axes.set_ylabel(axes.get_ylabel().replace("[", f"[10{written} "))
+
+
+def units_of(unit: str) -> str:
+    """A unit as it stands on an axis: m/s², a dash where there is none."""
+    return unit.replace("^2", "²").replace("^3", "³") or "–"
 
 
 def legible(fill: RGB) -> str:

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act
 from kinemorph.display import outlines
-from kinemorph.display.canvas import INK, PALE, blank, depth_colors
-from kinemorph.display.solids import MESH_LIMIT, Array, facets, moved, normals, opacity
+from kinemorph.display.canvas import INK, PALE, blank
+from kinemorph.display.puppets import VIEW, Poses, Puppet, lit
+from kinemorph.display.solids import MESH_LIMIT, Array
 from kinemorph.display.stage import add_ground, place_camera, scene_box, set_axes
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.kinematics import forward_kinematics
@@ -24,14 +25,12 @@ from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, STEEL, Color, Mesh, Shape
+from kinemorph.model.shapes import Mesh
 from kinemorph.model.system import System, as_robot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LIGHT = np.array([0.35, -0.55, 0.76])  # toward the lamp
-AMBIENT = 0.52
 GHOST = 0.72  # how far a ghost fades toward white
 AXIS_COLORS = ("#d1495b", "#3a9d5d", "#2e6fbb")  # x, y, z
 JOINT_COLOR = LOOP_COLOR = "#b3261e"
@@ -46,7 +45,7 @@ def draw(
     frames: bool | Sequence[str] = False,
     ground: bool = True,
     title: str | None = None,
-    view: tuple[float, float] = (22.0, -58.0),
+    view: tuple[float, float] = VIEW,
     size: tuple[float, float] | None = None,
 ) -> Figure:
     """A picture of a robot at q, shape (nq,); the neutral configuration where none is given.
@@ -64,8 +63,11 @@ def draw(
     robot = as_robot(robot)
     poses = poses_at(robot, q)
     extent = outlines.extent(robot, poses)
-    surface, colors = _solids(robot, poses, extent)
-    pale = [_solids(robot, poses_at(robot, ghost), extent, fade=GHOST) for ghost in ghosts]
+    puppet, without_mounts = Puppet(robot, extent), Puppet(robot, extent, mounts=False)
+    surface = puppet.posed(Poses(robot, neutral(robot) if q is None else q), 0)
+    colors = lit(surface, puppet.colors)
+    placed = [without_mounts.posed(Poses(robot, ghost), 0) for ghost in ghosts]
+    pale = [(ghost, lit(ghost, without_mounts.colors, GHOST)) for ghost in placed]
     everything = np.concatenate([surface, *(ghost for ghost, _ in pale)])
 
     figure = blank(*(size or (7.0, 6.0)))
@@ -124,34 +126,7 @@ def skipped_meshes(robot: Robot) -> str:
     return f"not drawn, meshes of more than {MESH_LIMIT} faces: {listed}" if listed else ""
 
 
-# ── solids and light ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _solids(robot: Robot, poses: dict[str, Pose], extent: float, fade: float = 0.0) -> tuple[Array, Array]:
-    """All facets in the world, shape (n, 4, 3), and their lit colors, RGBA, shape (n, 4). Ghosts have no mounts."""
-    palette = depth_colors(robot)
-    made: list[tuple[Shape, Pose, Color]] = [
-        (shape, poses[body.name], palette[body.name] if shape.color[:3] == STEEL else shape.color)
-        for body in robot.bodies
-        for shape in outlines.shapes_of(robot, body, extent)
-    ]
-    if not fade:
-        made += [(shape, IDENTITY, GRAPHITE) for shape in outlines.mounts(robot, extent)]
-    surfaces, colors = [np.zeros((0, 4, 3))], [np.zeros((0, 4))]
-    for shape, pose, color in made:
-        surface = moved(facets(shape, 0.006 * extent), np.array(pose.R, dtype=float), np.array(pose.p, dtype=float))
-        surfaces.append(surface)
-        lit = _lit(surface, np.array(color[:3], dtype=float), fade)
-        colors.append(np.column_stack([lit, np.full(len(lit), opacity(shape))]))
-    return np.concatenate(surfaces), np.concatenate(colors)
-
-
-def _lit(surface: Array, color: Array, fade: float) -> Array:
-    """RGB per facet: ambient light, a lamp, a little gloss; faded toward white for ghosts."""
-    toward = np.clip(normals(surface) @ LIGHT, 0.0, 1.0)[:, None]
-    lit = color * (AMBIENT + (1.0 - AMBIENT) * toward) + 0.10 * toward**12
-    faded: Array = np.clip(lit + (1.0 - lit) * fade, 0.0, 1.0)
-    return faded
+# ── solids ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _add_solids(axes: Any, surface: Array, colors: Array) -> None:

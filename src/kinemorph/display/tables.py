@@ -55,7 +55,7 @@ def _table(*columns: str, title: str = "", right: Sequence[str] = ()) -> Table:
     return table
 
 
-def _pairs(rows: Iterable[tuple[str, Any]]) -> Table:
+def pairs(rows: Iterable[tuple[str, Any]]) -> Table:
     """Two columns: what, and its value."""
     from rich.table import Table
     from rich.text import Text
@@ -87,7 +87,7 @@ def robot_tables(data: Data) -> list[RenderableType]:
     """Sizes, joints, bodies, frames and parameters of a robot, and the conventions."""
     gravity = ", ".join(f"{value:g}" for value in data["gravity"])
     parts: list[RenderableType] = [
-        _pairs(
+        pairs(
             [
                 ("robot", data["robot"]),
                 ("degrees of freedom", _freedom(data)),
@@ -118,7 +118,7 @@ def robot_tables(data: Data) -> list[RenderableType]:
         for row in data["parameters"]:
             parameters.add_row(row["name"], f"{row['value']:g}", row["unit"])
         parts.append(parameters)
-    parts += ["conventions", _pairs((topic.replace("_", " "), text) for topic, text in data["conventions"].items())]
+    parts += ["conventions", pairs((topic.replace("_", " "), text) for topic, text in data["conventions"].items())]
     return parts
 
 
@@ -223,7 +223,7 @@ def environment_tables(data: Data) -> list[RenderableType]:
     for row in data["self_test"]:
         status = "passed" if row["passed"] else "failed"
         test.add_row(row["backend"], _mark(status), row["note"], f"{1e3 * row['seconds']:.0f} ms")
-    return [_pairs(found), extras, test]
+    return [pairs(found), extras, test]
 
 
 def _cache(data: Data) -> str:
@@ -241,13 +241,13 @@ def _megabytes(size: int) -> str:
 def cleared_tables(data: Data) -> list[RenderableType]:
     """What `doctor --clear-cache` did."""
     removed = f"{data['removed_files']} files, {_megabytes(data['removed_bytes'])}"
-    return [_pairs([("removed", removed), ("cache", _cache(data))])]
+    return [pairs([("removed", removed), ("cache", _cache(data))])]
 
 
 def demo_tables(data: Data) -> list[RenderableType]:
     """What `demo` did: functions, mass matrix, checks, files."""
     M = data["mass_matrix"]
-    figures = _pairs(
+    figures = pairs(
         [
             (
                 "mass matrix",
@@ -257,7 +257,7 @@ def demo_tables(data: Data) -> list[RenderableType]:
             ("time", f"{data['seconds']:.1f} s in all"),
         ]
     )
-    files = _pairs([("wrote" if i == 0 else "", name) for i, name in enumerate(data["files"])])
+    files = pairs([("wrote" if i == 0 else "", name) for i, name in enumerate(data["files"])])
     checks = check_tables(data["verification"])
     return [
         function_table(data["functions"], f"{data['robot']}: {data['nv']} degrees of freedom"),

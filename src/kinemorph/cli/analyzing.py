@@ -1,0 +1,170 @@
+"""The verb on small motions: analyze. It parses, calls, prints."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinemorph.cli import reading
+from kinemorph.cli.application import FAILED, WELL, Json, RobotName, app, put, say, working
+from kinemorph.cli.running import Q_HELP
+from kinemorph.errors import KinemorphError
+from kinemorph.model.library.choosing import choose
+from kinemorph.model.robot import Robot
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.modes import Poles
+
+COUNT = 6  # modes that are shown
+
+
+class Analysis(StrEnum):
+    """What `analyze` looks at."""
+
+    equilibrium = "equilibrium"
+    poles = "poles"
+    modes = "modes"
+
+
+@app.command()
+def analyze(
+    robot: RobotName,
+    what: Annotated[Analysis, typer.Argument(metavar="WHAT", help="equilibrium, poles or modes.")],
+    q: Annotated[str | None, typer.Option(metavar="VALUES", help=f"{Q_HELP} Of a search: its guess.")] = None,
+    v: Annotated[str | None, typer.Option(metavar="VALUES", help="Velocities, for poles and modes.")] = None,
+    torque: Annotated[
+        str | None, typer.Option("--torque", "--u", metavar="VALUES", help="Constant joint torques or forces.")
+    ] = None,
+    lock: Annotated[
+        list[str] | None, typer.Option(metavar="JOINT", help="A joint that stays. May be repeated.")
+    ] = None,
+    stable: Annotated[bool, typer.Option("--stable", metavar="", help="Seek a stable equilibrium.")] = False,
+    window: Annotated[
+        str | None, typer.Option(metavar="LOW:HIGH", help="Only frequencies between these, in Hz.")
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, max=12, help="Modes to show.")] = COUNT,
+    plot: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a picture: .png, .svg or .pdf.")] = None,
+    animate: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a moving mode: .gif.")] = None,
+    mode: Annotated[int | None, typer.Option(min=1, help="The mode that moves.", show_default="1")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Write the figures: .json; poles also .lst and .mod.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Where a robot is at rest, how it swings about there and how fast: equilibrium, poles, mode shapes."""
+    from kinemorph.display import run_summaries, run_tables
+
+    model = choose(robot)
+    chosen: dict[str, Any] = {"u": reading.values(torque, "--torque"), "locked": lock or ()}
+    _check(what, v=v, stable=stable, window=window, animate=animate, mode=mode)
+    reading.picture(plot, "--plot")
+    reading.picture(animate, "--animate", (".gif",))
+    band, guess, speeds = reading.window(window), reading.values(q, "--q"), reading.values(v, "--v")
+    _check_save(save, what)
+    if what is Analysis.equilibrium:
+        data, files, well = _equilibrium(model, guess, chosen, stable, plot)
+        tables = run_tables.equilibrium_tables
+    else:
+        with working(f"linearizing {model.name}"):
+            found = _poles(model, guess, speeds, chosen, band)
+        if not len(found):
+            say(f"note: no pole of {model.name} has a frequency within --window {window}")
+        well, files = True, _drawn(found, what, count, plot, animate, mode or 1)
+        data = run_summaries.poles_summary(found, count if what is Analysis.modes else None)
+        tables = run_tables.poles_tables if what is Analysis.poles else run_tables.modes_tables
+        if save is not None and save.suffix != ".json":
+            files += found.save(save)
+    if save is not None and save.suffix == ".json":
+        from kinemorph.display.emitting import write_text
+
+        write_text(save, json.dumps(data, indent=2, allow_nan=False) + "\n")
+        files.append(save)
+    data["files"] = [str(path) for path in files]
+    for path in files:
+        say(f"wrote {path}")
+    put(data, as_json, tables)
+    raise typer.Exit(WELL if well else FAILED)
+
+
+def _check(what: Analysis, **given: Any) -> None:
+    """Refuses options that would do nothing."""
+    means_nothing = {
+        Analysis.equilibrium: ("v", "window", "animate", "mode"),
+        Analysis.poles: ("stable", "animate", "mode"),
+        Analysis.modes: ("stable",),
+    }[what]
+    for name in means_nothing:
+        if given[name] not in (None, False):
+            raise KinemorphError(f"--{name} means nothing for '{what.value}'. Leave it out.")
+    if given["mode"] is not None and given["animate"] is None:
+        raise KinemorphError(f"--mode {given['mode']} says what --animate shows. Give --animate as well.")
+
+
+def _check_save(save: Path | None, what: Analysis) -> None:
+    known = (".json",) if what is Analysis.equilibrium else (".json", ".lst", ".mod")
+    if save is not None and save.suffix not in known:
+        raise KinemorphError(f"--save '{save}': use a name that ends in {', '.join(known)}.")
+
+
+def _equilibrium(
+    model: Robot, guess: Any, chosen: dict[str, Any], stable: bool, plot: Path | None
+) -> tuple[dict[str, Any], list[Path], bool]:
+    """(data, files, whether one was found)."""
+    from kinemorph.analysis.equilibria import equilibrium
+    from kinemorph.display import run_summaries
+
+    with working(f"seeking an equilibrium of {model.name}"):
+        found = equilibrium(model, guess, stable=stable, **chosen)
+    files: list[Path] = []
+    if plot is not None:
+        from kinemorph.display.canvas import save
+        from kinemorph.display.drawing import draw
+
+        word = {True: "stable", False: "not stable", None: "marginal"}[found.stable]
+        title = f"{model.name.replace('_', ' ')}: " + (f"equilibrium, {word}" if found else "no equilibrium")
+        files.append(save(draw(model, found.q, title=title), plot))
+    if not found:
+        say(f"failed: {found.message}")
+    return run_summaries.equilibrium_summary(found), files, found.converged
+
+
+def _poles(model: Robot, q: Any, v: Any, chosen: dict[str, Any], band: tuple[float, float] | None) -> Poles:
+    """Poles at the state given; where none is, at the equilibrium nearest to the neutral configuration."""
+    from kinemorph.analysis.equilibria import equilibrium
+    from kinemorph.analysis.modes import poles
+
+    if q is None:
+        found = equilibrium(model, stable=False, **chosen)
+        q = found.q if found else None
+        named = zip(model.q_names, found.q, strict=True)
+        listed = ", ".join([f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9][:6])
+        if not found:
+            say(f"note: no equilibrium of {model.name} was found, so this is about the neutral configuration")
+        else:
+            say(f"note: about the equilibrium at {listed or 'the neutral configuration'}; --q chooses another state")
+    return poles(model, q, v, window=band, **chosen)
+
+
+def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, animate: Path | None, mode: int) -> list[Path]:
+    """Writes the pictures asked for."""
+    files: list[Path] = []
+    if plot is not None and what is Analysis.poles:
+        from kinemorph.display.pole_maps import pole_map
+
+        pole_map(found, path=plot)
+        files.append(plot)
+    elif plot is not None:
+        from kinemorph.display.mode_pictures import mode_shapes
+
+        mode_shapes(found, count, path=plot)
+        files.append(plot)
+    if animate is not None:
+        from kinemorph.display.animation import animate_mode
+
+        with working("painting"):
+            files.append(animate_mode(found, mode, animate))
+    return files

@@ -1,0 +1,227 @@
+"""Verbs on models: info, derive, verify, doctor, demo, bench. Each parses, calls, prints."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinemorph.cli.application import FAILED, ROBOT_HELP, WELL, Json, RobotName, app, out, put, say, working
+from kinemorph.deriving import FRAME_FUNCTIONS
+from kinemorph.display.menu import FUNCTIONS
+from kinemorph.errors import KinemorphError
+from kinemorph.model.library.choosing import choose, signatures
+
+if TYPE_CHECKING:
+    from kinemorph.display.equations import ParameterChoice
+
+Formulation = Annotated[str, typer.Option(help="newton_euler or lagrange.")]
+
+
+class Emit(StrEnum):
+    """What `derive` gives."""
+
+    summary = "summary"
+    text = "text"
+    latex = "latex"
+    sympy = "sympy"
+    python = "python"
+    matlab = "matlab"
+    c = "c"
+    cuda = "cuda"
+    llvm = "llvm"
+    graph = "graph"
+
+
+class Precision(StrEnum):
+    """Of the numbers in emitted source."""
+
+    float64 = "float64"
+    float32 = "float32"
+
+
+@app.command()
+def info(
+    robot: Annotated[str | None, typer.Argument(metavar="[ROBOT]", help=ROBOT_HELP)] = None, as_json: Json = False
+) -> None:
+    """Bodies, joints, coordinates, limits and conventions of a robot; without a robot, the list of built-in ones."""
+    from kinemorph.display import summaries, tables
+
+    if robot is not None:
+        put(summaries.robot_summary(choose(robot)), as_json, tables.robot_tables)
+    else:
+        rows = [
+            {**summaries.robot_line(choose(name)), "name": name, "data": data} for name, data in signatures().items()
+        ]
+        put(rows, as_json, tables.library_tables)
+
+
+@app.command()
+def derive(
+    robot: RobotName,
+    formulation: Formulation = "newton_euler",
+    function: Annotated[
+        list[str] | None, typer.Option(help=f"One of: {', '.join(FUNCTIONS)}. May be repeated.", show_default=False)
+    ] = None,
+    frame: Annotated[str | None, typer.Option(help=f"Frame or body, for {', '.join(FRAME_FUNCTIONS)}.")] = None,
+    reference: Annotated[str, typer.Option(help="Of a Jacobian: local, world, local_world_aligned.")] = "local",
+    emit: Annotated[
+        Emit, typer.Option(metavar="FORM", help=f"What to give: {', '.join(form.value for form in Emit)}.")
+    ] = Emit.summary,
+    parameters: Annotated[
+        str | None, typer.Option(help="Kept as symbols: all, none, or names with commas; formulas keep all.")
+    ] = None,
+    precision: Annotated[Precision, typer.Option(help="Of numbers in c, cuda, python, matlab.")] = Precision.float64,
+    output: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write to this file, stem or folder instead of stdout.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """The equations of motion: operation counts, formulas, source code in several languages, the expression graph."""
+    from kinemorph.display import emitting, tables
+
+    model = choose(robot)
+    _check_options(function or [], frame)
+    place = None if output is None else emitting.target(output)
+    with working(f"deriving {model.name}"):
+        data = emitting.emitted(
+            model,
+            emit.value,
+            formulation,
+            function or (),
+            frame=frame,
+            reference=reference,
+            parameters=_parameter_choice(parameters, default=emitting.default_parameters(emit.value)),
+            precision=precision.value,
+            name=None if place is None else place.name,
+        )
+    for note in emitting.notes(model, data):
+        say(f"note: {note}")
+    if place is not None:
+        data["output"] = [str(path) for path in emitting.write_files(place, data)]
+        for path in data["output"]:
+            say(f"wrote {path}")
+        if not as_json:
+            return
+    if emit is Emit.summary or as_json:
+        put(data, as_json, lambda data: [tables.function_table(data["functions"], data["robot"])])
+    else:
+        out(emitting.as_text(data))
+
+
+def _check_options(functions: list[str], frame: str | None) -> None:
+    """Refuses options that would do nothing."""
+    for k, name in enumerate(functions):
+        if name in functions[:k]:
+            raise KinemorphError(f"--function '{name}' is given twice. Name it once.")
+    if frame is not None and not functions:
+        listed = ", ".join(FRAME_FUNCTIONS)
+        raise KinemorphError(f"--frame '{frame}' needs --function with one of: {listed}. Say which is wanted.")
+
+
+def _parameter_choice(given: str | None, *, default: ParameterChoice) -> ParameterChoice:
+    if given is None:
+        return default
+    if given in ("all", "none"):
+        return "all" if given == "all" else None
+    return [name.strip() for name in given.split(",") if name.strip()]
+
+
+@app.command()
+def verify(
+    robot: RobotName,
+    states: Annotated[int, typer.Option(min=1, help="Random states to look at.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random states.")] = 0,
+    formulation: Formulation = "newton_euler",
+    as_json: Json = False,
+) -> None:
+    """Checks the derived model: laws of mechanics, the other formulation, compiled against interpreted code."""
+    from kinemorph.analysis import verification
+    from kinemorph.deriving import derive as derived
+    from kinemorph.display import tables
+
+    model = choose(robot)
+    with working(f"verifying {model.name}"):
+        verdict = verification.verify(derived(model, formulation), states=states, seed=seed)  # type: ignore[arg-type]
+    put(verdict.as_dict(), as_json, tables.check_tables)
+    raise typer.Exit(WELL if verdict.passed else FAILED)
+
+
+@app.command()
+def doctor(
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", metavar="", help="Only empty the cache of compiled code.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Python, LLVM and its target CPU, SIMD width, cache, optional packages, and a self-test."""
+    from kinemorph.display import environment, tables
+
+    if clear_cache:
+        state = environment.clear_cache()
+        put(state, as_json, tables.cleared_tables)
+        raise typer.Exit(FAILED if state["files"] else WELL)
+    data = environment.environment()
+    put(data, as_json, tables.environment_tables)
+    raise typer.Exit(WELL if data["ok"] else FAILED)
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for pictures and summaries.")] = Path("out"),
+    robot: Annotated[str, typer.Option(help=ROBOT_HELP)] = "hexapod36",
+    as_json: Json = False,
+) -> None:
+    """Derives, verifies and draws a built-in robot; pictures and a summary go to a folder."""
+    from kinemorph.display import showcase, tables
+
+    model = choose(robot)
+    with working(f"deriving {model.name}") as tell:
+        data = showcase.showcase(model, output, tell)
+    put(data, as_json, tables.demo_tables)
+    raise typer.Exit(WELL if data["passed"] else FAILED)
+
+
+@app.command()
+def bench(
+    robot: Annotated[
+        list[str] | None, typer.Option(help="A robot of the table, or a built-in one. May be repeated.")
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None, typer.Option(help="RNEA, CRBA, ABA, dRNEA, dABA, FK or Jacobian. May be repeated.")
+    ] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(help="scalar, batched, all-cores, python-raw or python-call. May be repeated."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", metavar="", help="Two robots and fewer rounds.")] = False,
+    compile_times: Annotated[
+        bool, typer.Option("--compile", metavar="", help="Instead: times from a robot to machine code.")
+    ] = False,
+    growth: Annotated[
+        bool, typer.Option("--growth", metavar="", help="Instead: growth with the number of links.")
+    ] = False,
+    robots: Annotated[
+        Path | None, typer.Option(help="A JSON file of stored robots, which take precedence.", show_default=False)
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", metavar="", help="Print tables for a page.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Times side by side with Pinocchio's: its C++, built once for this CPU, and its Python package."""
+    from kinemorph.bench import running
+
+    if as_json and markdown:
+        raise KinemorphError("--json and --markdown both say how to print. Give one of them.")
+    if compile_times and growth:
+        raise KinemorphError("--compile and --growth are two tables. Ask for one at a time.")
+    table: running.TableName = "compile" if compile_times else "growth" if growth else "speed"
+    chosen = running.chosen(table, robot, algorithm, mode, quick=quick, file=robots)
+    with working("measuring") as tell:
+        report = running.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))
+    if markdown:
+        out(report.as_page())
+    else:
+        put(report.rows, as_json, lambda rows: report.for_terminal())
+    raise typer.Exit(WELL if report.agreed else FAILED)

@@ -1,0 +1,151 @@
+"""Runs, poles and equilibria as plain data: what `--json` prints and `run_tables` shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinemorph.analysis.equilibria import Equilibrium
+from kinemorph.analysis.modes import Poles
+from kinemorph.display import series
+from kinemorph.display.summaries import Data
+from kinemorph.simulation.methods import DEFAULT, alias_rows, method_rows
+from kinemorph.simulation.trajectory import Trajectory
+
+OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
+
+
+def run_summary(trajectory: Trajectory) -> Data:
+    """A run in figures: how it ended, what it cost, energies, the state at its end."""
+    outcome, statistics = trajectory.outcome, trajectory.statistics
+    plant = trajectory.segments[-1].plant
+    last = trajectory.segments[-1]
+    return {
+        "name": trajectory.name,
+        "outcome": {"kind": outcome.kind, "t": _number(outcome.t), "message": outcome.message, "ok": outcome.ok},
+        "start": _number(trajectory.t[0]),
+        "end": _number(trajectory.t[-1]),
+        "samples": len(trajectory.t),
+        "settings": {name: _number(value) for name, value in trajectory.settings.items()},
+        "method": statistics.method,
+        "steps": statistics.accepted,
+        "rejected": statistics.rejected,
+        "seconds": statistics.seconds,
+        "compile_seconds": statistics.compile_seconds,
+        "events": [{"t": event.t, "name": event.name, "kind": event.kind} for event in trajectory.events],
+        "energy": _energy(trajectory),
+        "loop_error": _largest(trajectory, "loop_error"),
+        "final": {
+            group: [
+                {"name": column.name, "unit": column.unit, "value": _number(value)}
+                for column, value in zip(getattr(plant, group), getattr(last, group)[-1], strict=True)
+            ]
+            for group in ("q", "v", "x")
+        },
+    }
+
+
+def _number(value: object) -> object:
+    """A number that JSON takes: None where it is not finite."""
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+def _largest(trajectory: Trajectory, name: str) -> float | None:
+    """The largest size of a column, where there is one."""
+    if name not in trajectory.columns:
+        return None
+    values = np.abs(series.values(trajectory, name))
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if len(finite) else None
+
+
+def _energy(trajectory: Trajectory) -> Data | None:
+    """How far the energy balance is off [J], and the largest kinetic energy, against which that is judged."""
+    drift, kinetic = _largest(trajectory, "energy.balance"), _largest(trajectory, "energy.kinetic")
+    if drift is None or kinetic is None:
+        return None
+    return {"drift": drift, "largest_kinetic": kinetic, "relative": drift / kinetic if kinetic > 0.0 else None}
+
+
+def cautions(trajectory: Trajectory) -> list[str]:
+    """What a user should know who looks at a run."""
+    found = []
+    if "loop_error" in trajectory.columns:
+        first = float(series.values(trajectory, "loop_error")[0])
+        if first > OPEN:
+            found.append(f"loops are open by {first:.3g} m or rad at the start; give a closed configuration with --q")
+    moved = max(
+        (float(np.ptp(series.values(trajectory, f"q.{c.name}"))) for c in trajectory.segments[0].plant.q), default=1.0
+    )
+    if trajectory.outcome.ok and moved == 0.0:
+        found.append("nothing moved: the start is an equilibrium; give another one with --q or --v")
+    return found
+
+
+def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[Data]:
+    """Chosen columns in figures: first, last, smallest and largest value, and when."""
+    rows = []
+    t = trajectory.t
+    for column in series.chosen(trajectory, wanted):
+        values = series.values(trajectory, column.name)
+        row: Data = {"name": column.name, "unit": column.unit, "first": _number(values[0]), "last": _number(values[-1])}
+        if np.isfinite(values).any():
+            low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
+            row |= {"smallest": _number(values[low]), "smallest_at": float(t[low])}
+            row |= {"largest": _number(values[high]), "largest_at": float(t[high])}
+        rows.append(row)
+    return rows
+
+
+def method_summary() -> Data:
+    """All methods of integration, and the names under which others know them."""
+    return {
+        "default": DEFAULT,
+        "methods": [row._asdict() for row in method_rows()],
+        "aliases": [{"name": name, "method": method, "why": why} for name, method, why in alias_rows()],
+    }
+
+
+# ── small motions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def equilibrium_summary(found: Equilibrium) -> Data:
+    """An equilibrium in figures: where, whether it is one, whether it is stable."""
+    plant = found.plant
+    return {
+        "name": plant.name,
+        "converged": found.converged,
+        "stable": found.stable,
+        "message": found.message,
+        "iterations": found.iterations,
+        "unbalanced": _number(found.worst),
+        "q": [
+            {"name": column.name, "unit": column.unit, "value": _number(value)}
+            for column, value in zip(plant.q, found.q, strict=True)
+        ],
+    }
+
+
+def poles_summary(poles: Poles, shapes: int | None = None) -> Data:
+    """Poles in figures and, where asked for, the shapes of the first few."""
+    data: Data = {
+        "name": poles.plant.name,
+        "q": [_number(value) for value in poles.q],
+        "note": poles.note,
+        "poles": [{name: _number(value) for name, value in row.items()} for row in poles.rows()],
+    }
+    for row in data["poles"]:
+        row["number"] = int(row["number"])
+    if shapes is not None:
+        data["coordinates"] = [
+            {"name": name, "unit": unit} for name, unit in zip(poles.names, poles.units, strict=True)
+        ]
+        data["shapes"] = [
+            {"number": k + 1, "real": poles.shapes[k].real.tolist(), "imaginary": poles.shapes[k].imag.tolist()}
+            for k in range(min(shapes, len(poles)))
+        ]
+    return data

@@ -1,0 +1,288 @@
+"""The verbs simulate, analyze and show: data on stdout, messages on stderr, files, exit codes, bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from kinemorph.cli import app, reading
+from kinemorph.errors import KinemorphError
+from kinemorph.model.library import LIBRARY
+from kinemorph.simulation.storage import load_trajectory
+
+runner = CliRunner()
+
+
+def run(*arguments: str) -> Result:
+    return runner.invoke(app, list(arguments))
+
+
+def parsed(*arguments: str, code: int = 0) -> Any:
+    """What a verb prints with --json."""
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "swing.npz"
+    assert run("simulate", "double_pendulum", "--time", "1", "--save", str(path)).exit_code == 0
+    return path
+
+
+# ── simulate ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_simulate_tells_how_the_run_went() -> None:
+    data = parsed("simulate", "pendulum", "--time", "2", "--q", "q1=90deg", "--sample", "0.5")
+    assert data["outcome"] == {"kind": "finished", "t": 2.0, "message": "", "ok": True}
+    assert (data["samples"], data["method"]) == (5, "dop853") and data["steps"] > 5
+    assert data["energy"]["relative"] < 1e-6
+    (q,), (v,) = data["final"]["q"], data["final"]["v"]
+    assert (q["name"], q["unit"]) == ("q1", "rad")
+    assert 0.5 * v["value"] ** 2 == pytest.approx(9.81 * np.cos(q["value"]), rel=1e-6)  # from rest at 90 degrees
+    text = run("simulate", "pendulum", "--time", "2").stdout
+    assert all(word in text for word in ("finished at t = 2 s", "energy drift", "last state", "q.q1"))
+
+
+@pytest.mark.parametrize("name", ["pendulum", "double_pendulum", "crane"])
+def test_without_a_start_one_is_chosen_that_moves_and_told(name: str) -> None:
+    result = run("simulate", name, "--time", "0.05", "--json")
+    assert result.exit_code == 0
+    assert f"note: {name}" in result.stderr and "--q and --v choose another start" in result.stderr
+    assert max(abs(row["value"]) for row in json.loads(result.stdout)["final"]["v"]) > 1e-3
+
+
+def test_every_robot_has_a_start_of_its_own_and_it_is_told() -> None:
+    for name, make in LIBRARY.items():
+        q, note = reading.start(make(), None, None)
+        assert isinstance(q, list) and any(q) and " = " in note, name
+    assert reading.start(LIBRARY["pendulum"](), [0.1], None) == ([0.1], "")
+    assert reading.start(LIBRARY["pendulum"](), None, [0.1]) == (None, "")
+
+
+def test_what_nothing_holds_is_watched_for_a_second() -> None:
+    result = run("simulate", "hexapod24", "--json")
+    assert json.loads(result.stdout)["end"] == 1.0 and "nothing holds hexapod24" in result.stderr
+
+
+def test_options_reach_the_run() -> None:
+    data = parsed("simulate", "double_pendulum", "--method", "rk4", "--step", "0.01", "--time", "0.5", "--q", "1,0.5")
+    assert (data["method"], data["steps"], data["settings"]["step"]) == ("rk4", 50, 0.01)
+    tight, loose = (parsed("simulate", "pendulum", "--rtol", rtol)["steps"] for rtol in ("1e-11", "1e-4"))
+    assert tight > loose
+    locked = parsed("simulate", "double_pendulum", "--lock", "q2", "--time", "1", "--q", "1,0.5")["final"]["q"]
+    assert locked[1]["value"] == 0.5 and locked[0]["value"] != 1.0
+    pushed = parsed("simulate", "crane", "--torque", "x=3", "--q", "0,0", "--time", "0.1")["final"]
+    assert pushed["v"][0]["value"] > 0.05
+
+
+def test_a_run_is_saved_plotted_and_animated(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("run.csv", "run.png", "run.gif")]
+    result = run(
+        *("simulate", "pendulum", "--time", "0.3", "--save", str(files[0]), "--plot", str(files[1])),
+        *("--columns", "q,v.q1", "--degrees", "--animate", str(files[2]), "--speed", "0.5"),
+    )
+    assert result.exit_code == 0, result.stderr
+    assert all(path.stat().st_size > 1000 and f"wrote {path}" in result.stderr for path in files)
+    assert load_trajectory(files[0]).outcome.kind == "finished"
+
+
+def test_a_run_that_fails_gives_1_and_keeps_what_was_computed(tmp_path: Path) -> None:
+    files = [tmp_path / "run.npz", tmp_path / "run.png"]
+    paths = ["--save", str(files[0]), "--plot", str(files[1])]
+    result = run("simulate", "double_pendulum", "--method", "rk4", "--step", "0.5", *paths, "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["outcome"]["kind"] == "failed"
+    assert "failed: At t =" in result.stderr and "too large" in result.stderr
+    assert len(load_trajectory(files[0]).t) > 10 and files[1].stat().st_size > 1000
+
+
+def test_an_interrupted_run_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kinemorph.simulation.stepper import Stepper
+
+    def interrupted(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Stepper, "through", interrupted)
+    result = run("simulate", "pendulum")
+    assert result.exit_code == 130 and "interrupted" in result.stderr
+
+
+def test_a_loop_that_is_open_and_a_start_that_stays_are_told() -> None:
+    assert "loops are open by" in run("simulate", "four_bar", "--q", "q1=1", "--time", "0.05").stderr
+    assert "nothing moved" in run("simulate", "pendulum", "--q", "0", "--time", "0.1").stderr
+
+
+def test_the_methods_are_listed() -> None:
+    result = run("simulate", "--methods")
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in ("rk4", "dop853", "ode45", "order", "stiff"))
+
+
+# ── analyze ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_analyze_finds_an_equilibrium(tmp_path: Path) -> None:
+    picture, figures = tmp_path / "rest.png", tmp_path / "rest.json"
+    result = run(
+        *("analyze", "pendulum", "equilibrium", "--torque", "q1=2", "--q", "q1=0.1"),
+        *("--plot", str(picture), "--save", str(figures), "--json"),
+    )
+    data = json.loads(result.stdout)
+    assert data["converged"] and data["stable"] is not False
+    assert data["q"][0]["value"] == pytest.approx(np.arcsin(2.0 / 9.81))
+    assert picture.stat().st_size > 1000 and json.loads(figures.read_text())["q"] == data["q"]
+    assert "equilibrium" in run("analyze", "pendulum", "equilibrium").stdout
+
+
+def test_no_equilibrium_gives_1() -> None:
+    result = run("analyze", "pendulum", "equilibrium", "--torque", "q1=20")
+    assert result.exit_code == 1 and "failed: No equilibrium" in result.stderr
+
+
+def test_analyze_gives_poles_and_modes(tmp_path: Path) -> None:
+    picture = tmp_path / "poles.svg"
+    data = parsed("analyze", "pendulum", "poles", "--plot", str(picture), "--save", str(tmp_path / "p.lst"))
+    (pole,) = data["poles"]
+    assert pole["omega"] == pytest.approx(np.sqrt(9.81))
+    assert [Path(file).name for file in data["files"]] == ["poles.svg", "p.lst"] and picture.stat().st_size > 1000
+    data = parsed("analyze", "chain:3", "modes", "--count", "2")
+    assert [shape["number"] for shape in data["shapes"]] == [1, 2] and len(data["shapes"][0]["real"]) == 3
+    text = run("analyze", "chain:3", "modes").stdout
+    assert "q3 [rad]" in text and "Hz" in text
+    assert len(parsed("analyze", "chain:3", "poles", "--window", "2:")["poles"]) == 2
+
+
+def test_analyze_draws_and_animates_modes(tmp_path: Path) -> None:
+    files = [tmp_path / "modes.png", tmp_path / "mode.gif"]
+    result = run("analyze", "chain:2", "modes", "--plot", str(files[0]), "--animate", str(files[1]), "--mode", "2")
+    assert result.exit_code == 0, result.stderr
+    assert all(path.stat().st_size > 1000 for path in files)
+
+
+def test_poles_without_a_state_are_about_an_equilibrium() -> None:
+    assert "note: about the equilibrium at" in run("analyze", "pendulum", "poles").stderr
+    inverted = run("analyze", "pendulum", "poles", "--q", "180deg", "--json")
+    assert inverted.stderr == "" and json.loads(inverted.stdout)["poles"][0]["alpha"] > 3.0
+
+
+# ── show ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_show_gives_a_saved_run_in_figures(saved: Path) -> None:
+    data = parsed("show", str(saved))
+    assert (data["name"], data["samples"], data["outcome"]["kind"]) == ("double_pendulum", 101, "finished")
+    rows = {row["name"]: row for row in data["columns"]}
+    column = load_trajectory(saved)["q.q1"]
+    assert rows["q.q1"]["largest"] == column.max() and rows["q.q1"]["last"] == column[-1]
+    assert [row["name"] for row in parsed("show", str(saved), "--columns", "v")["columns"]] == ["v.q1", "v.q2"]
+    assert "energy.kinetic" in run("show", str(saved)).stdout
+
+
+def test_show_plots_compares_and_animates(saved: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("plot.png", "phase.png", "run.gif")]
+    result = run(
+        *("show", str(saved), "--plot", str(files[0]), "--columns", "q", "--compare", str(saved), "--difference"),
+        *("--phase", str(files[1]), "--joint", "q2", "--animate", str(files[2]), "--speed", "2"),
+    )
+    assert result.exit_code == 0, result.stderr
+    assert all(path.stat().st_size > 1000 for path in files)
+    assert "built-in robot double_pendulum" in result.stderr
+
+
+# ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+BAD = [
+    ("simulate pendulm", "Did you mean 'pendulum'"),
+    ("simulate pendulum --method rk5", "Did you mean 'rk4'"),
+    ("simulate pendulum --method rk4", "takes steps of one size"),
+    ("simulate pendulum --lock elbow", "'elbow'"),
+    ("simulate pendulum --time -1", "--time is -1 s"),
+    ("simulate pendulum --time nan", "--time is nan"),
+    ("simulate pendulum --sample 0", "--sample is 0 s"),
+    ("simulate pendulum --step 0.1 --rtol 1e-3", "one or the other"),
+    ("simulate pendulum --q 1,2", "expected (1,)"),
+    ("simulate pendulum --q elbow=1", "no q 'elbow'"),
+    ("simulate pendulum --q q1=x", "'x' is no finite number"),
+    ("simulate pendulum --q q1=1,2", "'2' has no name"),
+    ("simulate pendulum --q q1=1,q1=2", "given twice"),
+    ("simulate pendulum --q ,", "--q is empty"),
+    ("simulate pendulum --torque q9=1", "no u 'q9'"),
+    ("simulate pendulum --save run.txt", "'.txt'"),
+    ("simulate pendulum --save missing/folder/run.npz", "folder does not exist"),
+    ("simulate pendulum --plot run.jpg", ".png"),
+    ("simulate pendulum --plot taken/run.png", "cannot be written"),
+    ("simulate pendulum --plot folder.png", "is a folder"),
+    ("simulate pendulum --animate run.mp4", ".gif"),
+    ("simulate pendulum --columns q", "--plot"),
+    ("simulate pendulum --degrees", "--plot"),
+    ("simulate pendulum --speed 2", "--animate"),
+    ("simulate", "ROBOT"),
+    ("analyze pendulum", "'WHAT'"),
+    ("analyze pendulum modal", "'modal'"),
+    ("analyze pendulum poles --window 5", "0.5:20"),
+    ("analyze pendulum poles --window 5:1", "lower one first"),
+    ("analyze pendulum poles --stable", "means nothing for 'poles'"),
+    ("analyze pendulum equilibrium --v 1", "means nothing for 'equilibrium'"),
+    ("analyze pendulum modes --mode 2", "--animate"),
+    ("analyze pendulum poles --save poles.csv", ".lst"),
+    ("show missing.npz", "does not exist"),
+    ("show broken.npz", "broken.npz"),
+    ("show taken", "no ending"),
+    ("show swing.npz --joint q1", "--phase"),
+    ("show swing.npz --columns q9", "no column 'q9'"),
+    ("show swing.npz --compare swing.npz", "--plot"),
+    ("show swing.npz --difference --plot x.png", "--compare"),
+    ("show swing.npz --robot puma", "--animate"),
+    ("show swing.npz --robot puma --animate x.gif", "double_pendulum"),
+]
+
+
+@pytest.mark.parametrize(("line", "named"), BAD, ids=[line for line, _ in BAD])
+def test_bad_input_is_a_sentence_on_stderr_and_exit_code_2(
+    line: str, named: str, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taken").write_text("a file")
+    Path("broken.npz").write_bytes(b"not a run")
+    Path("folder.png").mkdir()
+    Path("swing.npz").write_bytes(saved.read_bytes())
+    result = run(*line.split())
+    assert result.exit_code == 2, result.stderr
+    assert result.stdout == ""
+    assert named in result.stderr
+    assert all(one.startswith("error: ") for one in result.stderr.splitlines())
+
+
+def test_a_column_that_is_not_there_shows_after_the_run_which_is_saved(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    result = run(
+        "simulate",
+        "pendulum",
+        "--time",
+        "0.1",
+        "--plot",
+        str(tmp_path / "x.png"),
+        "--columns",
+        "zz",
+        "--save",
+        str(path),
+    )
+    assert result.exit_code == 2 and "no column 'zz'" in result.stderr
+    assert load_trajectory(path).outcome.ok
+
+
+def test_values_are_read_in_order_or_by_name() -> None:
+    assert reading.values("0.1, -2e-3", "--q") == [0.1, -0.002]
+    assert reading.values("a=1,b.x=180deg", "--q") == {"a": 1.0, "b.x": pytest.approx(np.pi)}
+    assert reading.values(None, "--q") is None
+    assert reading.window(":20") == (0.0, 20.0) and reading.window("3:") == (3.0, np.inf)
+    with pytest.raises(KinemorphError, match="'inf'"):
+        reading.number("inf", "--q")
