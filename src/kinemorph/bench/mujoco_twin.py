@@ -32,7 +32,7 @@ def in_mujoco(robot: Robot) -> bool:
     return True
 
 
-class MujocoPeer:
+class MujocoTwin:
     """A robot in MuJoCo, by way of its text format. All methods take and give one state in our convention."""
 
     def __init__(self, robot: Robot) -> None:
@@ -59,7 +59,8 @@ class MujocoPeer:
                 self.model.dof_armature[step.peer_v + k] = armature[step.v + k]
 
     def _body(self, joint: Joint, below: Mapping[str, list[Joint]], parent: Array) -> str:
-        pose, back = parent @ matrix(joint.placement), np.linalg.inv(matrix(joint.child_placement))
+        pose: Array = parent @ matrix(joint.placement)
+        back: Array = np.linalg.inv(matrix(joint.child_placement)).astype(float)
         body = self.robot.body(joint.child)
         com = back[:3, :3] @ evaluate_all(body.com) + back[:3, 3]
         I = back[:3, :3] @ np.array(evaluate_all(body.inertia)) @ back[:3, :3].T
@@ -82,17 +83,24 @@ class MujocoPeer:
             self.names.append((f"{name}.0", Step(step.kind, q, v, 0, 0)))
         return made
 
+    def place(self, q: Array, v: Array) -> None:
+        """Puts MuJoCo's state there, at time 0."""
+        self.data.time = 0.0
+        self._set(q, v)
+
     def mass_matrix(self, q: Array) -> Array:
         B = self._set(q, np.zeros(self.robot.nv))[0]
         return B.T @ self._mass() @ B
 
     def bias_forces(self, q: Array, v: Array) -> Array:
         B, rate = self._set(q, v)
-        return B.T @ (self.data.qfrc_bias + self._mass() @ rate)
+        h: Array = B.T @ (self.data.qfrc_bias + self._mass() @ rate)
+        return h
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
         B, rate = self._set(q, v, tau)
-        return B.T @ (self.data.qacc - rate)
+        a: Array = B.T @ (self.data.qacc - rate)
+        return a
 
     def _mass(self) -> Array:
         n = self.robot.nv
@@ -115,7 +123,7 @@ class MujocoPeer:
                 block = turned.copy()
                 rate[step.peer_v : step.peer_v + 2] = (turned @ np.cross(spin, [speed[0], speed[1], 0.0]))[:2]
             elif step.kind == "free":
-                turned = np.array(quat_to_rotation(own[3:]))
+                turned = np.array(quat_to_rotation(own[3:].tolist()))
                 joint = self.robot.joint(name.split(".")[0])
                 if joint.parent == "world":  # MuJoCo's own free joint: pose in the world
                     base = matrix(joint.placement)
@@ -146,5 +154,5 @@ _MUJOCO_JOINTS = {
 }
 
 
-def _text(numbers: Sequence[float]) -> str:
+def _text(numbers: Sequence[float] | Array) -> str:
     return " ".join(repr(float(x)) for x in numbers)
