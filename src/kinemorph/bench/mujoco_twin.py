@@ -6,7 +6,8 @@ has v = [linear velocity in the world; angular velocity in the body]. With v_mj 
 
     M = B^T M_mj B      h = B^T (h_mj + M_mj Bdot v)      a = B^T (a_mj - Bdot v)      tau_mj = B tau
 
-It has no helical joint, and its rotor inertia along the axes of the world is not ours along those of the body.
+It has no helical joint, and its rotor inertia along the axes of the world is not ours along those of the body. Moments
+of inertia that no real body has are refused in a text, but can be set afterwards.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class MujocoTwin:
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self.names: list[tuple[str, Step]] = []
+        self.unreal: dict[str, Array] = {}  # principal moments, by body
         below: dict[str, list[Joint]] = {}
         for joint in robot.joints:
             below.setdefault(joint.parent, []).append(joint)
@@ -47,6 +49,8 @@ class MujocoTwin:
             f'<flag constraint="disable" contact="disable"/></option><worldbody>{bodies}</worldbody></mujoco>'
         )
         self.model = mujoco.MjModel.from_xml_string(text)
+        for name, moments in self.unreal.items():
+            self.model.body(name).inertia[:] = moments
         self.data = mujoco.MjData(self.model)
         self.steps = []
         for name, step in self.names:
@@ -64,12 +68,19 @@ class MujocoTwin:
         body = self.robot.body(joint.child)
         com = back[:3, :3] @ evaluate_all(body.com) + back[:3, 3]
         I = back[:3, :3] @ np.array(evaluate_all(body.inertia)) @ back[:3, :3].T
-        entries = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+        moments, axes = np.linalg.eigh(I)
+        inertia = f'fullinertia="{_text((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))}"'
+        if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9):
+            self.unreal[body.name] = moments
+            axes[:, 0] *= np.linalg.det(axes)
+            turned = _text(rotation_to_quat(axes.tolist()))
+            inertia = f'quat="{turned}" diaginertia="{_text([moments.max()] * 3)}"'
         joints = "".join(self._joints(joint))
         children = "".join(self._body(child, below, back) for child in below.get(joint.child, ()))
+        turn = _text(rotation_to_quat(pose[:3, :3].tolist()))
         return (
-            f'<body pos="{_text(pose[:3, 3])}" quat="{_text(rotation_to_quat(pose[:3, :3].tolist()))}">{joints}'
-            f'<inertial pos="{_text(com)}" mass="{evaluate(body.mass)!r}" fullinertia="{_text(entries)}"/>'
+            f'<body name="{body.name}" pos="{_text(pose[:3, 3])}" quat="{turn}">{joints}'
+            f'<inertial pos="{_text(com)}" mass="{evaluate(body.mass)!r}" {inertia}/>'
             f"{children}</body>"
         )
 
