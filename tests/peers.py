@@ -1,6 +1,6 @@
 """What the tests ask Pinocchio: a robot's twin there, one state at a time, every answer in our order and convention.
 
-`kinemorph.bench.pinocchio_twin` makes the twin; `mujoco_peer` does the same for MuJoCo.
+`kinemorph.bench.pinocchio_twin` makes the twin; `mujoco_twin` there does the same for MuJoCo.
 """
 
 from __future__ import annotations

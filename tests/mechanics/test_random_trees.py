@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import IDENTITY
+from kinemorph.bench.mujoco_twin import MujocoTwin, in_mujoco
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.model.joint import JOINT_KINDS
-from mujoco_peer import MujocoPeer, in_mujoco
 from peers import PinocchioPeer
 from random_robots import random_robot, random_states
 
@@ -30,7 +30,7 @@ def compare(seed: int) -> Iterable[Figure]:
     q, v, _, tau = random_states(robot, seed, STATES)
     peers: dict[str, Any] = {"Pinocchio": PinocchioPeer(robot)}
     if in_mujoco(robot):
-        peers["MuJoCo"] = MujocoPeer(robot)
+        peers["MuJoCo"] = MujocoTwin(robot)
     for backend in ("interpreter", "llvm") if seed % 10 == 0 else ("interpreter",):
         dynamics = derive(robot, backend=backend)  # type: ignore[arg-type]
         M, h, a = dynamics.mass_matrix(q), dynamics.bias_forces(q, v), dynamics.forward_dynamics(q, v, tau)

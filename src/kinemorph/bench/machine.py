@@ -14,7 +14,7 @@ from kinemorph.codegen.threads import default_threads
 from kinemorph.display.environment import llvm_target
 from kinemorph.errors import CompileError
 
-PACKAGES = ("kinemorph", "numpy", "llvmlite", "pin")
+PACKAGES = ("kinemorph", "numpy", "scipy", "llvmlite", "pin", "mujoco", "exudyn")
 
 
 def machine(pace: Pace) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from kinemorph.bench import bench_models
 from kinemorph.errors import KinemorphError, did_you_mean
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from kinemorph.bench.pinocchio_cpp import Say
     from kinemorph.bench.tables import Grid, Row
 
-TableName = Literal["speed", "compile", "growth"]
+TableName = Literal["speed", "compile", "growth", "simulate"]
+TABLES: tuple[TableName, ...] = get_args(TableName)
 COMPILED = "hexapod36"  # the robot whose compile times are promised
 
 
@@ -42,7 +43,9 @@ class Report:
 
     @property
     def agreed(self) -> bool:
-        """Whether both sides gave the same answers in every row."""
+        """Whether both sides gave the same answers in every row; of runs, whether ours are as accurate as asked."""
+        if self.table == "simulate":
+            return all(row["reached"] for row in self.rows if row["contestant"].startswith("Kinemorph"))
         return self.table != "speed" or all(row["ours_us"] is not None for row in self.rows)
 
     def for_terminal(self) -> list[RenderableType]:
@@ -61,6 +64,8 @@ class Report:
             return [head, tables.building_grid(self.rows)]
         if self.table == "growth":
             return [head, tables.growth_grid(self.rows)]
+        if self.table == "simulate":
+            return [head, tables.simulating_grid(self.rows), tables.batches_grid(self.rows)]
         if page:
             return [head, *tables.speed_pages(self.rows)]
         return [head, tables.speed_grid(self.rows, self.machine["peak_gflops"])]
@@ -76,6 +81,12 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """What was asked, with names checked; None stands for all, or for the few of a quick run."""
+    if table == "simulate":
+        if robots or algorithms or modes or file:
+            raise KinemorphError(
+                "`bench simulate` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
+            )
+        return Choice(table, (), (), (), quick, None)
     bench_models.pinocchio()
     from kinemorph.bench.contest import ALGORITHMS
     from kinemorph.bench.speed import MODES
@@ -96,6 +107,17 @@ def chosen(
     )
 
 
+def table_of(name: str | None, compile_times: bool, growth: bool) -> TableName:
+    """The one table that was asked for, by its name or by an option."""
+    asked = [name] if name else []
+    asked += [other for other, wanted in (("compile", compile_times), ("growth", growth)) if wanted]
+    if len(set(asked)) > 1:
+        given = " and ".join(f"--{one}" if one != name else f"'{one}'" for one in asked)
+        raise KinemorphError(f"{given} are two tables. Ask for one at a time.")
+    (found,) = _known("table", asked[:1] or ["speed"], TABLES)
+    return cast(TableName, found)
+
+
 def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
     """The names given, in the spelling of the table."""
     spelled = {name.lower(): name for name in known}
@@ -109,13 +131,15 @@ def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tu
 
 def measured(choice: Choice, *, say: Say, note: Say) -> Report:
     """Measures what was chosen. `say` hears of the progress, `note` what the reader should know."""
-    from kinemorph.bench import building, machine, speed, timing
+    from kinemorph.bench import building, machine, simulating, speed, timing
 
     pace = timing.QUICK if choice.quick else timing.THOROUGH
     if choice.table == "compile":
         made = building.building(choice.robots, choice.algorithms, file=choice.file)
     elif choice.table == "growth":
         made = building.growth(building.QUICK_LENGTHS if choice.quick else building.LENGTHS, pace)
+    elif choice.table == "simulate":
+        made = simulating.compare(pace, quick=choice.quick, say=say, note=note)
     else:
         made = speed.compare(choice.robots, choice.algorithms, choice.modes, pace, file=choice.file, say=say, note=note)
     rows = []

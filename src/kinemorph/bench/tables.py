@@ -119,6 +119,37 @@ def growth_grid(rows: Sequence[Row]) -> Grid:
     return Grid("growth with the number of links", columns, lines, ("links", *columns[2:]))
 
 
+def simulating_grid(rows: Sequence[Row]) -> Grid:
+    """Runs of ten seconds, at the accuracy asked for or the one reached."""
+    numbers = ("dof", "error rad", "ms", "ratio")
+    lines = [
+        [
+            *(row["problem"], str(row["dof"]), row["contestant"], row["method"], row["setting"]),
+            f"{row['error']:.1e}" + ("" if row["reached"] else " (too much)"),
+            f"{row['ms']:.3g}" if row["ms"] < 100 else f"{row['ms']:.0f}",
+            _ratio(row["ratio"]),
+        ]
+        for row in rows
+        if row["error"] is not None
+    ]
+    title = "10 s of motion, angles to 1e-8 rad: time, and how many times ours"
+    return Grid(title, ("problem", "dof", "contestant", "method", "setting", *numbers[1:]), lines, numbers)
+
+
+def batches_grid(rows: Sequence[Row]) -> Grid:
+    """Batches: steps per second, all states together."""
+    numbers = ("ms", "M states x steps/s")
+    lines = [
+        [
+            *(row["problem"], row["contestant"], row["method"], row["setting"], f"{row['ms']:.0f}"),
+            f"{row['states_steps_per_second'] / 1e6:.1f}",
+        ]
+        for row in rows
+        if row["error"] is None
+    ]
+    return Grid("batches in one call", ("problem", "on", "method", "setting", *numbers), lines, numbers)
+
+
 def _time(us: float) -> str:
     """A time with three figures."""
     return f"{us:.3g}" if us < 100 else f"{us:.0f}"

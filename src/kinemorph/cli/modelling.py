@@ -186,6 +186,12 @@ def demo(
 
 @app.command()
 def bench(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            help="speed (where nothing is said), compile, growth, or simulate: runs in time.", metavar="TABLE"
+        ),
+    ] = None,
     robot: Annotated[
         list[str] | None, typer.Option(help="A robot of the table, or a built-in one. May be repeated.")
     ] = None,
@@ -209,15 +215,14 @@ def bench(
     markdown: Annotated[bool, typer.Option("--markdown", metavar="", help="Print tables for a page.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Times side by side with Pinocchio's: its C++, built once for this CPU, and its Python package."""
+    """Times side by side with Pinocchio's: its C++, built once for this CPU, and its Python package; runs with more."""
     from kinemorph.bench import running
 
     if as_json and markdown:
         raise KinemorphError("--json and --markdown both say how to print. Give one of them.")
-    if compile_times and growth:
-        raise KinemorphError("--compile and --growth are two tables. Ask for one at a time.")
-    table: running.TableName = "compile" if compile_times else "growth" if growth else "speed"
-    chosen = running.chosen(table, robot, algorithm, mode, quick=quick, file=robots)
+    chosen = running.chosen(
+        running.table_of(table, compile_times, growth), robot, algorithm, mode, quick=quick, file=robots
+    )
     with working("measuring") as tell:
         report = running.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))
     if markdown:

@@ -133,6 +133,14 @@ class Stepper:
         self._placed = True
         self.refresh()
 
+    def restart(self, t: float = 0.0, q: Any = None, v: Any = None, x: Any = None, *, first: float = FIRST) -> None:
+        """Begins anew at a state, as a stepper made for it would: with a first step of its own, counts at zero."""
+        for name in ("accepted", "rejected"):
+            self._at(name)[...] = 0.0
+        if not self.fixed:
+            self._at("h")[...] = min(first, self.limits[3])
+        self.place(t, q, v, x)
+
     def _write(self, group: str, values: Array) -> None:
         nv = self.plant.nv
         s = self._at("s")

@@ -6,7 +6,8 @@ has v = [linear velocity in the world; angular velocity in the body]. With v_mj 
 
     M = B^T M_mj B      h = B^T (h_mj + M_mj Bdot v)      a = B^T (a_mj - Bdot v)      tau_mj = B tau
 
-It has no helical joint, and its rotor inertia along the axes of the world is not ours along those of the body.
+It has no helical joint, and its rotor inertia along the axes of the world is not ours along those of the body. Moments
+of inertia that no real body has are refused in a text, but can be set afterwards.
 """
 
 from __future__ import annotations
@@ -32,12 +33,13 @@ def in_mujoco(robot: Robot) -> bool:
     return True
 
 
-class MujocoPeer:
+class MujocoTwin:
     """A robot in MuJoCo, by way of its text format. All methods take and give one state in our convention."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self.names: list[tuple[str, Step]] = []
+        self.unreal: dict[str, Array] = {}  # principal moments, by body
         below: dict[str, list[Joint]] = {}
         for joint in robot.joints:
             below.setdefault(joint.parent, []).append(joint)
@@ -47,6 +49,8 @@ class MujocoPeer:
             f'<flag constraint="disable" contact="disable"/></option><worldbody>{bodies}</worldbody></mujoco>'
         )
         self.model = mujoco.MjModel.from_xml_string(text)
+        for name, moments in self.unreal.items():
+            self.model.body(name).inertia[:] = moments
         self.data = mujoco.MjData(self.model)
         self.steps = []
         for name, step in self.names:
@@ -59,16 +63,24 @@ class MujocoPeer:
                 self.model.dof_armature[step.peer_v + k] = armature[step.v + k]
 
     def _body(self, joint: Joint, below: Mapping[str, list[Joint]], parent: Array) -> str:
-        pose, back = parent @ matrix(joint.placement), np.linalg.inv(matrix(joint.child_placement))
+        pose: Array = parent @ matrix(joint.placement)
+        back: Array = np.linalg.inv(matrix(joint.child_placement)).astype(float)
         body = self.robot.body(joint.child)
         com = back[:3, :3] @ evaluate_all(body.com) + back[:3, 3]
         I = back[:3, :3] @ np.array(evaluate_all(body.inertia)) @ back[:3, :3].T
-        entries = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+        moments, axes = np.linalg.eigh(I)
+        inertia = f'fullinertia="{_text((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))}"'
+        if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9):
+            self.unreal[body.name] = moments
+            axes[:, 0] *= np.linalg.det(axes)
+            turned = _text(rotation_to_quat(axes.tolist()))
+            inertia = f'quat="{turned}" diaginertia="{_text([moments.max()] * 3)}"'
         joints = "".join(self._joints(joint))
         children = "".join(self._body(child, below, back) for child in below.get(joint.child, ()))
+        turn = _text(rotation_to_quat(pose[:3, :3].tolist()))
         return (
-            f'<body pos="{_text(pose[:3, 3])}" quat="{_text(rotation_to_quat(pose[:3, :3].tolist()))}">{joints}'
-            f'<inertial pos="{_text(com)}" mass="{evaluate(body.mass)!r}" fullinertia="{_text(entries)}"/>'
+            f'<body name="{body.name}" pos="{_text(pose[:3, 3])}" quat="{turn}">{joints}'
+            f'<inertial pos="{_text(com)}" mass="{evaluate(body.mass)!r}" {inertia}/>'
             f"{children}</body>"
         )
 
@@ -82,17 +94,24 @@ class MujocoPeer:
             self.names.append((f"{name}.0", Step(step.kind, q, v, 0, 0)))
         return made
 
+    def place(self, q: Array, v: Array) -> None:
+        """Puts MuJoCo's state there, at time 0."""
+        self.data.time = 0.0
+        self._set(q, v)
+
     def mass_matrix(self, q: Array) -> Array:
         B = self._set(q, np.zeros(self.robot.nv))[0]
         return B.T @ self._mass() @ B
 
     def bias_forces(self, q: Array, v: Array) -> Array:
         B, rate = self._set(q, v)
-        return B.T @ (self.data.qfrc_bias + self._mass() @ rate)
+        h: Array = B.T @ (self.data.qfrc_bias + self._mass() @ rate)
+        return h
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
         B, rate = self._set(q, v, tau)
-        return B.T @ (self.data.qacc - rate)
+        a: Array = B.T @ (self.data.qacc - rate)
+        return a
 
     def _mass(self) -> Array:
         n = self.robot.nv
@@ -115,7 +134,7 @@ class MujocoPeer:
                 block = turned.copy()
                 rate[step.peer_v : step.peer_v + 2] = (turned @ np.cross(spin, [speed[0], speed[1], 0.0]))[:2]
             elif step.kind == "free":
-                turned = np.array(quat_to_rotation(own[3:]))
+                turned = np.array(quat_to_rotation(own[3:].tolist()))
                 joint = self.robot.joint(name.split(".")[0])
                 if joint.parent == "world":  # MuJoCo's own free joint: pose in the world
                     base = matrix(joint.placement)
@@ -146,5 +165,5 @@ _MUJOCO_JOINTS = {
 }
 
 
-def _text(numbers: Sequence[float]) -> str:
+def _text(numbers: Sequence[float] | Array) -> str:
     return " ".join(repr(float(x)) for x in numbers)

@@ -1,0 +1,93 @@
+"""`kinemorph bench simulate`: all contestants solve the same problem; what is missing is named. No time is judged."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from kinemorph.bench import simulating, simulators
+from kinemorph.bench.timing import Pace
+from kinemorph.cli import app
+from kinemorph.errors import KinemorphError
+from reference_robots import reference
+
+
+def command(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["bench", *arguments])
+
+
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short samples, one problem, a small batch."""
+    monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
+    monkeypatch.setattr(simulating, "STATES", 32)
+    monkeypatch.setattr(simulating, "PROBLEMS", simulating.PROBLEMS[:1])
+
+
+def test_everybody_solves_the_double_pendulum(brief: None) -> None:
+    result = command("simulate", "--quick", "--json")
+    assert result.exit_code == 0, result.stderr
+    rows = json.loads(result.stdout)
+    single = {row["contestant"]: row for row in rows if row["problem"] == "double pendulum"}
+    assert {"Kinemorph, simulate()", "Kinemorph, Stepper", "Pinocchio + SciPy", "MuJoCo"} <= set(single)
+    for row in single.values():
+        assert row["reached"] and 0.0 < row["error"] <= 1e-8 and row["ms"] > 0.0
+    assert min(row["ratio"] for row in single.values()) <= 1.0
+    batches = [row for row in rows if row["problem"] == "32 pendulums"]
+    assert {row["method"] for row in batches} == {"rk4", "dop853"}
+    assert all(row["states_steps_per_second"] > 0.0 for row in batches)
+
+
+def test_tables_for_a_page_and_peers_that_are_missing(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("exudyn", "mujoco"):
+        monkeypatch.setitem(sys.modules, name, None)
+    result = command("simulate", "--quick", "--markdown")
+    assert result.exit_code == 0, result.stderr
+    assert "MuJoCo takes no part" in result.stderr and "pip install 'kinemorph[peers]'" in result.stderr
+    assert "| double pendulum | 2 | Kinemorph, Stepper |" in result.stdout
+    assert "| MuJoCo |" not in result.stdout and "states x steps/s" in result.stdout
+
+
+def test_the_reference_is_that_of_the_literature() -> None:
+    problem = simulating.double_pendulum()
+    found = simulating.reference(problem)
+    for t, wanted in reference("double_pendulum")["reference"]["a"].items():
+        if float(t) in problem.times:
+            row = found[problem.times.tolist().index(float(t))]
+            assert np.abs(row.cumsum() - np.pi / 2 - [wanted["phi1"], wanted["phi2"]]).max() < 1e-10
+
+
+def test_peers_confirm_the_reference_of_the_hexapod() -> None:
+    problem = simulating.hexapod()
+    wanted = simulating.reference(problem)
+    (_, by_ode), (rk4,) = simulators.pinocchio_ways(problem), simulators.mujoco_ways(problem)
+    assert np.abs(by_ode.run(1e-12) - wanted).max() < 1e-8
+    assert np.abs(rk4.run(0.002) - wanted).max() < 1e-8
+
+
+def test_a_way_that_does_not_get_there_says_how_far_it_got() -> None:
+    errors = {1.0: 1e-3, 0.5: 1e-5, 0.25: 4e-5}
+    way = simulators.Way("somebody", "some method", tuple(errors), lambda h: np.array([[errors[h]]]), "step {:g} s")
+    tuned = simulating.tune(way, np.zeros((1, 1)), 10.0)
+    assert (tuned.setting, tuned.error, tuned.reached) == (0.5, 1e-5, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("simulate", "--robot", "panda"), "has its own robots"),
+        (("simulate", "--growth"), "two tables"),
+        (("simulat",), "Did you mean 'simulate'"),
+    ],
+)
+def test_what_does_not_go_together_is_said(arguments: tuple[str, ...], message: str) -> None:
+    result = command(*arguments)
+    assert result.exit_code != 0
+    assert message in (result.stderr or "") + str(
+        result.exception if isinstance(result.exception, KinemorphError) else ""
+    )
