@@ -45,12 +45,25 @@ HOMES: dict[str, str] = {
     "Stepper": "kinemorph.simulation.stepper",
     "Trajectory": "kinemorph.simulation.trajectory",
     "load_trajectory": "kinemorph.simulation.storage",
+    "simulate_batch": "kinemorph.simulation.batch",
     # what they mean
     "verify": "kinemorph.analysis.verification",
     "inverse_kinematics": "kinemorph.analysis.reaching",
+    "equilibrium": "kinemorph.analysis.equilibria",
+    "linearize": "kinemorph.analysis.linearization",
+    "poles": "kinemorph.analysis.modes",
+    "sensitivities": "kinemorph.analysis.sensitivity",
+    "pole_sensitivities": "kinemorph.analysis.pole_sensitivity",
+    "audit": "kinemorph.analysis.auditing",
     # what we see
     "draw": "kinemorph.display.drawing",
     "equations_of_motion": "kinemorph.display.equations",
+    "plot": "kinemorph.display.plots",
+    "phase_portrait": "kinemorph.display.portraits",
+    "pole_map": "kinemorph.display.pole_maps",
+    "mode_shapes": "kinemorph.display.mode_pictures",
+    "animate": "kinemorph.display.animation",
+    "animate_mode": "kinemorph.display.animation",
     "errors": "kinemorph.errors",
 }
 
@@ -58,12 +71,24 @@ __all__ = ["__version__", *HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph import errors as errors
+    from kinemorph.analysis.auditing import audit as audit
+    from kinemorph.analysis.equilibria import equilibrium as equilibrium
+    from kinemorph.analysis.linearization import linearize as linearize
+    from kinemorph.analysis.modes import poles as poles
+    from kinemorph.analysis.pole_sensitivity import pole_sensitivities as pole_sensitivities
     from kinemorph.analysis.reaching import inverse_kinematics as inverse_kinematics
+    from kinemorph.analysis.sensitivity import sensitivities as sensitivities
     from kinemorph.analysis.verification import verify as verify
     from kinemorph.codegen.tracing import trace as trace
     from kinemorph.deriving import derive as derive
+    from kinemorph.display.animation import animate as animate
+    from kinemorph.display.animation import animate_mode as animate_mode
     from kinemorph.display.drawing import draw as draw
     from kinemorph.display.equations import equations_of_motion as equations_of_motion
+    from kinemorph.display.mode_pictures import mode_shapes as mode_shapes
+    from kinemorph.display.plots import plot as plot
+    from kinemorph.display.pole_maps import pole_map as pole_map
+    from kinemorph.display.portraits import phase_portrait as phase_portrait
     from kinemorph.model import library as library
     from kinemorph.model.body import Body as Body
     from kinemorph.model.builder import RobotBuilder as RobotBuilder
@@ -79,6 +104,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.plants import first_order as first_order
     from kinemorph.plants import plant as plant
     from kinemorph.plants import second_order as second_order
+    from kinemorph.simulation.batch import simulate_batch as simulate_batch
     from kinemorph.simulation.events import Guard as Guard
     from kinemorph.simulation.run import Held as Held
     from kinemorph.simulation.run import simulate as simulate

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph.analysis.audit import audit
+from kinemorph.analysis.auditing import audit
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
