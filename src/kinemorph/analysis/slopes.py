@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import numpy.typing as npt
@@ -91,10 +92,12 @@ def _finished(plant: Plant, q: Array) -> Array:
     return found
 
 
-@lru_cache(maxsize=32)
 def slopes_of(plant: Plant) -> Slopes:
-    """The derivatives of a plant, compiled once."""
-    return Slopes(plant)
+    """The derivatives of a plant, compiled once and kept as long as it lives."""
+    found = _SLOPES.get(plant)
+    if found is None:
+        found = _SLOPES[plant] = Slopes(plant)
+    return found
 
 
 class Slope:
@@ -118,8 +121,15 @@ class Slopes:
     """Compiled derivatives of one plant; each is made when it is first used."""
 
     def __init__(self, plant: Plant) -> None:
-        self.plant = plant
+        self._plant = ref(plant)  # it lives as long as its plant, and does not keep it alive
         self.n = plant.nv + plant.nx
+
+    @property
+    def plant(self) -> Plant:
+        """Whose derivatives these are."""
+        plant = self._plant()
+        assert plant is not None
+        return plant
 
     def check_laws(self) -> None:
         """Traces the equations: a law that is wrong says so here, by an exception."""
@@ -282,6 +292,9 @@ def _rows(program: Program, first: int, last: int) -> Program:
     """The program of some entries of the output alone."""
     refs = program.refs[first:last]
     return Program(f"{program.name}_rows", program.inputs, (Port("out", (last - first,)),), program.graph, refs)
+
+
+_SLOPES: WeakKeyDictionary[Plant, Slopes] = WeakKeyDictionary()
 
 
 def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: Array) -> Any:
