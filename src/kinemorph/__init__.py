@@ -36,9 +36,9 @@ HOMES: dict[str, str] = {
     "derive": "kinemorph.deriving",
     "trace": "kinemorph.codegen.tracing",
     # what happens
-    "plant": "kinemorph.plants",
-    "first_order": "kinemorph.plants",
-    "second_order": "kinemorph.plants",
+    "plant": "kinemorph.plants.robots",
+    "first_order": "kinemorph.plants.equations",
+    "second_order": "kinemorph.plants.equations",
     "simulate": "kinemorph.simulation.run",
     "Held": "kinemorph.simulation.run",
     "Guard": "kinemorph.simulation.events",
@@ -101,9 +101,9 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.rerooting import reroot as reroot
     from kinemorph.model.robot import Robot as Robot
     from kinemorph.model.system import System as System
-    from kinemorph.plants import first_order as first_order
-    from kinemorph.plants import plant as plant
-    from kinemorph.plants import second_order as second_order
+    from kinemorph.plants.equations import first_order as first_order
+    from kinemorph.plants.equations import second_order as second_order
+    from kinemorph.plants.robots import plant as plant
     from kinemorph.simulation.batch import simulate_batch as simulate_batch
     from kinemorph.simulation.events import Guard as Guard
     from kinemorph.simulation.run import Held as Held

@@ -14,7 +14,8 @@ from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.robot import Robot
-from kinemorph.plants import first_order, plant
+from kinemorph.plants.equations import first_order
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.trajectory import Trajectory

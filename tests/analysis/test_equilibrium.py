@@ -14,7 +14,9 @@ from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
 from kinemorph.model.builder import RobotBuilder
-from kinemorph.plants import Plant, first_order, plant, second_order
+from kinemorph.plants.equations import first_order, second_order
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,9 @@ from kinemorph.deriving import derive
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.builder import RobotBuilder
-from kinemorph.plants import Plant, first_order, plant, second_order
+from kinemorph.plants.equations import first_order, second_order
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant
 from random_robots import random_body, random_robot, random_states
 
 MOTOR = {

@@ -15,7 +15,9 @@ from kinemorph.analysis.linearization import linearize, second_order_matrices
 from kinemorph.analysis.modes import poles
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from kinemorph.model import library
-from kinemorph.plants import Plant, first_order, plant, second_order
+from kinemorph.plants.equations import first_order, second_order
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant
 
 CHAINS = json.loads((Path(__file__).parents[1] / "data" / "hanging_chain_modes.json").read_text())
 

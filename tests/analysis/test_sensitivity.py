@@ -20,7 +20,9 @@ from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import difference, integrate
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from kinemorph.plants import Plant, first_order, plant, second_order
+from kinemorph.plants.equations import first_order, second_order
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.stepper import Stepper
 
 Array = np.ndarray

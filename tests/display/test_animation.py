@@ -17,7 +17,7 @@ from kinemorph.display.puppets import Lens, Poses, Puppet, fitting_lens, lit
 from kinemorph.display.solids import normals
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from kinemorph.model.library import LIBRARY
-from kinemorph.plants import first_order
+from kinemorph.plants.equations import first_order
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.trajectory import Trajectory
 

@@ -14,7 +14,7 @@ from kinemorph.display.portraits import phase_portrait
 from kinemorph.display.runs import named_runs
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.model.library import LIBRARY
-from kinemorph.plants import first_order
+from kinemorph.plants.equations import first_order
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.trajectory import Trajectory

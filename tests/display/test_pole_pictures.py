@@ -14,7 +14,7 @@ from kinemorph.display.pole_maps import RATIOS, pole_map
 from kinemorph.display.puppets import Poses, Puppet, extent_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.library import LIBRARY
-from kinemorph.plants import first_order
+from kinemorph.plants.equations import first_order
 
 
 @pytest.fixture(scope="module")

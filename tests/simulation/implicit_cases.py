@@ -9,7 +9,8 @@ import numpy as np
 
 import kinemorph
 from kinemorph.algebra.scalar import sin
-from kinemorph.plants import Plant, plant
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.stepper import State, Stepper
 
 

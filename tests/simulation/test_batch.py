@@ -8,7 +8,8 @@ import pytest
 from kinemorph import library
 from kinemorph.errors import ShapeError
 from kinemorph.model.builder import RobotBuilder
-from kinemorph.plants import first_order, plant
+from kinemorph.plants.equations import first_order
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.batch import simulate_batch
 from kinemorph.simulation.marching import Status
 from kinemorph.simulation.run import simulate

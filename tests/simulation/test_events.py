@@ -5,7 +5,7 @@ import pytest
 
 import kinemorph
 from kinemorph.errors import ModelError, ShapeError
-from kinemorph.plants import first_order
+from kinemorph.plants.equations import first_order
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.run import simulate
 

@@ -10,7 +10,8 @@ from scipy.integrate import solve_ivp
 import kinemorph
 from kinemorph.algebra.scalar import cos, sin
 from kinemorph.codegen.compile import build
-from kinemorph.plants import first_order, plant, second_order
+from kinemorph.plants.equations import first_order, second_order
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.integrators import diagonally_implicit, newmark, radau, rosenbrock
 from kinemorph.simulation.marching import layout, march
 from kinemorph.simulation.methods import METHODS

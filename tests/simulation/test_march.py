@@ -8,7 +8,8 @@ import pytest
 import kinemorph
 from kinemorph.codegen.compile import build
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
-from kinemorph.plants import first_order, plant, second_order
+from kinemorph.plants.equations import first_order, second_order
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.marching import layout, march
 from kinemorph.simulation.methods import METHODS
 from kinemorph.simulation.run import Held, simulate

@@ -9,7 +9,8 @@ import pytest
 
 import kinemorph
 from kinemorph.algebra.scalar import sin
-from kinemorph.plants import first_order, plant, second_order
+from kinemorph.plants.equations import first_order, second_order
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.integrators import newmark
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.stepper import Stepper

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.plants import Plant, plant
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.methods import METHODS
 from kinemorph.simulation.stepper import Stepper
 

@@ -23,7 +23,8 @@ import pytest
 import kinemorph
 from kinemorph.errors import MissingExtraError, ModelError, StorageError, StorageWarning, UnsupportedError
 from kinemorph.model import library
-from kinemorph.plants import first_order, plant
+from kinemorph.plants.equations import first_order
+from kinemorph.plants.robots import plant
 from kinemorph.simulation import storage
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.run import Held, simulate

@@ -15,7 +15,8 @@ import kinemorph
 from kinemorph.deriving import derive
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
-from kinemorph.plants import first_order, plant, second_order
+from kinemorph.plants.equations import first_order, second_order
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.run import Held, simulate
 from kinemorph.simulation.trajectory import Trajectory

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.analysis.slopes import Array, Point, slopes_of
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 
 SHORT = 0.25  # a Newton step up to this [rad or m] is near enough to be trusted
 TURN = 1.0  # the longest step of an angle [rad]

@@ -37,8 +37,9 @@ from kinemorph.deriving import Dynamics
 from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError, did_you_mean
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants import Law, Plant
-from kinemorph.plants import plant as as_plant
+from kinemorph.plants.laws import Law
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
 
 if TYPE_CHECKING:
     from kinemorph.analysis.modes import Poles

@@ -21,8 +21,9 @@ from kinemorph.analysis.eigenproblems import Complex, Motions, of_linear, of_pen
 from kinemorph.analysis.linearization import Linearization, Model, linearize, write_text
 from kinemorph.analysis.slopes import Array, Point, is_singular, point_of, slopes_of
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants import Law, Plant
-from kinemorph.plants import plant as as_plant
+from kinemorph.plants.laws import Law
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
 
 
 @dataclass(frozen=True, eq=False, repr=False)

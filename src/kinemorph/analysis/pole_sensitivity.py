@@ -29,7 +29,8 @@ from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import forward, jacobian, reverse
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
-from kinemorph.plants import Law, Plant
+from kinemorph.plants.laws import Law
+from kinemorph.plants.programs import Plant
 
 MULTIPLE = 1e-7  # a pole whose left and right vectors are that nearly at right angles has no derivative
 

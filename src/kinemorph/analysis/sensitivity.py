@@ -17,8 +17,9 @@ from kinemorph.analysis.slopes import Array, listed, of_robot, slopes_of
 from kinemorph.analysis.variations import varied
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_mean
 from kinemorph.model.robot import Robot
-from kinemorph.plants import Law, Plant
-from kinemorph.plants import plant as as_plant
+from kinemorph.plants.laws import Law
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.methods import DEFAULT, method_named
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.stepping import Method

@@ -26,7 +26,8 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port, Program
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants import DISSIPATED, SUPPLIED, Plant
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 
 Array = npt.NDArray[np.float64]
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular

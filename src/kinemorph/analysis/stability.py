@@ -17,7 +17,7 @@ from kinemorph.analysis.linearization import linearize
 from kinemorph.analysis.modes import Poles, poles
 from kinemorph.analysis.slopes import Point
 from kinemorph.errors import KinemorphError
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 
 ON_AXIS = 1e-7  # a real part below this, against the largest pole, is zero: rounding spreads double poles that far
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import is_zero
-from kinemorph.plants import Column, Plant
+from kinemorph.plants.laws import Column
+from kinemorph.plants.programs import Laws, Plant
 
 LEVEL = 0  # of the dual numbers here, below those that laws and mechanics open inside
 SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates turn as they move
@@ -42,31 +43,31 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
 
     def variations(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
         own, rest = s[:ns], s[ns:]
-        q = plant._place(base, own, finished=False)
+        q = plant.laws.place(base, own, finished=False)
         still, v = [0.0] * nv, own[nv : 2 * nv]
         rates: list[Any] = []
         for k in range(count):
             S = rest[k * ns : (k + 1) * ns]
             moved = _dual([*still, *own[nv:]], S)
             inputs = (_dual(values, direction(k, group, len(values))) for group, values in (("u", u), ("p", p)))
-            found = [_tangent(entry) for entry in plant._rate(t, q, moved, m, *inputs)]
+            found = [_tangent(entry) for entry in plant.laws.rate(t, q, moved, m, *inputs)]
             if turns:
                 along = [*_dual(still, v), *S[:nv], *own[2 * nv :]]
-                turned = plant._rate(t, q, along, m, u, p)[:nv]
+                turned = plant.laws.rate(t, q, along, m, u, p)[:nv]
                 found[:nv] = [one - _tangent(entry) for one, entry in zip(found[:nv], turned, strict=True)]
             rates += found
         return rates
 
     def rate(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        return [*plant._rate(t, base, s[:ns], m, u, p), *variations(t, base, s, m, u, p)]
+        return [*plant.laws.rate(t, base, s[:ns], m, u, p), *variations(t, base, s, m, u, p)]
 
     def residual(t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
         n = nv + nx
-        left = plant._residual(t, base, s[:ns], z[:n], m, u, p)
+        left = plant.laws.residual(t, base, s[:ns], z[:n], m, u, p)
         return [*left, *(one - other for one, other in zip(z[n:], variations(t, base, s, m, u, p), strict=True))]
 
     def place(base: Any, s: Any, *, finished: bool = True) -> Any:
-        return plant._place(base, s[:ns], finished=finished)
+        return plant.laws.place(base, s[:ns], finished=finished)
 
     labels = [*names, *(f"initial {k}" for k in range(initial))]
     entries = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
@@ -79,11 +80,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         start=begun,
         outputs={},
         output_units={},
-        _rate=rate,
-        _residual=residual,
-        _place=place,
-        _efforts=None,
-        _discrete={},
+        laws=Laws(rate, residual, place, plant.laws.drift),
     )
 
 

@@ -24,7 +24,7 @@ from kinemorph.errors import MissingExtraError
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import neutral
 from kinemorph.model.library.textbook import SWING, pendulum
-from kinemorph.plants import plant
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.batch import simulate_batch
 from kinemorph.simulation.run import simulate
 

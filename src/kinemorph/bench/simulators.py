@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kinemorph.errors import MissingExtraError
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.plants import plant
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.stepper import Stepper
 

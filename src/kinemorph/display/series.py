@@ -16,7 +16,7 @@ import numpy as np
 
 from kinemorph.display.solids import Array
 from kinemorph.errors import UnsupportedError, did_you_mean
-from kinemorph.plants import Column
+from kinemorph.plants.laws import Column
 from kinemorph.simulation.trajectory import Trajectory
 
 GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # before the dot, or found by their members

@@ -20,8 +20,9 @@ from kinemorph.deriving import Dynamics
 from kinemorph.errors import ShapeError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
-from kinemorph.plants import Column, Plant
-from kinemorph.plants import plant as as_plant
+from kinemorph.plants.laws import Column
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.failures import explained
 from kinemorph.simulation.marching import Status
 from kinemorph.simulation.methods import DEFAULT

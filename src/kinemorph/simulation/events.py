@@ -20,7 +20,8 @@ from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import forward
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.errors import ModelError, ShapeError
-from kinemorph.plants import Law, Plant, of_groups
+from kinemorph.plants.laws import Law, of_groups
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.marching import Guards
 
 Array = npt.NDArray[np.float64]

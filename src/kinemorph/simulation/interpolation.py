@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from kinemorph.mechanics.charts import CHARTS
 from kinemorph.mechanics.motions import ELEMENTARY
-from kinemorph.plants import Place
+from kinemorph.plants.programs import Place
 
 Array = npt.NDArray[np.float64]
 

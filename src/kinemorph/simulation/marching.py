@@ -27,7 +27,7 @@ from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
 from kinemorph.codegen.program import Program
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.stepping import Method, Shape, Site, snap_reach
 
 Array = npt.NDArray[np.float64]

@@ -24,8 +24,8 @@ from kinemorph.deriving import Dynamics
 from kinemorph.errors import MissingExtraError, UnsupportedError, did_you_mean
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants import Plant
-from kinemorph.plants import plant as as_plant
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.events import DIRECTIONS, Guard, Watch
 from kinemorph.simulation.marching import PIECES, Status
 from kinemorph.simulation.methods import OUTSIDE

@@ -17,7 +17,8 @@ from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import Dynamics
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants import DISSIPATED, SUPPLIED, Plant
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 
 if TYPE_CHECKING:
     from kinemorph.simulation.segments import Segment

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants import Column
+from kinemorph.plants.laws import Column
 from kinemorph.simulation.columns import sources
 from kinemorph.simulation.recomputing import ACCOUNT
 from kinemorph.simulation.records import FLAT, SAMPLES, Record, array_key, array_widths, named_plant

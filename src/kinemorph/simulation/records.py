@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants import Column, Place, Plant
+from kinemorph.plants.laws import Column
+from kinemorph.plants.programs import Laws, Place, Plant
 from kinemorph.simulation.columns import ENERGIES
 from kinemorph.simulation.segments import Segment
 from kinemorph.simulation.trajectory import Event, Outcome, Statistics, Trajectory
@@ -161,9 +162,7 @@ def named_plant(system: Mapping[str, Any]) -> Plant:
         locked=tuple(system["locked"]),
         outputs={output: refuse for output, _ in system["outputs"]},
         output_units=dict(system["outputs"]),
-        _rate=refuse,
-        _residual=refuse,
-        _place=refuse,
+        laws=Laws(refuse, refuse, refuse, refuse),
         manifold=tuple(Place(*place) for place in system["manifold"]),
     )
 

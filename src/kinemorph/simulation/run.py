@@ -20,8 +20,9 @@ from kinemorph.deriving import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
-from kinemorph.plants import Law, Plant
-from kinemorph.plants import plant as as_plant
+from kinemorph.plants.laws import Law
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.events import Guard, Pace
 from kinemorph.simulation.failures import explained
 from kinemorph.simulation.marching import Status

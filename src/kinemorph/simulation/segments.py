@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.recomputing import recomputer
 
 Array = npt.NDArray[np.float64]

@@ -17,8 +17,8 @@ from kinemorph.deriving import Dynamics
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants import Plant
-from kinemorph.plants import plant as as_plant
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.events import Guard, Watch
 from kinemorph.simulation.marching import Layout, Status, compiled_march, layout
 from kinemorph.simulation.methods import DEFAULT, method_named

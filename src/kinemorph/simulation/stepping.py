@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kinemorph.codegen.loops import LoopBuilder, View
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 
 Shape = tuple[int, ...]
 

@@ -23,8 +23,9 @@ from kinemorph.deriving import Dynamics
 from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, did_you_mean
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants import SUPPLIED, Plant
-from kinemorph.plants import plant as as_plant
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import SUPPLIED
+from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.records import Record, record_of, trajectory_of
 from kinemorph.simulation.trajectory import Trajectory
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError, did_you_mean
-from kinemorph.plants import Column
+from kinemorph.plants.laws import Column
 from kinemorph.simulation.columns import Source, sources, unknown_column
 from kinemorph.simulation.interpolation import Knots, States, between
 from kinemorph.simulation.recomputing import recomputer

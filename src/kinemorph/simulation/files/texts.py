@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.plants import Column
+from kinemorph.plants.laws import Column
 from kinemorph.simulation.record_tables import Table, from_table
 from kinemorph.simulation.records import Record
 

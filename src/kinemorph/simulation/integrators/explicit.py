@@ -13,7 +13,7 @@ import numpy as np
 
 from kinemorph.codegen.iterations import DORMAND_PRINCE, EULER, HEUN, RK4, Row, Tableau
 from kinemorph.codegen.loops import View
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators import dop853
 from kinemorph.simulation.stepping import Shape, Site, usual_control
 

@@ -23,7 +23,7 @@ from kinemorph.codegen.inlining import inlined
 from kinemorph.codegen.loops import LoopBuilder, View
 from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.tracing import trace
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.stepping import Shape, Site
 
 

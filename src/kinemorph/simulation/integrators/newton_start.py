@@ -21,7 +21,7 @@ from kinemorph.blocks import LeastSquares
 from kinemorph.codegen.differentiate import pattern
 from kinemorph.codegen.loops import LoopBuilder, View
 from kinemorph.codegen.routines import routine
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.linear_steps import residual_derivatives
 from kinemorph.simulation.stepping import Site
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinemorph.codegen.iterations import Row
 from kinemorph.codegen.loops import View
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.linear_steps import LinearStep
 from kinemorph.simulation.stepping import Shape, Site, usual_control
 

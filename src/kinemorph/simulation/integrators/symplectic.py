@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kinemorph.codegen.loops import View
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.stepping import Shape, Site, usual_control
 
 Kind = Literal["kick", "drift", "implicit"]

@@ -24,7 +24,7 @@ from kinemorph.codegen.differentiate import jacobian
 from kinemorph.codegen.loops import View
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.routines import routine
-from kinemorph.plants import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.stepping import Shape, Site, usual_control
 
 MOST_ROUNDS = 30.0  # of Newton's iteration

@@ -1,0 +1,244 @@
+"""A plant: what a run advances, as programs of its state.
+
+    state      q (nq) on its manifold, v (nv), x (nx) continuous extra states, m (nm) discrete memory
+    inputs     t, u (nu) held between calls, p (np) parameters
+
+A step is taken in local coordinates about the configuration `base` where it begins (mechanics.charts): integrators see
+one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
+
+    rate       (t, base, s, m, u, p) -> rate            ds/dt
+    residual   (t, base, s, z, m, u, p) -> residual     zero where z = [a, dx/dt], shape (nv + nx,), is right
+    place      (base, s) -> q                           the configuration that s means; quaternions of length 1
+    efforts    (t, base, s, m, u, p) -> supplied, damping       generalized forces that act on a robot, (nv,) each
+    flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that know of no manifold
+    drift      (s, h) -> w                              where w is after the time h when v is held
+    discrete   see `variational`                        the balance of a whole step, for variational integrators
+
+Every program has all of these inputs, of length 0 where there is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.codegen.program import Program
+from kinemorph.codegen.tracing import Shape, trace
+from kinemorph.deriving import Dynamics
+from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
+from kinemorph.mechanics.kinematics import tangent_of
+from kinemorph.model.robot import Robot
+from kinemorph.plants.laws import LEVEL, Column, Law, of_groups, one_number, split
+from kinemorph.plants.variational import Discrete, DiscreteLaws, discrete_programs
+
+Array = npt.NDArray[np.float64]
+
+
+class Place(NamedTuple):
+    """An elementary joint: a row of mechanics.charts.CHARTS, and where it stands in q and v."""
+
+    kind: str
+    q: int
+    v: int
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What a plant is made of: functions over any scalar, one for each of its programs."""
+
+    rate: Law  # (t, base, s, m, u, p)
+    residual: Law  # (t, base, s, z, m, u, p)
+    place: Law  # (base, s), finished=: whether quaternions have to be of length 1
+    drift: Law  # (s, h)
+    efforts: Law | None = None  # (t, base, s, m, u, p); none where forces have no name
+    discrete: DiscreteLaws | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plant:
+    """Programs of a state, and the names of its numbers. See this module's text for the programs' inputs."""
+
+    name: str
+    q: tuple[Column, ...]
+    v: tuple[Column, ...]
+    x: tuple[Column, ...]
+    m: tuple[Column, ...]
+    u: tuple[Column, ...]
+    p: tuple[Column, ...]
+    laws: Laws
+    start: Mapping[str, tuple[float, ...]]  # the values of q, v, x, m, u, p where nothing else is said
+    dynamics: Dynamics | None = None
+    locked: tuple[int, ...] = ()  # velocity indices that do not move
+    outputs: Mapping[str, Law] = field(default_factory=dict)  # further columns, each a law that gives one number
+    output_units: Mapping[str, str] = field(default_factory=dict)
+    manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
+
+    def __repr__(self) -> str:
+        sizes = f"{self.nv} dof, {self.nx} states, {self.nu} inputs"
+        return f"<Plant '{self.name}': {sizes}>"
+
+    @property
+    def nq(self) -> int:
+        """Number of configuration coordinates."""
+        return len(self.q)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return len(self.v)
+
+    @property
+    def nx(self) -> int:
+        """Number of continuous extra states."""
+        return len(self.x)
+
+    @property
+    def nu(self) -> int:
+        """Number of inputs."""
+        return len(self.u)
+
+    @property
+    def ns(self) -> int:
+        """Length of s = [w, v, x]."""
+        return 2 * self.nv + self.nx
+
+    @property
+    def robot(self) -> Robot | None:
+        """The robot, where it is one."""
+        return self.dynamics.robot if self.dynamics else None
+
+    @cached_property
+    def rate(self) -> Program:
+        """ds/dt from (t, base, s, m, u, p)."""
+        return trace(self.laws.rate, self.ports, name=f"{self.name}.rate", outputs={"out": (self.ns,)})
+
+    @cached_property
+    def residual(self) -> Program:
+        """What is left over at z = [a, dx/dt], from (t, base, s, z, m, u, p); zero at the right z."""
+        ports = self.ports
+        names = ("t", "base", "s", "z", "m", "u", "p")
+        shapes = {name: (self.nv + self.nx,) if name == "z" else ports[name] for name in names}
+        return trace(self.laws.residual, shapes, name=f"{self.name}.residual", outputs={"out": shapes["z"]})
+
+    @cached_property
+    def place(self) -> Program:
+        """q, shape (nq,), from (base, s)."""
+        shapes = {name: self.ports[name] for name in ("base", "s")}
+        return trace(self.laws.place, shapes, name=f"{self.name}.place", outputs={"out": (self.nq,)})
+
+    @cached_property
+    def efforts(self) -> Program | None:
+        """(supplied, damping) generalized forces, (nv,) each, from the inputs of `rate`; None where it is no robot."""
+        if self.laws.efforts is None:
+            return None
+        shapes = {"supplied": (self.nv,), "damping": (self.nv,)}
+        return trace(self.laws.efforts, self.ports, name=f"{self.name}.efforts", outputs=shapes)
+
+    @cached_property
+    def flow(self) -> Program:
+        """dy/dt from (t, y, m, u, p) with y = [q, v, x], shape (nq + nv + nx,). Quaternions may be of any length."""
+        nq, nv = self.nq, self.nv
+
+        def law(t: Any, y: Any, m: Any, u: Any, p: Any) -> list[Any]:
+            q, v, x = y[:nq], y[nq : nq + nv], y[nq + nv :]
+            rates = self.laws.rate(t, q, [*[0.0] * nv, *v, *x], m, u, p)
+            moving = [Dual(0.0, rate, level=LEVEL) for rate in rates[:nv]]
+            placed = self.laws.place(q, [*moving, *v, *x], finished=False)
+            return [*(tangent_of(entry, LEVEL) for entry in placed), *rates[nv:]]
+
+        size = (nq + nv + self.nx,)
+        shapes = {"t": (), "y": size, **{name: self.ports[name] for name in ("m", "u", "p")}}
+        return trace(law, shapes, name=f"{self.name}.flow", outputs={"out": size})
+
+    @cached_property
+    def drift(self) -> Program:
+        """w, shape (nv,), after the time h at the velocity v of s, from (s, h)."""
+        shapes = {"s": self.ports["s"], "h": ()}
+        return trace(self.laws.drift, shapes, name=f"{self.name}.drift", outputs={"out": (self.nv,)})
+
+    @cached_property
+    def discrete(self) -> Discrete:
+        """The programs of a variational step. Raises UnsupportedError where there is no Lagrangian to begin with."""
+        if self.robot is None:
+            raise UnsupportedError(
+                f"plant '{self.name}' is made of equations, and a variational method starts from kinetic and potential "
+                "energy. Use method='leapfrog', or make the plant of a robot."
+            )
+        if not self.robot.is_open:
+            raise UnsupportedError(
+                f"robot '{self.robot.name}' has loops or coupled joints, and the variational method is for open trees. "
+                "Use method='dop853', or 'leapfrog' with a step."
+            )
+        if self.laws.discrete is None:
+            raise UnsupportedError(
+                f"plant '{self.name}' has states besides the motion that no variational method advances. "
+                "Use method='dop853', or 'leapfrog' with a step."
+            )
+        return discrete_programs(self.name, self.laws.discrete, self.ports, self.nv)
+
+    @property
+    def ports(self) -> dict[str, Shape]:
+        """Shapes of the inputs of `rate`."""
+        sizes = {"base": self.nq, "s": self.ns, "m": len(self.m), "u": self.nu, "p": len(self.p)}
+        return {"t": (), **{name: (size,) for name, size in sizes.items()}}
+
+    def observed(self, laws: Mapping[str, Law], name: str = "observed") -> Program:
+        """Numbers that are read off: a program of the inputs of `rate` with one output "out", a number for each law."""
+
+        def values(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
+            _, v, x = split(s, self.nv)
+            q = self.laws.place(base, s, finished=False)
+            given = {"t": t, "q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
+            return [one_number(of_groups(law, given, f"'{key}'"), key) for key, law in laws.items()]
+
+        return trace(values, self.ports, name=f"{self.name}.{name}", outputs={"out": (len(laws),)})
+
+    def initial(self, group: str, given: Any = None) -> Array:
+        """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the start's.
+
+        Raises ShapeError with a sentence for a wrong length, an unknown name or a number that is not finite.
+        """
+        columns: tuple[Column, ...] = getattr(self, group)
+        values = np.array(self.start[group], dtype=float)
+        if given is None:
+            return values
+        if isinstance(given, Mapping):
+            for name, value in given.items():
+                values[self.index(group, name)] = value
+        else:
+            try:
+                values = np.array(given, dtype=float)
+            except (TypeError, ValueError):
+                raise ShapeError(f"{group}: {given!r} is given; expected {len(columns)} numbers.") from None
+        if values.shape != (len(columns),):
+            listed = ", ".join(column.name for column in columns) or "none"
+            raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
+        for column, value in zip(columns, values, strict=True):
+            if not np.isfinite(value):
+                raise ShapeError(f"{group} '{column.name}' is {value}; expected a finite number. See where it is from.")
+        return self._finished(values) if group == "q" else values
+
+    def _finished(self, q: Array) -> Array:
+        """A configuration with its quaternions of length 1; raises ShapeError where one has none."""
+        for joint in self.manifold:
+            first = {"spherical": joint.q, "free": joint.q + 3}.get(joint.kind)
+            if first is not None and not q[first : first + 4].any():
+                named = self.q[first].name.rpartition(".")[0]
+                raise ShapeError(f"q: the quaternion of '{named}' is zero; expected a rotation, as (1, 0, 0, 0).")
+        return np.array(self.laws.place(q.tolist(), [0.0] * self.ns), dtype=float)
+
+    def index(self, group: str, name: str) -> int:
+        """The place of a name in a group."""
+        names = [column.name for column in getattr(self, group)]
+        if name not in names:
+            listed = ", ".join(f"'{one}'" for one in names) or "there are none"
+            raise ShapeError(
+                f"plant '{self.name}' has no {group} '{name}'.{did_you_mean(name, names)} Known: {listed}."
+            )
+        return names.index(name)
