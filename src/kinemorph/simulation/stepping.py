@@ -167,6 +167,19 @@ def snap_reach(method: Method) -> float:
     return float(getattr(method, "reach", 1.0 + 1e-9))
 
 
+def rough_power(base: Any, exponent: float) -> Any:
+    """base^exponent with the exponent, above 0, rounded to 64ths, by square roots alone.
+
+    Lanes have square roots, but no powers: those would go one by one through the C library, and take as long as all
+    else in a step of a small system. A step's size is no matter of digits.
+    """
+    count, root, product = max(1, round(64 * exponent)), base, 1.0
+    for bit in (32, 16, 8, 4, 2, 1):
+        root = root.sqrt()
+        product = product * root if count & bit else product
+    return product
+
+
 def usual_control(site: Site, order: int, taken: View, out: View) -> None:
     """Step size by the errors of the last two steps: h error^(-0.7 / order) error_old^(0.4 / order), with care.
 
@@ -178,8 +191,8 @@ def usual_control(site: Site, order: int, taken: View, out: View) -> None:
     def next_size(h: Any, e: Any, old: Any, again: Any) -> Any:
         now = e.maximum(1e-10)
         before = (old > 0.0).where(old.maximum(LEAST_ERROR), 1.0)
-        smooth = now ** (-INTEGRAL / order) * before ** (PROPORTIONAL / order)
-        factor = SAFETY * (e <= 1.0).where(smooth, now ** (-1.0 / order))
+        smooth = rough_power(before, PROPORTIONAL / order) / rough_power(now, INTEGRAL / order)
+        factor = SAFETY * (e <= 1.0).where(smooth, 1.0 / rough_power(now, 1.0 / order))
         largest = (again > 0.0).where(1.0, GROW)
         return h * (e <= 1e100).where(factor.minimum(largest).maximum(SHRINK), SHRINK)
 
