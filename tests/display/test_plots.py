@@ -162,11 +162,19 @@ def test_every_event_is_a_line_and_every_name_stands_once(swing: Trajectory) -> 
     assert sorted(texts) == sorted(f"{name} ({names.count(name)} times)" for name in set(names))
 
 
-def test_names_of_events_do_not_lie_over_each_other(swing: Trajectory) -> None:
-    figure = plot(swing, "q")
+def test_names_of_events_do_not_lie_over_each_other() -> None:
+    guards = [
+        Guard("one angle", lambda q: q[0] - 0.9),
+        Guard("another angle", lambda q: q[0] - 0.8),
+        Guard("the last angle", lambda q: q[0] + 0.9),
+    ]
+    run = simulate(LIBRARY["pendulum"](), 1.2, q=[1.0], events=guards)
+    figure = plot(run, "q")
     figure.draw_without_rendering()
-    first, second = (text.get_window_extent() for text in figure.axes[0].texts)
-    assert not first.overlaps(second)
+    places = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(places) == 3
+    assert not any(one.overlaps(other) for k, one in enumerate(places) for other in places[:k])
+    assert all(place.x1 < figure.bbox.x1 for place in places)  # the last one, near the end, stands to the left
 
 
 def test_a_failed_run_shows_where_it_ended_and_why(failed: Trajectory) -> None:

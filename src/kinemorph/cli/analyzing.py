@@ -51,7 +51,7 @@ def analyze(
     animate: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a moving mode: .gif.")] = None,
     mode: Annotated[int | None, typer.Option(min=1, help="The mode that moves.", show_default="1")] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the figures: .json; poles also .lst and .mod.")
+        Path | None, typer.Option(metavar="PATH", help="Write the figures: .json; poles also .lst, .mod.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -105,8 +105,9 @@ def _check(what: Analysis, **given: Any) -> None:
 
 
 def _check_save(save: Path | None, what: Analysis) -> None:
+    """Poles without an ending are written as .lst and .mod."""
     known = (".json",) if what is Analysis.equilibrium else (".json", ".lst", ".mod")
-    if save is not None and save.suffix not in known:
+    if save is not None and save.suffix not in known and (save.suffix or known == (".json",)):
         raise KinemorphError(f"--save '{save}': use a name that ends in {', '.join(known)}.")
 
 

@@ -244,7 +244,7 @@ def _advancing(name: str, until: float) -> Iterator[Callable[[float, float, int]
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    told = "{task.fields[t]:.3g} of {task.total:g} s   step {task.fields[h]:.2g} s   {task.fields[events]} events"
+    told = "{task.fields[t]:.2f} of {task.total:g} s   step {task.fields[h]:.2g} s   {task.fields[events]} events"
     shown = (TextColumn("{task.description}"), BarColumn(), TextColumn(told), TimeElapsedColumn())
     with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=until, t=0.0, h=0.0, events=0)

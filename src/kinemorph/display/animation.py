@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kinemorph.analysis.modes import Poles
-from kinemorph.display.flipbooks import Book, Progress, frame_time, gif_path, write_gif
+from kinemorph.display.flipbooks import TRACED, Book, Progress, frame_time, gif_path, write_gif
 from kinemorph.display.mode_pictures import bent, mode_caption
 from kinemorph.display.puppets import Poses, Puppet, extent_of, fitting_lens
 from kinemorph.display.solids import Array
@@ -50,9 +50,6 @@ def animate(
     period = frame_time(fps)
     times = _frame_times(trajectory, period * speed)
     poses = Poses(robot, trajectory.at(times).q)
-    names = [trace] if isinstance(trace, str) else list(trace or ())
-    for name in names:
-        robot.frame(name)
     pace = "" if speed == 1.0 else f"  ×{speed:g}"
     digits = 2 if times[-1] - times[0] > 1.0 else 3
     book = Book(
@@ -60,9 +57,20 @@ def animate(
         poses,
         [f"t = {t:.{digits}f} s{pace}" for t in times],
         robot.name.replace("_", " ") if title is None else title,
-        tuple(poses.p[name] for name in names if name in poses.p),
+        _traces(trajectory, robot, times, [trace] if isinstance(trace, str) else list(trace or ())),
     )
     return write_gif(book, path, fitting_lens(poses, view), period=period, size=size, progress=progress)
+
+
+def _traces(trajectory: Trajectory, robot: Robot, times: Array, names: Sequence[str]) -> tuple[Array, ...]:
+    """The ways of the origins of bodies or frames, with points between the frames."""
+    for name in names:
+        robot.frame(name)  # says what there is where this one is not
+    if not names:
+        return ()
+    between = np.interp(np.arange(TRACED * (len(times) - 1) + 1) / TRACED, np.arange(len(times)), times)
+    poses = Poses(robot, trajectory.at(between).q)
+    return tuple(poses.p[name] for name in names if name in poses.p)
 
 
 def _robot_of(trajectory: Trajectory) -> Robot:

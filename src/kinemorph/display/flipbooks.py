@@ -25,15 +25,19 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]  # (frames done, frames in all)
 COLORS = 96  # of the palette
 TRACE = "#d55e00"
+TRACED = 4  # points of a trace for each frame: what moves fast goes a long way from one to the next
 LOOKED_AT = 40  # configurations from which the size of the picture is taken
 MARGINS = (0.12, 0.12, 0.3, 0.34)  # left, right, bottom, top [inch]
-AXES_MARGINS = (0.5, 0.12, 0.45, 0.34)
+AXES_MARGINS = (0.58, 0.12, 0.45, 0.34)
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True)
 class Book:
-    """What is to be painted: a puppet, its poses, a text for every frame, traced points (n, 3) [m] by name."""
+    """What is to be painted: a puppet, its poses, a text for every frame, and the ways of traced points.
+
+    `traces` hold TRACED points (n, 3) [m] from each frame to the next.
+    """
 
     puppet: Puppet
     poses: Poses
@@ -156,8 +160,8 @@ class Easel:
             return
         parts, colors = [], []
         for trace in self.book.traces:
-            seen = self.lens.seen(trace[: number + 1])[:, :2]
-            parts += [seen[k : k + 2] for k in range(number)]
+            seen = self.lens.seen(trace[: TRACED * number + 1])[:, :2]
+            parts += [seen[k : k + TRACED + 1] for k in range(0, TRACED * number, TRACED)]
             colors += [to_rgba(TRACE, 0.25 + 0.75 * (k + 1) / number) for k in range(number)]
         self.trace.set_segments(parts)
         self.trace.set_color(colors)

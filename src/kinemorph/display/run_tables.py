@@ -115,7 +115,7 @@ def poles_tables(data: Data) -> list[RenderableType]:
     heads = {"number": "pole", "alpha": "alpha [1/s]", "omega": "omega [rad/s]", "frequency": "frequency [Hz]",
              "damping_ratio": "damping ratio", "modal_mass": "modal mass"}  # fmt: skip
     names = list(data["poles"][0]) if data["poles"] else list(heads)
-    rows = [[str(row[name]) if name == "number" else _figure(row[name], 10) for name in names] for row in data["poles"]]
+    rows = [[str(row[name]) if name == "number" else _figure(row[name], 8) for name in names] for row in data["poles"]]
     titles = [heads.get(name, name) for name in names]
     parts: list[RenderableType] = [plain_table(f"poles of {data['name']}", titles, rows, titles)]
     return [*parts, data["note"]] if data["note"] else parts
