@@ -38,8 +38,9 @@ from kinemorph.algebra.linear import least_squares
 from kinemorph.algebra.scalar import less
 from kinemorph.algebra.vectors import add, sub
 from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.inlining import inlined
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.tracing import Shape, inlined, trace
+from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import charts
@@ -226,9 +227,8 @@ class Plant:
         slopes = jacobian(action, "out", ("moved", "w"), mode="reverse")
 
         def balance(t: Any, base: Any, s: Any, z: Any, momentum: Any, h: Any, m: Any, u: Any, p: Any) -> Any:
-            at = {"base": base, "moved": [0.0] * nv, "w": z[:nv], "h": h, "p": p}
-            by_start, by_end = inlined(slopes, at).values()
-            return laws["balance"](t, base, s, z, momentum, h, m, u, p, by_start, by_end)
+            by = inlined(slopes, (base, [0.0] * nv, z[:nv], h, p))
+            return laws["balance"](t, base, s, z, momentum, h, m, u, p, by[:nv], by[nv:])
 
         inputs = {"t": (), "base": ports["base"], "s": ports["s"], "z": (nv + self.nx,), **momentum, "h": ()}
         inputs |= {name: ports[name] for name in ("m", "u", "p")}
@@ -250,7 +250,7 @@ class Plant:
 
         def values(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
             _, v, x = split(s, self.nv)
-            q = self._place(base, s, finished=False)
+            q = self._place(base, s)
             given = {"t": t, "q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
             return [one_number(of_groups(law, given, f"'{key}'"), key) for key, law in laws.items()]
 
@@ -382,7 +382,8 @@ def plant(
         """(supplied, damping) generalized forces."""
         supplied: list[Any] = list(u) if named is None else [0.0] * nv
         if forces is not None:
-            given = {"t": t, "q": q, "v": v, "x": x[: len(extra)], "m": m, "u": u, "p": p}
+            unit = charts.finished(bare, q)
+            given = {"t": t, "q": unit, "v": v, "x": x[: len(extra)], "m": m, "u": u, "p": p}
             law = _checked_length(of_groups(forces, given, "forces"), nv, "the law of forces")
             supplied = [one + other for one, other in zip(supplied, law, strict=True)]
         lookup = {parameter.name: value for parameter, value in zip(dynamics.parameters, p, strict=True)}
@@ -391,7 +392,7 @@ def plant(
 
     def extra_rates(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, pushed: Any, damped: Any) -> list[Any]:
         own = x[: len(extra)]
-        given = {"t": t, "q": q, "v": v, "x": own, "m": m, "u": u, "p": p}
+        given = {"t": t, "q": charts.finished(bare, q), "v": v, "x": own, "m": m, "u": u, "p": p}
         rates = (
             _checked_length(of_groups(state_rates, given, "state_rates"), len(extra), "the law of state rates")
             if state_rates is not None

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from random_robots import KINDS, random_robot, random_states
 
 from kinemorph.mechanics import charts
 from kinemorph.mechanics.discrete_action import discrete_action, link_displacements
 from kinemorph.mechanics.kinematics import link_poses
 from kinemorph.mechanics.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.resolving import resolve
+from random_robots import KINDS, random_robot, random_states
 
 SEEDS = range(6)
 

@@ -49,9 +49,7 @@ def three_links():
     builder = kinemorph.RobotBuilder("three links")
     for k, parent in enumerate(("world", "link0", "link1")):
         builder.add(kinemorph.Body.rod(f"link{k}", 1.0, 1.0, center=(0, 0, -0.5)))
-        builder.joint(
-            f"q{k}", "revolute", parent, f"link{k}", axis=(0, -1, 0), translation=(0, 0, -1.0 if k else 0.0)
-        )
+        builder.joint(f"q{k}", "revolute", parent, f"link{k}", axis=(0, -1, 0), translation=(0, 0, -1.0 if k else 0.0))
     return builder.build()
 
 
