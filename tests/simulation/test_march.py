@@ -10,6 +10,7 @@ from kinemorph.codegen.compile import build
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.plants.equations import first_order, second_order
 from kinemorph.plants.robots import plant
+from kinemorph.simulation.events import Guard
 from kinemorph.simulation.marching import layout, march
 from kinemorph.simulation.methods import METHODS
 from kinemorph.simulation.run import Held, simulate
@@ -208,3 +209,20 @@ def test_an_equation_without_acceleration_is_no_silent_zero():
 def test_equal_steps_of_a_method_that_knows_its_error_are_all_taken():
     run = simulate(oscillator, 2.0, x=[1.0, 0.0], method="dormand_prince", step=0.25, rtol=1e-12, atol=1e-12)
     assert run.outcome.ok and run.statistics.accepted == 8 and run.statistics.rejected == 0
+
+
+def test_laws_read_quaternions_of_length_one_within_a_step():
+    builder = kinemorph.RobotBuilder("body", gravity=(0, 0, 0)).add(kinemorph.Body.box("box", 2.0, (0.1, 0.2, 0.4)))
+    body = builder.joint("ball", "spherical", "world", "box").build()
+
+    def length(q):
+        return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0
+
+    pushed = plant(body, forces=lambda q: [length(q), 0.0, 0.0], states={"off": ""}, state_rates=lambda q: [length(q)])
+    base, s = [0.6, 0.0, 0.8, 0.0], [0.5, -0.4, 0.3, 0.0, 0.0, 0.0, 0.0]
+    rate = build(pushed.rate)(0.0, base, s, [], np.zeros(3), [])
+    assert np.abs(rate).max() < 1e-13  # of a torque over an inertia of 0.03 kg m^2
+    assert abs(build(pushed.observed({"length": length}))(0.0, base, s, [], np.zeros(3), [])[0]) < 1e-15
+    turned = Guard("turned", lambda q: q[1] - 0.2, "rising")
+    run = simulate(body, 0.5, v=[2.0, 0.8, 3.0], events=[turned], rtol=1e-10, atol=1e-12)
+    assert len(run.events) == 1 and abs(run.events[0].before["q"][1] - 0.2) < 1e-12

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.codegen.graph import Expr, Graph, apply
+from kinemorph.codegen.graph import Expr, Graph
 from kinemorph.codegen.program import Port, Program, checked_ports
 from kinemorph.errors import ShapeError, TracingError
 
@@ -57,32 +57,6 @@ def trace(
         ports += checked_ports({port: _agreed(shape, shapes.get(port, shape), f"{owner}: output '{port}'")}, owner)
         refs += map(graph.reference, entries)
     return Program(called, given, tuple(ports), graph, tuple(refs))
-
-
-def inlined(program: Program, arguments: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The outputs of a program, each a flat list, on expressions or numbers: its formulas within another trace.
-
-    `arguments` has an entry for each input, a scalar or nested lists; expressions of one trace, at least one of them.
-    """
-    given = [entry for port in program.inputs for entry in entries_of(arguments[port.name])]
-    graph = next(entry.graph for entry in given if entry.__class__ is Expr)
-    known = {0: 0}
-
-    def moved(ref: int) -> int:
-        return known[ref] if ref >= 0 else -known[-ref]
-
-    for i in program.order:
-        op, *args = program.graph.nodes[i]
-        if op == "input":
-            known[i] = graph.reference(given[args[0]])
-        elif op == "const":
-            known[i] = graph.constant(args[0])
-        elif isinstance(op, str):
-            known[i] = graph.reference(apply(graph, op, tuple(map(moved, args))))
-        else:  # blocks, and items of them
-            known[i] = graph.intern((op, *map(moved, args)))
-    values = iter([Expr(graph, moved(ref)) for ref in program.refs])
-    return {port.name: [next(values) for _ in range(port.size)] for port in program.outputs}
 
 
 def _run(function: Callable[..., Any], arguments: list[Any], owner: str) -> Any:

@@ -205,6 +205,15 @@ def place(tree: Tree, base: Coordinates, w: Coordinates, *, finished: bool = Tru
     return q
 
 
+def finished(tree: Tree, q: Coordinates) -> list[S]:
+    """The configuration, shape (nq,), as it is stored: quaternions of length 1."""
+    found: list[S] = list(q)
+    for link in tree.links:
+        part = slice(link.q, link.q + ELEMENTARY[link.kind].nq)
+        found[part] = CHARTS[link.kind].finish(q[part])
+    return found
+
+
 def local_rate(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
     """dw/dt, shape (nv,), at velocity v."""
     return _by_link(tree, "rate", w, v)

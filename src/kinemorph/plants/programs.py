@@ -193,7 +193,7 @@ class Plant:
 
         def values(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
             _, v, x = split(s, self.nv)
-            q = self.laws.place(base, s, finished=False)
+            q = self.laws.place(base, s)
             given = {"t": t, "q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
             return [one_number(of_groups(law, given, f"'{key}'"), key) for key, law in laws.items()]
 

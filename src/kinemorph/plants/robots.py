@@ -175,13 +175,17 @@ class Motion:
         v = [0.0 if k in self.still else rate for k, rate in enumerate(v)]
         return charts.place(tree, base, w, finished=False), v, x
 
+    def _given(self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        """What laws of the user may read; quaternions of length 1."""
+        return {"t": t, "q": charts.finished(self.bare, q), "v": v, "x": x[: self.extra], "m": m, "u": u, "p": p}
+
     # ── forces ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _efforts(self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> tuple[list[Any], list[Any]]:
         """(supplied, damping) generalized forces."""
         supplied: list[Any] = list(u) if self.pushed else [0.0] * self.nv
         if self.forces is not None:
-            given = {"t": t, "q": q, "v": v, "x": x[: self.extra], "m": m, "u": u, "p": p}
+            given = self._given(t, q, v, x, m, u, p)
             law = checked_length(of_groups(self.forces, given, "forces"), self.nv, "the law of forces")
             supplied = _sum(supplied, law)
         damping = [evaluate(d, self._lookup(p)) for joint in self.dynamics.robot.joints for d in joint.damping]
@@ -197,7 +201,7 @@ class Motion:
     ) -> list[Any]:
         rates: list[Any] = []
         if self.state_rates is not None:
-            given = {"t": t, "q": q, "v": v, "x": x[: self.extra], "m": m, "u": u, "p": p}
+            given = self._given(t, q, v, x, m, u, p)
             law = of_groups(self.state_rates, given, "state_rates")
             rates = checked_length(law, self.extra, "the law of state rates")
         if self.account:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.inlining import inlined
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.tracing import Shape, inlined, trace
+from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.plants.laws import Law
 
 
@@ -61,9 +62,8 @@ def discrete_programs(name: str, laws: DiscreteLaws, ports: Mapping[str, Shape],
     slopes = jacobian(action, "out", ("moved", "w"), mode="reverse")
 
     def balance(t: Any, base: Any, s: Any, z: Any, momentum: Any, h: Any, m: Any, u: Any, p: Any) -> Any:
-        at = {"base": base, "moved": [0.0] * nv, "w": z[:nv], "h": h, "p": p}
-        by_start, by_end = inlined(slopes, at).values()
-        return laws.balance(t, base, s, z, momentum, h, m, u, p, by_start, by_end)
+        by = inlined(slopes, (base, [0.0] * nv, z[:nv], h, p))
+        return laws.balance(t, base, s, z, momentum, h, m, u, p, by[:nv], by[nv:])
 
     inputs = {"t": (), "base": ports["base"], "s": ports["s"], "z": (nz,), **momentum, "h": ()}
     inputs |= {group: ports[group] for group in ("m", "u", "p")}

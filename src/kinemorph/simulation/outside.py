@@ -124,15 +124,16 @@ class SundialsEngine:
         self.t, self.stop = problem.t, problem.stop
 
     def step(self) -> tuple[float, Array]:
-        while True:
+        for _ in range(2):  # after values in between, it first comes back to where it was
             found = self.solver.step(self.stop, method="onestep", tstop=self.stop)
             if not found.success:
                 raise ArithmeticError(str(found.message))
             if not np.isfinite(found.y).all():
                 raise FloatingPointError("the state is not finite")
-            if found.t > self.t:  # after values in between, it first comes back to where it was
+            if found.t > self.t:
                 self.t = float(found.t)
                 return self.t, np.array(found.y)
+        raise ArithmeticError("steps are too small to count")
 
     def at(self, t: float) -> Array:
         return np.array(self.solver.step(t, method="normal", tstop=self.stop).y)
@@ -313,6 +314,8 @@ class OutsideStepper:
         self.h = self._t - self._old
         if not np.isfinite(self._y).all():
             return Status.INFINITE, ()
+        if self.h <= 4.0 * np.spacing(abs(self._t)) and self._t < stop:
+            return Status.STUCK, ()
         return self._look_along() if self.watch else (Status.GOING, ())
 
     def _begin(self, stop: float) -> None:

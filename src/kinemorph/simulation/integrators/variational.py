@@ -19,11 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from kinemorph.blocks import LeastSquares
 from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.elimination import factored, substituted
 from kinemorph.codegen.loops import View
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.routines import routine
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.stepping import Shape, Site, usual_control
 
@@ -85,17 +84,17 @@ class Variational:
     def _solve(self, site: Site, z: View, begun: View) -> None:
         loop, plant = site.loop, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
-        system, found = loop.scratch("system", (n * n + n,)), loop.scratch("found", (n + 1,))
+        slope, order, regular = loop.scratch("slope", (n, n)), loop.scratch("order", (n,)), loop.scratch("regular")
+        found = loop.scratch("found", (n,))
         left = loop.scratch("left", (n,))
         going, rounds, size, change = (loop.scratch(f"newton_{name}") for name in ("going", "rounds", "size", "change"))
         loop.let(going, lambda: 1.0)
         loop.let(rounds, lambda: 0.0)
         slopes = _slopes(plant.discrete.balance)
         with loop.while_(going):
-            loop.call(slopes, [left, system.part(0, n * n)], self._inputs(site, z, begun))
-            with loop.repeat(n) as i:
-                loop.let(system[i + n * n], lambda r: -r, left[i])
-            loop.call(routine(LeastSquares(n, n, 1)), [found], [system])
+            loop.call(slopes, [left, slope], self._inputs(site, z, begun))
+            loop.call(factored(n), [slope, order, regular], [slope])
+            loop.call(substituted(n), [found], [slope, order, left])
             loop.let(going, lambda: 0.0)
             for first, last in ((0, nv), (nv, n)):  # coordinates and further states have sizes of their own
                 if first == last:
@@ -103,7 +102,7 @@ class Variational:
                 loop.let(size, lambda: 1e-15)
                 loop.let(change, lambda: 0.0)
                 with loop.repeat(first, last) as i:
-                    loop.let(z[i], lambda z, d: z + d, z[i], found[i])
+                    loop.let(z[i], lambda z, d: z - d, z[i], found[i])
                     loop.let(size, lambda top, z: top.maximum(abs(z)), size, z[i])
                     loop.let(change, lambda top, d: top.maximum(abs(d)), change, found[i])
                 loop.let(
