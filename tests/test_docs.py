@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
-    ROOT / "docs" / f"{name}.md" for name in ("robots", "dynamics", "programs", "derivatives", "export", "generator")
+    ROOT / "docs" / f"{name}.md"
+    for name in ("robots", "dynamics", "programs", "derivatives", "export", "generator", "simulation", "analysis")
 ]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

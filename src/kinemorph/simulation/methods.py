@@ -105,7 +105,7 @@ ALIASES: dict[str, Alias] = {
     "ode45": Alias(("dormand_prince",), "the same pair, Dormand-Prince 5(4)"),
     "ode23": Alias(("bogacki_shampine",), "the same pair, Bogacki-Shampine 3(2)"),
     "ode113": Alias(("dop853",), "both are for tight tolerances and smooth motion; one step in place of many"),
-    "ode15s": Alias(("rodas", "radau"), "both are stiff solvers of about order 4; one step in place of many"),
+    "ode15s": Alias(("radau",), "both are stiff solvers up to order 5; one step in place of many"),
     "ode23s": Alias(("rosenbrock23",), "the same pair, Rosenbrock 2(3)"),
     "ode23t": Alias(("newmark",), "both are the trapezoidal rule, without damping of their own"),
     "ode23tb": Alias(("tr_bdf2", "rodas"), "both damp what is too fast for the step"),
