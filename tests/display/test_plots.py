@@ -186,6 +186,14 @@ def test_a_failed_run_shows_where_it_ended_and_why(failed: Trajectory) -> None:
     assert failed.outcome.message in written and f"failed at t = {failed.outcome.t:.4g} s of 10 s" in written
 
 
+def test_a_run_that_fails_at_once_shows_its_start() -> None:
+    blocked = first_order(lambda t, x: [x[0] / t], {"x": "m"}, start=[2.0])
+    run = simulate(blocked, 1.0)
+    assert (run.outcome.kind, len(run.t)) == ("failed", 1)
+    (line,) = lines(plot(run).axes[0]).values()
+    assert (line.get_marker(), list(line.get_ydata())) == ("o", [2.0])
+
+
 def test_what_grew_without_end_does_not_hide_what_came_before(failed: Trajectory) -> None:
     assert np.nanmax(np.abs(failed["q.q1"])) > 1e6
     low, high = plot(failed, "q").axes[0].get_ylim()

@@ -203,7 +203,8 @@ def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float)
                 continue
             t, y = _apart(reference, run, name) if row.difference else (run["t"], series.values(run, name))
             color = LINES[number % len(LINES)] if _by_run(row, runs) else colors[k]
-            axes.plot(t, factor * y, color=color, label=label if number == 0 else f"_{label}", **line_style(number))
+            look = {"color": color, "marker": "o" if len(t) == 1 else "", **line_style(number)}  # one sample is no line
+            axes.plot(t, factor * y, label=label if number == 0 else f"_{label}", **look)
             seen.append(factor * y)
         if row.block.group == "energy" and not row.difference:
             _add_total(axes, family, run, number)
