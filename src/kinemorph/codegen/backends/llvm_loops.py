@@ -41,7 +41,7 @@ class LoopWriter(Views):
         self.constants |= {port.name for port, _ in program.constants}
         self.globals: list[str] = []
         self.head: list[str] = []  # of the first block: counters and masks
-        self.innermost = False  # whether what is written stands in an innermost loop
+        self.innermost = False  # whether what is written is all that a loop repeats
         self.ranges: dict[str, tuple[int, int]] = {}  # counter -> the least and the most it can be, where known
 
     def definition(self) -> str:
@@ -146,7 +146,7 @@ class LoopWriter(Views):
         self.lines.append(f"{body}:")
         low, high = self._range(loop.start)[0], self._range(loop.stop)[1]
         self.ranges[loop.counter] = (low, max(low, high - 1))
-        self.innermost = all(isinstance(statement, Call) for statement in loop.body)
+        self.innermost = len(loop.body) == 1 and isinstance(loop.body[0], Call)
         self._body(loop.body, mask)
         # few passes: LLVM would write them for any number, several times over
         short = self._range(loop.stop - loop.start)[1] < FEW or not self.innermost
