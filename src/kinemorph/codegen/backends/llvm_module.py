@@ -81,7 +81,7 @@ class Module:
             self._define_loops("main", program, masked=False)
         else:
             refs = output_refs(program) if outputs is None else outputs
-            self._define("main", program, refs, constants_apart=True)
+            self._define(self._chunks("main", program, refs, constants_apart=True), program)
 
     def called(self, program: Program | LoopProgram, *, masked: bool, inner: bool = False) -> Callee:
         """The function of a program that another calls; only loops need to know which lanes go on."""
@@ -94,8 +94,9 @@ class Module:
                 self.callees[key] = Callee(name, overlapping=False, masked=masked)
                 self._define_loops(name, program, masked=masked)
             else:
-                chunks = self._define(name, program, output_refs(program), constants_apart=False, inner=inner)
+                chunks = self._chunks(name, program, output_refs(program), constants_apart=False, inner=inner)
                 self.callees[key] = Callee(name, overlapping=chunks.in_order)
+                self._define(chunks, program)
         return self.callees[key]
 
     def helper(self, name: str) -> str:
@@ -109,22 +110,23 @@ class Module:
         worked = "\n".join([self.worked.text(self.real, self.helpers.values()), *others])
         return BORDER.join([worked, self.plain.text(self.real)] if self.plain.code else [worked])
 
-    def _define(
+    def _chunks(
         self, name: str, program: Program, refs: Sequence[Sequence[int]], *, constants_apart: bool, inner: bool = False
     ) -> Chunks:
-        long = program.ops > LONG and not program.blocks
-        linkage, part = ("hidden", self.plain) if long else ("internal", self.worked)
+        linkage = "hidden" if _stands_apart(program) else "internal"
         steps, block = plan(program), self._block
-        chunks = Chunks(
+        return Chunks(
             name, program, steps, self.real, refs, block, constants_apart=constants_apart, linkage=linkage, inner=inner
         )
+
+    def _define(self, chunks: Chunks, program: Program) -> None:
+        part = self.plain if _stands_apart(program) else self.worked
         definitions = chunks.definitions()  # may ask for blocks, which come first
         part.code += definitions
         part.rotation_types |= chunks.rotation_types
         part.ops |= set(program.op_counts)
-        if long:
+        if part is self.plain:
             self.worked.code += chunks.declarations()
-        return chunks
 
     def _define_loops(self, name: str, program: LoopProgram, *, masked: bool) -> None:
         self.worked.code.append(LoopWriter(name, program, self.real, self, masked=masked).definition())
@@ -148,3 +150,8 @@ class Module:
             lines.append(f"  %y{k} = insertelement {real.text} {result}, {real.element} %x{k}, i32 {k}")
             result = f"%y{k}"
         return "\n".join([*lines, f"  ret {real.text} {result}", "}"])
+
+
+def _stands_apart(program: Program) -> bool:
+    """Whether passes are not worth their time on a program; blocks are loops, which want them."""
+    return program.ops > LONG and not program.blocks
