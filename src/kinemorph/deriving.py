@@ -492,7 +492,7 @@ class Dynamics:
         return self._built(self._remembered(name, make), batched)
 
     def _remembered(self, name: str, make: Callable[[], Program | LoopProgram]) -> AnyProgram:
-        if self.backend != "llvm":  # the others read the program itself
+        if self.backend != "llvm" or type(self) is not Dynamics:  # others read the program itself, or have their own
             return make()
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
         return recalled((name, self.robot, self.formulation, self.parameters, self.wrenches, limits), make)
