@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph import pair_kernels
+from kinemorph import column_kernels, pair_kernels
 from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.compile import BACKENDS, build
@@ -30,6 +30,7 @@ from kinemorph.codegen.forest import Forest
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.recipes import AnyProgram, recalled
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import (
@@ -42,6 +43,7 @@ from kinemorph.mechanics import (
     reactions,
 )
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
+from kinemorph.mechanics.forward_derivatives import answering_bases, forward_system
 from kinemorph.mechanics.kinematics import Reference
 from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.resolving import resolve
@@ -74,6 +76,8 @@ TREE_FUNCTIONS = ("joint_wrenches",)
 CONSTRAINT_FUNCTIONS = ("constraint_error", "constraint_jacobian", "constraint_bias", "constraint_forces")
 
 MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
+MOST_COLUMNS = 20  # velocities up to which M X = B is written out for the columns of dABA,
+MOST_FACTORS = 300  # and different factors from which it is written out again
 
 
 def derive(
@@ -217,9 +221,7 @@ class Dynamics:
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
         """C(q, v), shape (nv, nv), with Mdot - 2 C skew-symmetric."""
-        return self._function(
-            "coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, written=True, shapes={"out": self._square}
-        )
+        return self._function("coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, shapes={"out": self._square})
 
     @cached_property
     def gravity_forces(self) -> CompiledFunction:
@@ -345,7 +347,12 @@ class Dynamics:
         def named(*state: Any) -> dict[str, Any]:
             return dict(zip(outputs, function(*state), strict=True))
 
-        return self._function(name, inputs, named, shapes=dict.fromkeys(outputs, self._square))
+        def written_out() -> Program:
+            return self._program(name, inputs, named, False, dict.fromkeys(outputs, self._square))
+
+        if name == "forward_dynamics_derivatives" and self._columns_in_loops:
+            return self._by_columns(name, inputs, written_out)
+        return self._recalled(name, written_out)
 
     # ── loops and coupled joints ──────────────────────────────────────────────────────────────────────────────────
 
@@ -470,19 +477,47 @@ class Dynamics:
         shapes: Mapping[str, Shape] | None = None,
     ) -> CompiledFunction:
         """A function, traced and compiled. `written`: on the links as the user wrote them."""
-        return self._built(self._program(name, inputs, function, written, shapes))
+        return self._recalled(name, lambda: self._program(name, inputs, function, written, shapes))
 
-    def _built(self, program: Program | LoopProgram) -> CompiledFunction:
-        return build(program, self.backend, precision=self.precision)
+    def _built(self, program: AnyProgram, batched: Callable[[], AnyProgram] | None = None) -> CompiledFunction:
+        return build(program, self.backend, precision=self.precision, batched=batched)
+
+    def _recalled(
+        self,
+        name: str,
+        make: Callable[[], Program | LoopProgram],
+        batched: Callable[[], AnyProgram] | None = None,
+    ) -> CompiledFunction:
+        """A function whose program need not be traced where it has been before."""
+        return self._built(self._remembered(name, make), batched)
+
+    def _remembered(self, name: str, make: Callable[[], Program | LoopProgram]) -> AnyProgram:
+        if self.backend != "llvm" or type(self) is not Dynamics:  # others read the program itself, or have their own
+            return make()
+        limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
+        return recalled((name, self.robot, self.formulation, self.parameters, self.wrenches, limits), make)
+
+    @cached_property
+    def _forest(self) -> Forest | None:
+        """Which axis hangs on which, for loops. They want every axis after the one it hangs on; robots that declare a
+        child first, and formulations that have no use for loops, are written out.
+        """
+        parents = axis_arrays.axis_parents(self._cut_tree)
+        ordered = all(parent < k for k, parent in enumerate(parents))
+        return Forest(parents) if ordered and self.formulation == "newton_euler" else None
 
     @cached_property
     def _pairs_in_loops(self) -> bool:
         """Whether products of pairs of axes are loops: where written out they would be too many operations."""
-        if self.formulation != "newton_euler":
-            return False
-        parents = axis_arrays.axis_parents(self._cut_tree)
-        # loops want every axis after the one it hangs on; robots that declare a child first are written out
-        return all(parent < k for k, parent in enumerate(parents)) and Forest(parents).pairs > MOST_PAIRS
+        return self._forest is not None and self._forest.pairs > MOST_PAIRS
+
+    @cached_property
+    def _columns_in_loops(self) -> bool:
+        """Whether the columns of M X = B are solved in loops: where they are many, and limbs so much alike that few
+        loops serve all.
+        """
+        forest = self._forest
+        return forest is not None and forest.size > MOST_COLUMNS and forest.factors <= MOST_FACTORS
 
     @cached_property
     def _cut_tree(self) -> Tree:
@@ -491,11 +526,32 @@ class Dynamics:
 
     def _by_pairs(self, name: str, inputs: tuple[str, ...], arrays: Callable[..., Any]) -> CompiledFunction:
         """A matrix function of many joints: arrays by straight-line code, then the kernel of that name in loops."""
-        tree = self._cut_tree
-        stage = self._program(name, inputs, arrays, written=False, outputs=None)
-        forest, inside = Forest(axis_arrays.axis_parents(tree)), axis_arrays.inside_places(tree)
-        kernel = getattr(pair_kernels, name)
-        return self._built(kernel(stage, forest, inside, f"{self.robot.name}.{name}"))
+
+        def make() -> LoopProgram:
+            stage = self._program(name, inputs, arrays, written=False, outputs=None)
+            inside = axis_arrays.inside_places(self._cut_tree)
+            program: LoopProgram = getattr(pair_kernels, name)(stage, self._forest, inside, f"{self.robot.name}.{name}")
+            return program
+
+        return self._recalled(name, make)
+
+    def _by_columns(self, name: str, inputs: tuple[str, ...], written_out: Callable[[], Program]) -> CompiledFunction:
+        """A solution for many columns: the system by straight-line code, then the kernel of that name in loops.
+
+        In lanes the loops have no more to gain, and wait for memory: batches run the program that is written out.
+        """
+
+        def make() -> LoopProgram:
+            given = (*inputs[:3], "a", *inputs[3:])
+            bases = answering_bases(self._cut_tree)
+            shapes = {"answered": (6 * len(bases), 6)}
+            system = self._program(name, given, forward_system, written=False, outputs=shapes)
+            program: LoopProgram = getattr(column_kernels, name)(
+                system, self._forest, bases, f"{self.robot.name}.{name}"
+            )
+            return program
+
+        return self._recalled(name, make, lambda: self._remembered(f"{name}, written out", written_out))
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
         """A function of one frame, made when it is first asked for."""

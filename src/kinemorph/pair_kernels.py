@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinemorph.codegen.forest import Forest, factor, solve_rows
+from kinemorph.codegen.forest import Forest, factor
+from kinemorph.codegen.forest_rows import solve_rows
 from kinemorph.codegen.loops import Affine, LoopBuilder, LoopProgram, View
 from kinemorph.codegen.program import Program
 
@@ -47,20 +48,17 @@ def forward_dynamics_derivatives(arrays: Program, forest: Forest, inside: Places
     """dq, dv and dtau, shape (n, n) each, from the program of `derivative_arrays` at a = FD(q, v, tau)."""
     n = forest.size
     loop = _around(arrays, {"dq": (n, n), "dv": (n, n), "dtau": (n, n)}, name)
-    M, X = loop.buffer("M", (n, n)), loop.buffer("X", (n, 3 * n))
-    by_q, by_v = (loop.buffer(part, (n, n)) for part in ("by_q", "by_v"))
-    _three_matrices(loop, forest, inside, by_q, by_v, M)
+    M = loop.buffer("M", (n, n))
+    dq, dv, dtau = (loop[out] for out in ("dq", "dv", "dtau"))
+    _three_matrices(loop, forest, inside, dq, dv, M)
+    _clear(loop, dtau)
     with loop.repeat(n) as i:
-        for start, source in ((0, by_q), (n, by_v)):
-            with loop.repeat(n) as c:
-                loop.let(X[i, c + start], lambda x: -x, source[i, c])
-        loop.let(X[i, i + 2 * n], lambda: 1.0)
+        loop.let(dtau[i, i], lambda: -1.0)
     factor(loop, forest, M)
-    solve_rows(loop, forest, M, X, (0, n, 2 * n))
-    with loop.repeat(n) as i:
-        for start, out in ((0, "dq"), (n, "dv"), (2 * n, "dtau")):
-            with loop.repeat(n) as c:
-                loop.copy(loop[out][i, c], X[i, c + start])
+    solve_rows(loop, forest, M, dq, dv, dtau)
+    for matrix in (dq, dv, dtau):
+        with loop.repeat(n) as i, loop.repeat(n) as c:
+            loop.let(matrix[i, c], lambda x: -x, matrix[i, c])
     return loop.program()
 
 

@@ -22,7 +22,7 @@ import pytest
 import kinemorph
 from kinemorph.codegen import cache
 from kinemorph.codegen.backends import llvm_engine
-from kinemorph.codegen.cache import CODE, FORMAT, PART, CodeCache
+from kinemorph.codegen.cache import CODE, FORMAT, OUTLINE, PART, CodeCache
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tracing import trace
@@ -54,9 +54,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     compiled: list[str] = []
     plain = llvm_engine.compile_text
 
-    def counted(name: str, source: str, passes: int) -> bytes:
+    def counted(name: str, source: str) -> bytes:
         compiled.append(name)
-        return plain(name, source, passes)
+        return plain(name, source)
 
     monkeypatch.setattr(llvm_engine, "compile_text", counted)
     return compiled
@@ -416,7 +416,7 @@ def test_two_processes_compile_the_same_robot_at_once(folder):
     answers = [child.communicate()[0] for child in children]
     assert [child.returncode for child in children] == [0, 0]
     assert answers[0] == answers[1] and len(answers[0]) == 4 * (4 + 2 + 2) * 16 + 1
-    assert len(stored(folder)) >= 3 and {path.suffix for path in stored(folder)} == {CODE}
+    assert len(stored(folder)) >= 3 and {path.suffix for path in stored(folder)} == {CODE, OUTLINE}
     before = {path: path.read_bytes() for path in stored(folder)}
     third = subprocess.run(command, input="\n", stdout=subprocess.PIPE, text=True, check=True)
     assert third.stdout == "ready\n" + answers[0]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kinemorph.codegen.compile import build
-from kinemorph.codegen.forest import Forest, factor, solve_rows
+from kinemorph.codegen.forest import Forest, factor
+from kinemorph.codegen.forest_rows import solve_rows
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram
 
 FORESTS = {
@@ -15,6 +16,7 @@ FORESTS = {
     "branches on branches": (-1, 0, 0, 2, 3, 2, 5, 1, 7),
     "two trees": (-1, 0, 1, -1, 3, 3),
     "single": (-1,),
+    "a long run between": (-1, *range(14), 3, 15, 14, 17),
 }
 every_forest = pytest.mark.parametrize("parents", FORESTS.values(), ids=FORESTS)
 
@@ -33,7 +35,7 @@ def hangs_on(parents: tuple[int, ...]) -> np.ndarray:
 
 def definite(parents: tuple[int, ...], seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    L = np.where(hangs_on(parents), rng.normal(size=(len(parents),) * 2), 0.0) + np.eye(len(parents))
+    L = np.where(hangs_on(parents), rng.normal(scale=0.5, size=(len(parents),) * 2), 0.0) + np.eye(len(parents))
     return L.T @ np.diag(rng.uniform(0.5, 2.0, size=len(parents))) @ L
 
 
@@ -57,26 +59,27 @@ def test_every_pair_is_visited_once(parents: tuple[int, ...]) -> None:
     assert Forest(parents).pairs == hangs_on(parents).sum()
 
 
-def solver(parents: tuple[int, ...], blocks: int) -> LoopProgram:
+def solver(parents: tuple[int, ...], columns: int) -> LoopProgram:
     n = len(parents)
-    loop = LoopBuilder("solver", {"M": (n, n), "B": (n, blocks * n)}, {"X": (n, blocks * n), "L": (n, n)})
+    loop = LoopBuilder("solver", {"M": (n, n), "B": (n, columns)}, {"X": (n, columns), "L": (n, n)})
     loop.copy(loop["L"], loop["M"])
     loop.copy(loop["X"], loop["B"])
     factor(loop, Forest(parents), loop["L"])
-    solve_rows(loop, Forest(parents), loop["L"], loop["X"], [n * k for k in range(blocks)])
+    solve_rows(loop, Forest(parents), loop["L"], loop["X"])
     return loop.program()
 
 
 @every_forest
-def test_factor_and_solve(parents: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
+def test_factor_and_solve(parents: tuple[int, ...], backend: str) -> None:
     n, M = len(parents), definite(parents)
     related = hangs_on(parents) | hangs_on(parents).T | np.eye(n, dtype=bool)
     rng = np.random.default_rng(1)
-    B = np.concatenate([np.where(related, rng.normal(size=(n, n)), 0.0), np.eye(n)], axis=1)
-    X, F = build(solver(parents, 2), "interpreter")(M, B)
-    L = np.where(hangs_on(parents), F, 0.0) + np.eye(n)
-    assert np.allclose(L.T @ np.diag(np.diag(F)) @ L, M, atol=1e-13)
-    assert np.allclose(M @ X, B, atol=1e-12)
+    for B in (np.where(related, rng.normal(size=(n, n)), 0.0), np.eye(n), rng.normal(size=(n, 1))):
+        X, F = build(solver(parents, B.shape[1]), backend)(M, B)
+        L = np.where(hangs_on(parents), F, 0.0) + np.eye(n)
+        assert np.allclose(L.T @ np.diag(1.0 / np.diag(F)) @ L, M, atol=1e-13)
+        assert np.allclose(M @ X, B, atol=1e-12)
 
 
 def test_an_index_hangs_on_a_smaller_one() -> None:

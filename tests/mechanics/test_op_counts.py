@@ -23,8 +23,12 @@ CEILINGS = {
     "chain50": {"inverse_dynamics": 7926, "forward_dynamics": 21526, "mass_matrix": 20284},
 }
 DERIVATIVE_CEILINGS = {
-    "hexapod24": {"inverse_dynamics_derivatives": 8229, "forward_dynamics_derivatives": 27705},
-    "hexapod36": {"inverse_dynamics_derivatives": 16285, "forward_dynamics_derivatives": 63287},
+    "hexapod24": {"inverse_dynamics_derivatives": 8229, "forward_dynamics_derivatives": 9892},
+    "hexapod36": {
+        "inverse_dynamics_derivatives": 16285,
+        "forward_dynamics_derivatives": 18786,
+        "coriolis_matrix": 12550,
+    },
     "chain50": {"inverse_dynamics_derivatives": 113008},
 }
 PAIRS = [(name, each) for row in (CEILINGS, DERIVATIVE_CEILINGS) for name in row for each in row[name]]

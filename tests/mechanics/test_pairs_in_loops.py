@@ -29,6 +29,7 @@ SEEDS = [seed for seed in range(40) if ordered(seed)][:8]
 def both_ways(monkeypatch: pytest.MonkeyPatch, robot, name: str, states: tuple) -> tuple:
     """A function written out and in loops, at states."""
     results = []
+    monkeypatch.setattr(deriving, "MOST_COLUMNS", 10**9)
     for most, kind in ((10**9, Program), (-1, LoopProgram)):
         monkeypatch.setattr(deriving, "MOST_PAIRS", most)
         function = getattr(deriving.derive(robot, backend="interpreter"), name)

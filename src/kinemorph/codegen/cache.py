@@ -33,8 +33,8 @@ from kinemorph.errors import CacheWarning
 VARIABLE = "KINEMORPH_CACHE"
 OFF = ("off", "0")
 FORMAT = b"kinemorph machine code, format 1\n"
-CODE, PART = ".code", ".part"  # endings: a whole file, and one that is being written
-NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|\.\w+{PART})")
+CODE, OUTLINE, PART = ".code", ".outline", ".part"  # endings: code, what is known of a program, what is being written
+NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|\.\w+{PART})")
 LIMIT = 512 << 20  # bytes of code kept; above that the longest unused goes first
 KEPT = 0.75  # how much of the limit is left after that
 LOOK = LIMIT // 16  # bytes that a process writes between two looks at the total
@@ -86,9 +86,9 @@ class CodeCache:
 
     folder: Path
 
-    def read(self, digest: str) -> bytes | None:
-        """The code stored under a digest; None where there is none that can be trusted."""
-        path = self._path(digest)
+    def read(self, digest: str, ending: str = CODE) -> bytes | None:
+        """What is stored under a digest; None where there is nothing that can be trusted."""
+        path = self.folder / (digest + ending)
         try:
             _check(os.stat(self.folder))
             with _opened(path) as handle:
@@ -112,18 +112,18 @@ class CodeCache:
                 os.utime(path)  # when it was last used; file systems do not say so by themselves
         return code
 
-    def write(self, digest: str, code: bytes) -> None:
-        """Stores code under a digest, in place of what may be there."""
+    def write(self, digest: str, code: bytes, ending: str = CODE) -> None:
+        """Stores code or an outline under a digest, in place of what may be there."""
         try:
             self._prepare()
             with self._part(digest) as part:
                 part.write_bytes(_head(digest, code) + code)
-                path = self._path(digest)
+                path = self.folder / (digest + ending)
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)
                 os.replace(part, path)
         except OSError as error:
-            if self.read(digest) is None:  # else another process has just stored it, and holds the file open
+            if self.read(digest, ending) is None:  # else another process has just stored it, and holds the file open
                 self._warn(error)
             return
         total = _written.get(self.folder, LOOK) + len(code)  # the first time in a process is always a look
@@ -137,7 +137,7 @@ class CodeCache:
         for path, facts in files:
             if path.suffix == PART and time.time() - facts.st_mtime > STALE:
                 _remove(path)
-        code = sorted(((p, f) for p, f in files if p.suffix == CODE), key=lambda entry: entry[1].st_mtime)
+        code = sorted(((p, f) for p, f in files if p.suffix != PART), key=lambda entry: entry[1].st_mtime)
         total = sum(facts.st_size for _, facts in code)
         surplus = total - KEPT * limit if total > limit else 0
         for path, facts in code:
@@ -147,9 +147,9 @@ class CodeCache:
             surplus -= facts.st_size
 
     def clear(self) -> tuple[int, int]:
-        """Removes every file of the cache and nothing else; how many there were, and their size [byte]."""
-        gone = [facts.st_size for path, facts in self._files() if _remove(path)]
-        return len(gone), sum(gone)
+        """Removes every file of the cache and nothing else; how many programs it held, and their size [byte]."""
+        gone = [(path, facts) for path, facts in self._files() if _remove(path)]
+        return sum(path.suffix != OUTLINE for path, _ in gone), sum(facts.st_size for _, facts in gone)
 
     def size(self) -> tuple[int, int]:
         """How many programs are stored, and the size of all files [byte]."""
@@ -165,9 +165,6 @@ class CodeCache:
         except OSError as error:
             return _reason(error)
         return None
-
-    def _path(self, digest: str) -> Path:
-        return self.folder / (digest + CODE)
 
     def _prepare(self) -> None:
         """Makes the folder, readable to nobody else; OSError where it cannot be made or trusted."""

@@ -9,34 +9,35 @@ import time
 from collections.abc import Callable
 from typing import get_args
 
-from kinemorph.codegen.backends import Kernel, Precision
+from kinemorph.codegen.backends import Batched, Kernel, Precision
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram, runnable
-from kinemorph.codegen.program import Program
+from kinemorph.codegen.recipes import AnyProgram, Recalled, whole
 from kinemorph.codegen.routines import check_precision
 from kinemorph.errors import UnsupportedError
 
 
-def _interpreter(program: Program | LoopProgram, precision: Precision) -> Kernel:
+def _interpreter(program: AnyProgram, precision: Precision, batched: Batched) -> Kernel:
     from kinemorph.codegen.backends.interpreter import interpreter
     from kinemorph.codegen.backends.interpreter_loops import interpreter_loops
 
+    program = whole(program)
     return interpreter_loops(program) if isinstance(program, LoopProgram) else interpreter(program)
 
 
-def _llvm(program: Program | LoopProgram, precision: Precision) -> Kernel:
+def _llvm(program: AnyProgram, precision: Precision, batched: Batched) -> Kernel:
     from kinemorph.codegen.backends.llvm import llvm
 
-    return llvm(program, precision)
+    return llvm(program, precision, batched)
 
 
-def _c(program: Program | LoopProgram, precision: Precision) -> Kernel:
+def _c(program: AnyProgram, precision: Precision, batched: Batched) -> Kernel:
     from kinemorph.codegen.backends.c_library import c
 
-    return c(program, precision)
+    return c(whole(program), precision)
 
 
-BACKENDS: dict[str, Callable[[Program | LoopProgram, Precision], Kernel]] = {
+BACKENDS: dict[str, Callable[[AnyProgram, Precision, Batched], Kernel]] = {
     "interpreter": _interpreter,
     "llvm": _llvm,
     "c": _c,
@@ -51,21 +52,28 @@ def runnable_backends() -> tuple[str, ...]:
 
 
 def build(
-    program: Program | LoopProgram, backend: str = "llvm", *, precision: Precision = "float64"
+    program: AnyProgram,
+    backend: str = "llvm",
+    *,
+    precision: Precision = "float64",
+    batched: Batched = None,
 ) -> CompiledFunction:
     """A program as a function of NumPy arrays, made by the named backend ("llvm", "interpreter" or "c").
 
-    `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives.
+    `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives. `batched` gives a program
+    of the same ports and meaning that is faster in SIMD lanes; it is asked for when the first batch comes.
     """
-    program = runnable(program, "build")
+    if not isinstance(program, Recalled):
+        program = runnable(program, "build")
     make = BACKENDS.get(backend) if isinstance(backend, str) else None
     if make is None:
         known = ", ".join(f"'{name}'" for name in BACKENDS)
         raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {known}.")
     if precision not in get_args(Precision):
         raise UnsupportedError(f"precision '{precision}' is unknown. Choose 'float64' or 'float32'.")
-    check_precision(program, precision)
+    if not isinstance(program, Recalled) or precision != "float64":
+        check_precision(whole(program), precision)
     start = time.perf_counter()
-    kernel = make(program, precision)
+    kernel = make(program, precision, batched)
     seconds = time.perf_counter() - start
     return CompiledFunction(program, kernel, backend=backend, compile_seconds=seconds, precision=precision)

@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.backends import Array, Kernel, Precision
-from kinemorph.codegen.loops import LoopProgram, decided_by_data
+from kinemorph.codegen.backends import Array, Kernel, Precision, Signature
 from kinemorph.codegen.printing import entry_names
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.program import Port
+from kinemorph.codegen.recipes import AnyProgram, decided, whole
 from kinemorph.codegen.results import make_room, room_from
 from kinemorph.codegen.threads import checked_threads, cost_in_batch, default_threads, in_threads, shares
 from kinemorph.errors import KinemorphError, ShapeError
@@ -58,14 +58,15 @@ class CompiledFunction:
 
     def __init__(
         self,
-        program: Program | LoopProgram,
+        program: AnyProgram,
         kernel: Kernel,
         *,
         backend: str,
         compile_seconds: float,
         precision: Precision = "float64",
     ) -> None:
-        self.program: Any = program  # a Program, or a LoopProgram where it runs in loops
+        self._outside: Signature = program  # what it shows outside
+        self._whole = partial(whole, program)
         self.name = program.name
         self.backend = backend
         self.ops = program.ops
@@ -85,8 +86,13 @@ class CompiledFunction:
         if self._room_from == 1:  # once for the calls of one state, which make their results themselves
             make_room(1, program.outputs)
         direct = kernel.call(self._otherwise) if kernel.call else self._otherwise
-        self._decided = decided_by_data(program)
+        self._decided = decided(program)
         self.__call__ = self._finite_first(direct) if self._decided else direct
+
+    @cached_property
+    def program(self) -> Any:
+        """The Program, or LoopProgram where it runs in loops; traced when first asked for if it came from the cache."""
+        return self._whole()
 
     @property
     def threads(self) -> int:
@@ -106,14 +112,14 @@ class CompiledFunction:
     def __signature__(self) -> inspect.Signature:
         """The inputs by name."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Signature([inspect.Parameter(port.name, kind) for port in self.program.inputs])
+        return inspect.Signature([inspect.Parameter(port.name, kind) for port in self._outside.inputs])
 
     @cached_property
     def _cost(self) -> int:
-        return cost_in_batch(self.program)
+        return cost_in_batch(self._outside)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {_listed(self.program.inputs)} -> {_listed(self.program.outputs)}; {self.ops} ops>"
+        return f"<{self.name}: {_listed(self._outside.inputs)} -> {_listed(self._outside.outputs)}; {self.ops} ops>"
 
     def _otherwise(self, *arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
         """The call that has no direct entry, or does not fit it."""
@@ -133,17 +139,17 @@ class CompiledFunction:
         self, arrays: tuple[npt.ArrayLike, ...], named: dict[str, npt.ArrayLike]
     ) -> tuple[npt.ArrayLike, ...]:
         """The inputs in port order, the first ones given by place and the others by name."""
-        rest = [port.name for port in self.program.inputs[len(arrays) :]]
+        rest = [port.name for port in self._outside.inputs[len(arrays) :]]
         if sorted(rest) != sorted(named):
             raise ShapeError(
-                f"function '{self.name}' takes the inputs {_listed(self.program.inputs)}; {len(arrays)} were given by "
+                f"function '{self.name}' takes the inputs {_listed(self._outside.inputs)}; {len(arrays)} were given by "
                 f"place and {', '.join(named)} by name. Give each once."
             )
         return (*arrays, *(named[name] for name in rest))
 
     def _general(self, arrays: Sequence[npt.ArrayLike]) -> Any:
         """The call for any input: checks, broadcasts, evaluates, looks at the result."""
-        ports = self.program.inputs
+        ports = self._outside.inputs
         if len(arrays) != len(ports):
             raise ShapeError(
                 f"function '{self.name}' takes {len(ports)} inputs ({_listed(ports)}); {len(arrays)} were given."
@@ -156,7 +162,7 @@ class CompiledFunction:
         if self._decided:
             self._refuse_infinite(n, blocks)
         if n >= self._room_from:
-            make_room(n, self.program.outputs)
+            make_room(n, self._outside.outputs)
         outs = [self._empty(batch + shape) for shape in self._shapes]
         if any(out.size for out in outs) and not self._run_shared(n, outs, blocks):
             self._explain(n, outs, blocks)
@@ -170,7 +176,7 @@ class CompiledFunction:
         try:
             return np.broadcast_shapes(*batches)
         except ValueError:
-            listed = ", ".join(f"{port.name} {at}" for port, at in zip(self.program.inputs, batches, strict=True))
+            listed = ", ".join(f"{port.name} {at}" for port, at in zip(self._outside.inputs, batches, strict=True))
             raise ShapeError(
                 f"function '{self.name}': the leading axes of its inputs do not broadcast ({listed}). "
                 "Give each input the same batch shape, or none."
@@ -188,7 +194,7 @@ class CompiledFunction:
         if len(bounds) < 3:
             return self._run(n, outs, blocks)
         rows = [out.reshape(n, *shape) for out, shape in zip(outs, self._shapes, strict=True)]
-        sizes = [port.size for port in self.program.inputs]
+        sizes = [port.size for port in self._outside.inputs]
 
         def part(bound: tuple[int, int]) -> bool:
             a, b = bound
@@ -220,7 +226,7 @@ class CompiledFunction:
 
     def _refuse_infinite(self, n: int, blocks: Sequence[Array]) -> None:
         """Raises the error for the first number of an input that is not finite."""
-        for port, block in zip(self.program.inputs, blocks, strict=True):
+        for port, block in zip(self._outside.inputs, blocks, strict=True):
             numbers = block.reshape(-1)
             bad = np.flatnonzero(~np.isfinite(numbers))
             if len(bad):
@@ -237,14 +243,14 @@ class CompiledFunction:
     def _explain(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> NoReturn:
         """Raises the error for a result that is not finite: names the input to blame, or the first bad output."""
         found = []
-        for port, out in zip(self.program.outputs, outs, strict=True):
+        for port, out in zip(self._outside.outputs, outs, strict=True):
             table = out.reshape(n, port.size)
             bad = np.argwhere(~np.isfinite(table))
             if len(bad):
                 found.append((int(bad[0][0]), port, int(bad[0][1]), float(table[tuple(bad[0])])))
         state, port, entry, value = min(found, key=lambda row: row[0])
         where = "" if n == 1 else f" of state {state}"
-        for input_port, block in zip(self.program.inputs, blocks, strict=True):
+        for input_port, block in zip(self._outside.inputs, blocks, strict=True):
             row = block.reshape(-1)[state * input_port.size :] if block.size > input_port.size else block.reshape(-1)
             for name, given in zip(entry_names(input_port), row, strict=False):
                 if not math.isfinite(given):
@@ -262,7 +268,7 @@ class CompiledFunction:
 
     def _states(self, outs: Sequence[Array]) -> int:
         """How many states there is room for."""
-        sizes = [(out.size, port.size) for out, port in zip(outs, self.program.outputs, strict=True) if port.size]
+        sizes = [(out.size, port.size) for out, port in zip(outs, self._outside.outputs, strict=True) if port.size]
         return int(sizes[0][0] // sizes[0][1]) if sizes else 1
 
 

@@ -14,7 +14,7 @@ a float, which is how a structural zero stays a zero all the way through a formu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any, NoReturn
 
 import numpy as np
@@ -95,9 +95,9 @@ class Graph:
 
     # ── walking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def reachable(self, refs: Iterable[int]) -> list[int]:
-        """The ids that the references need, in evaluation order."""
-        needed = {abs(ref) for ref in refs}
+    def reachable(self, refs: Iterable[int], given: Set[int] = frozenset()) -> list[int]:
+        """The ids that the references need besides those that are given, in evaluation order."""
+        needed = {abs(ref) for ref in refs} - given
         stack = list(needed)
         while stack:
             node = self.nodes[stack.pop()]
@@ -105,7 +105,7 @@ class Graph:
                 continue
             for arg in node[1:]:
                 child = abs(arg)
-                if child not in needed:
+                if child not in needed and child not in given:
                     needed.add(child)
                     stack.append(child)
         return sorted(needed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,9 +18,17 @@ from kinemorph.codegen.graph import LEAVES
 from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
 from kinemorph.codegen.program import Port, Program
 
+_KEYS: WeakKeyDictionary[Program | LoopProgram, str] = WeakKeyDictionary()
+
 
 def program_key(program: Program | LoopProgram) -> str:
     """A hash of what a program computes."""
+    if program not in _KEYS:
+        _KEYS[program] = _hashed(program)
+    return _KEYS[program]
+
+
+def _hashed(program: Program | LoopProgram) -> str:
     digest = hashlib.sha256(f"{_shapes(program.inputs)} -> {_shapes(program.outputs)}\n".encode())
     parts = _loop_parts(program) if isinstance(program, LoopProgram) else _parts(program)
     for part in parts:

@@ -262,6 +262,38 @@ def calls(body: Sequence[Statement]) -> Iterator[Call]:
     return (statement for statement in all_statements(body) if isinstance(statement, Call))
 
 
+def filled_first(loop: LoopProgram) -> set[str]:
+    """The buffers that a call fills from end to end before anything else looks at them: they need not start at zero."""
+    sizes = {port.name: port.size for port in loop.buffers}
+    filled: set[str] = set()
+    seen: set[str] = set()
+    for statement in loop.body:
+        if isinstance(statement, Call):
+            whole = {view.array for view in statement.outs if sizes.get(view.array) == view.size}
+            filled |= whole - seen - {view.array for view in _looked_at(statement.ins)}
+        for inner in all_statements([statement]):
+            seen |= {view.array for view in _views(inner)}
+    return filled
+
+
+def _views(statement: Statement) -> Iterator[View]:
+    """All that a statement itself reads or writes."""
+    match statement:
+        case Call():
+            yield from _looked_at((*statement.outs, *statement.ins))
+        case For():
+            yield from _looked_at([statement.stop] if isinstance(statement.stop, View) else [])
+        case While() | If():
+            yield from _looked_at([statement.condition])
+
+
+def _looked_at(views: Sequence[View]) -> Iterator[View]:
+    """Views, and those at which they are looked up."""
+    for view in views:
+        yield view
+        yield from _looked_at([view.at] if view.at else [])
+
+
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

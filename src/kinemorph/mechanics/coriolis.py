@@ -1,21 +1,21 @@
 """The Coriolis matrix whose  Mdot - 2 C  is skew-symmetric.
 
-Echeandia & Wensing (2021); erratum E000-13 of the MODUROB paper. With the Jacobian J_i of body i in world axes about a
-point at rest, its spatial inertia I_i and momentum (f, n) = I_i V_i,
+Echeandia & Wensing (2021); erratum E000-13 of the MODUROB paper. With the Jacobian J_i of body i in a frame at rest,
+its spatial inertia I_i and momentum (f, n) = I_i V_i,
 
     C = sum_i J_i^T (I_i Jdot_i + B_i J_i),    B = (Idot + N) / 2
     Idot = V x* I - I V x,    N = [[0, -f^], [-f^, -n^]]
 
-N is skew and B V = V x* (I V), so C v is the Coriolis force and Idot - 2 B is skew. With one point for a whole tree the
-sums over the bodies that hang on a joint need no change of frame. Any point at rest will do; the one that the root
-link's origin is just passing keeps the numbers small wherever the robot stands.
+N is skew and B V = V x* (I V), so C v is the Coriolis force and Idot - 2 B is skew. With one frame for a whole tree the
+sums over the bodies that hang on a joint need no change of frame. Any frame at rest will do; the one that the root link
+is just passing keeps the numbers small wherever the robot stands, and the axes of a base are unit vectors in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinemorph.algebra.groups import Pose, ad, bracket, coad, compose, move_twist, turn
+from kinemorph.algebra.groups import ad, bracket, coad, move_twist
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
@@ -34,16 +34,17 @@ from kinemorph.algebra.vectors import (
     zeros,
 )
 from kinemorph.mechanics.inertia_blocks import dense_blocks, rigid_blocks
-from kinemorph.mechanics.kinematics import dense, pose_of_move
+from kinemorph.mechanics.kinematics import dense
 from kinemorph.mechanics.momentum import world_moments
 from kinemorph.mechanics.motions import S
+from kinemorph.mechanics.root_frame import root_poses
 from kinemorph.mechanics.tree import WORLD, Tree
 
 
 def coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]:
     """C(q, v), shape (nv, nv): C v are the Coriolis and centrifugal forces, and Mdot - 2 C is skew."""
-    poses = _poses_from_roots(tree, q)
-    screws: list[Vec] = [()] * tree.nv  # joint axes in the world, and their rates
+    poses = root_poses(tree, tree.moves(q))
+    screws: list[Vec] = [()] * tree.nv  # joint axes in the frame at rest, and their rates
     rates: list[Vec] = [()] * tree.nv
     twists: list[Vec] = []
     inertias: list[Mat] = []
@@ -80,15 +81,6 @@ def coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]
                         C[column][row] = dot(rates[row], across) + dot(screws[row], back)
                 below = other.parent
     return C
-
-
-def _poses_from_roots(tree: Tree, q: Sequence[S]) -> list[Pose]:
-    """Poses of the links in world axes, seen from the place where the origin of their tree's root link is now."""
-    poses: list[Pose] = []
-    for link, move in zip(tree.links, tree.moves(q), strict=True):
-        local = pose_of_move(move)
-        poses.append(turn(local.R) if link.parent == WORLD else compose(poses[link.parent], local))
-    return poses
 
 
 def _coupling(inertia: Mat, V: Vec) -> Mat:

@@ -18,18 +18,16 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from kinemorph.codegen.backends import Array, Kernel, Precision, Run, python_objects
+from kinemorph.codegen.backends import Array, Batched, Kernel, Precision, Run, Signature, python_objects
 from kinemorph.codegen.backends.llvm_chunks import pointers
-from kinemorph.codegen.backends.llvm_engine import PASSES, Engine, load_module, vector_bits
+from kinemorph.codegen.backends.llvm_engine import Engine, load_module, vector_bits
 from kinemorph.codegen.backends.llvm_entry import bind_entries, entries
 from kinemorph.codegen.backends.llvm_lanes import emit_lanes
 from kinemorph.codegen.backends.llvm_math import Real, finite
 from kinemorph.codegen.backends.llvm_module import Module
-from kinemorph.codegen.keys import program_key
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
-
-LONG = 10_000  # ops from which a program is long to compile
+from kinemorph.codegen.recipes import AnyProgram, key_of, whole
 
 
 @cache
@@ -38,29 +36,31 @@ def lanes_of(precision: Precision) -> int:
     return vector_bits() // Real(precision).bits
 
 
-def llvm(program: Program | LoopProgram, precision: Precision = "float64") -> Kernel:
-    """The kernel of `program` as machine code; its source is the LLVM IR of both modules before optimization."""
+def llvm(program: AnyProgram, precision: Precision = "float64", batched: Batched = None) -> Kernel:
+    """The kernel of `program` as machine code; its source is the LLVM IR of both modules before optimization.
+
+    Lanes run the program that `batched` gives, where it is given.
+    """
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
-    key = f"{program_key(program)} {precision}"
-    engine = load_module(f"{key} one {direct}", program.name, lambda: emit_one(program, precision, direct))
+    own = f"{key_of(program)} {precision} one {direct}"
+    engine = load_module(own, program.name, lambda: emit_one(whole(program), precision, direct))
     lock = threading.Lock()
     loaded: list[Engine] = []
+    side_by_side = batched or (lambda: program)
 
     def lanes_engine() -> Engine:
         with lock:
             if not loaded:
-                real = Real(precision, lanes)
-                # passes over long straight-line code of vectors take a third of the time and find nothing
-                plain = isinstance(program, Program) and program.ops > LONG and not program.blocks
-                emit = lambda: emit_lanes(program, real)  # noqa: E731
-                passes = 0 if plain else PASSES
-                loaded.append(load_module(f"{key} lanes {lanes}", program.name, emit, passes=passes))
+                many, real = side_by_side(), Real(precision, lanes)
+                own = f"{key_of(many)} {precision} lanes {lanes}"
+                loaded.append(load_module(own, program.name, lambda: emit_lanes(whole(many), real)))
             return loaded[0]
 
     def source() -> str:
         border = f"\n\n; a module of its own: {lanes} states side by side\n\n"
-        return emit_one(program, precision, direct) + border + emit_lanes(program, Real(precision, lanes))
+        many = emit_lanes(whole(side_by_side()), Real(precision, lanes))
+        return emit_one(whole(program), precision, direct) + border + many
 
     address = engine.address("kernel")
     if not direct:
@@ -91,11 +91,11 @@ def emit_one(program: Program | LoopProgram, precision: Precision, direct: bool)
         lines.append(f"  %all{k} = and i1 {found}, %finite{k}")
         found = f"%all{k}"
     lines += [f"  ret i1 {found}", "}"]
-    parts = [heading, module.text(), finite(precision), *lines]
-    return "\n".join([*parts, entries(program, precision)] if direct else parts)
+    parts = [finite(precision), *lines]
+    return f"{heading}\n{module.text(*parts, *([entries(program, precision)] if direct else []))}"
 
 
-def _through_ctypes(program: Program | LoopProgram, engine: Engine, lanes_engine: Callable[[], Engine]) -> Run:
+def _through_ctypes(program: Signature, engine: Engine, lanes_engine: Callable[[], Engine]) -> Run:
     """`run` by ctypes, for an interpreter whose objects the direct entries cannot read."""
     n_outs, n_ins = len(program.outputs), len(program.inputs)
     pointing = ["pointer"] * (n_outs + n_ins)

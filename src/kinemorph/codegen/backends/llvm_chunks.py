@@ -13,7 +13,7 @@ loop programs became (`llvm_loops`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
+from itertools import groupby, islice
 
 from kinemorph.blocks import Block, Item
 from kinemorph.codegen.backends import Signature
@@ -24,7 +24,7 @@ from kinemorph.codegen.schedule import Plan
 WIDTHS = (8, 4, 2, 1)  # in which sincos is emitted for plain numbers
 PLAIN = ("add", "sub", "mul")  # ops that angles are made of,
 NEARLY = 2  # and how many of them in a row are computed early, to have more angles in one sincos
-SMALL = 40  # ops up to which a called program is inlined
+SMALL, INNER = 40, 600  # ops up to which a called program is inlined, anywhere and in an innermost loop
 
 
 def pointers(program: Signature) -> tuple[list[str], list[str]]:
@@ -43,7 +43,9 @@ class Chunks:
 
     `outputs` are the references to store at each output pointer. Constants among them are stored by a function of their
     own where `constants_apart`; else, in a program of one chunk, all stores come after all loads, so that outputs may
-    overlap inputs. `block_function` gives the name of the function that computes a block.
+    overlap inputs. `block_function` gives the name of the function that computes a block. `linkage` is that of the
+    functions which others call ("hidden" where those stand in another part of the module). `inner`: what calls it is an
+    innermost loop.
     """
 
     def __init__(
@@ -56,6 +58,8 @@ class Chunks:
         block_function: Callable[[Block], str],
         *,
         constants_apart: bool,
+        linkage: str = "internal",
+        inner: bool = False,
     ) -> None:
         self.name = name
         self.real = real
@@ -64,12 +68,22 @@ class Chunks:
         self.steps = steps
         self.block_function = block_function
         self.constants_apart = constants_apart
+        self.linkage = linkage
+        self.most_inlined = INNER if inner else SMALL
         self.rotation_types: set[Real] = set()  # of the sincos used so far
         self.places = [(f"%in{k}", entry) for k, port in enumerate(program.inputs) for entry in range(port.size)]
         self.stores: dict[int, list[tuple[int, str, int]]] = {}  # node -> (signed reference, pointer, entry)
+        self.zeros: list[tuple[str, int, int]] = []  # (pointer, first entry, how many) of neighbors that stay zero
         for k, refs in enumerate(outputs):
-            for entry, ref in enumerate(refs):
-                self.stores.setdefault(abs(ref), []).append((ref, f"%out{k}", entry))
+            first = 0
+            for ref, equal in groupby(refs):
+                count = len(list(equal))
+                if ref == 0 and count > 1:
+                    self.zeros.append((f"%out{k}", first, count))
+                else:
+                    places = self.stores.setdefault(abs(ref), [])
+                    places += [(ref, f"%out{k}", entry) for entry in range(first, first + count)]
+                first += count
         self.outs, self.ins = pointers(program)
         self.in_order = not constants_apart and len(steps.chunks) == 1  # loads, then stores
         self.lines: list[str] = []
@@ -83,10 +97,17 @@ class Chunks:
         names = [f"{self.name}.{k}" for k in range(len(self.steps.chunks))]
         made += [self._chunk(k, name) for k, name in enumerate(names)]
         passed = ", ".join(f"ptr {p}" for p in [*self.outs, *self.ins, "%scratch"])
-        lines = [f"define internal void @{self.name}({self._signature('')}) noinline nounwind {{"]
+        lines = [f"define {self.linkage} void @{self.name}({self._signature('')}) noinline nounwind {{"]
         lines.append(f"  %scratch = alloca [{max(self.steps.scratch, 1)} x {self.real.text}], align 64")
         lines += [f"  call void @{name}({passed})" for name in names]
         return [*made, "\n".join([*lines, "  ret void", "}"])]
+
+    def declarations(self) -> list[str]:
+        """What a part of the module that calls these functions has to say of them."""
+        named = [f"declare hidden void @{self.name}({', '.join(['ptr'] * len(self.outs + self.ins))}) nounwind"]
+        if self.constants_apart:
+            named.append(f"declare hidden void @{self.name}.constants({', '.join(['ptr'] * len(self.outs))}) nounwind")
+        return named
 
     def _signature(self, scratch: str) -> str:
         noalias = "" if self.in_order else " noalias"
@@ -102,10 +123,12 @@ class Chunks:
     def _constants(self) -> str:
         """Stores the outputs that are constants."""
         self._begin()
+        self._clear_zeros()
         self._store_leaves("const")
         body = "\n".join(self.lines)
         parameters = ", ".join(f"ptr {p}" for p in self.outs)
-        return f"define internal void @{self.name}.constants({parameters}) noinline nounwind {{\n{body}\n  ret void\n}}"
+        start = f"define {self.linkage} void @{self.name}.constants({parameters}) noinline nounwind {{"
+        return f"{start}\n{body}\n  ret void\n}}"
 
     def _chunk(self, number: int, name: str) -> str:
         """One chunk. The first one also stores the outputs that are leaves."""
@@ -129,9 +152,11 @@ class Chunks:
                     waiting -= self._rotate(waiting, inside)
             elif i not in self.names:  # an angle may have been made early
                 self._op(i)
+        if number == 0 and not self.constants_apart:
+            self._clear_zeros()
         for value, base, entry in self.late:
             self._write(value, base, entry)
-        inlined = "alwaysinline" if self.in_order and len(ids) <= SMALL else "noinline"
+        inlined = "alwaysinline" if self.in_order and len(ids) <= self.most_inlined else "noinline"
         signature = self._signature("" if self.in_order else "ptr noalias %scratch")
         body = "\n".join(self.lines)
         return f"define internal void @{name}({signature}) {inlined} nounwind {{\n{body}\n  ret void\n}}"
@@ -167,6 +192,14 @@ class Chunks:
             self._write(name, "%scratch", slot)
         if i in self.stores:
             self._store(i)
+
+    def _clear_zeros(self) -> None:
+        """Zeros in a row, at once: one by one they would be most of what there is to compile in a sparse matrix."""
+        for base, first, count in self.zeros:
+            place = f"%z{len(self.lines)}"
+            self.lines.append(f"  {place} = getelementptr inbounds {self.real.text}, ptr {base}, i64 {first}")
+            length = f"i64 {count * self.real.bytes}"
+            self.lines.append(f"  call void @llvm.memset.p0.i64(ptr {place}, i8 0, {length}, i1 false)")
 
     def _store_leaves(self, kind: str) -> None:
         for i in self.stores:

@@ -23,6 +23,7 @@ from kinemorph.codegen.cache import code_cache
 from kinemorph.errors import CompileError
 
 PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer for code no faster) and of the code generator
+BORDER = "\n\n; ── from here on a part that is compiled as it stands, without passes ──\n\n"
 # the files that decide what text is emitted for a program and what becomes of it
 EMITTER = ("ops.py", "blocks.py", "codegen/*.py", "codegen/backends/*.py")
 
@@ -30,17 +31,16 @@ _LOCK = threading.Lock()
 _TYPES: dict[str, Any] = {"bool": ctypes.c_bool, "int64": ctypes.c_int64, "pointer": ctypes.c_void_p, "void": None}
 
 
-def load_module(key: str, name: str, emit: Callable[[], str], *, passes: int = PASSES) -> Engine:
+def load_module(key: str, name: str, emit: Callable[[], str]) -> Engine:
     """The compiled module with that key, from the cache on disk or by compiling what `emit` gives.
 
-    The key says everything that the text and `passes` depend on, save what `facts` says; `name` is the program's, for
-    messages.
+    The key says everything that the text depends on, save what `facts` says; `name` is the program's, for messages.
     """
     digest = hashlib.sha256("\n".join((*facts(), key)).encode()).hexdigest()
     store = code_cache()
     code = store.read(digest) if store else None
     if code is None:
-        code = compile_text(name, emit(), passes)
+        code = compile_text(name, emit())
         if store:
             store.write(digest, code)
     return Engine(code)
@@ -100,24 +100,36 @@ def _machine() -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=SPEED, jit=True)
 
 
-def compile_text(name: str, source: str, passes: int = PASSES) -> bytes:
-    """LLVM IR as an object file in memory. It holds no address of this process, so that any other can load it."""
+def compile_text(name: str, source: str) -> bytes:
+    """LLVM IR as an object file in memory. It holds no address of this process, so that any other can load it.
+
+    What follows a BORDER in the text is a part of the module that goes through no passes but inlining.
+    """
     with _LOCK:
-        binding = _binding()
-        try:
-            module = binding.parse_assembly(source)
-            module.verify()
-        except RuntimeError as error:
-            raise CompileError(f"program '{name}': LLVM refuses the code emitted for it: {error}") from error
         machine = _machine()
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
-        tuning = binding.create_pipeline_tuning_options(speed_level=passes)
-        tuning.loop_vectorization = True
-        tuning.loop_interleaving = False  # loops of blocks are short
-        builder = binding.create_pass_builder(machine, tuning)
-        builder.getModulePassManager().run(module, builder)
+        worked, _, plain = source.partition(BORDER)
+        module = _optimized(name, worked, machine, PASSES)
+        if plain:
+            module.link_in(_optimized(name, plain, machine, 0))
         return bytes(machine.emit_object(module))
+
+
+def _optimized(name: str, source: str, machine: Any, passes: int) -> Any:
+    """LLVM IR as a module, after the passes of that level."""
+    binding = _binding()
+    try:
+        module = binding.parse_assembly(source)
+        module.verify()
+    except RuntimeError as error:
+        raise CompileError(f"program '{name}': LLVM refuses the code emitted for it: {error}") from error
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    tuning = binding.create_pipeline_tuning_options(speed_level=passes)
+    tuning.loop_vectorization = True
+    tuning.loop_interleaving = False  # loops of blocks are short
+    builder = binding.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return module
 
 
 class Engine:

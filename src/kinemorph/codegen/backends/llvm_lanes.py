@@ -30,11 +30,11 @@ def emit_lanes(program: Program | LoopProgram, real: Real) -> str:
     module.main(program, outputs.results)
     half = real.lanes // 2
     code = [take(width, real) for width in sorted({columns(port.size, half) for port in program.inputs if port.size})]
-    parts = [heading, module.text(), *code, *outputs.functions(), _batch(program, real, outputs)]
+    parts = [*code, *outputs.functions(), _batch(program, real, outputs)]
     parts.append("declare i64 @llvm.smin.i64(i64, i64)\ndeclare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     if real.lanes > 1:
         parts.append(f"declare i1 @llvm.vector.reduce.and.v{real.lanes}i1({real.truth})")
-    return "\n".join(parts)
+    return f"{heading}\n{module.text(*parts)}"
 
 
 class _Outputs:

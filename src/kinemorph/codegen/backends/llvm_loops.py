@@ -16,7 +16,17 @@ from collections.abc import Sequence
 from kinemorph.codegen.backends.llvm_chunks import pointers
 from kinemorph.codegen.backends.llvm_math import Real
 from kinemorph.codegen.backends.llvm_views import Functions, Views
-from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While, filled_first
+
+FEW = 4  # passes up to which a loop stays as it is written
+ENDLESS = 1 << 40
+AS_WRITTEN, MASKED = "!0", "!3"
+# what the note says: a loop is neither made of vectors nor repeated in its own body
+NOTES = """!0 = distinct !{!0, !1, !2}
+!1 = !{!"llvm.loop.vectorize.enable", i1 false}
+!2 = !{!"llvm.loop.unroll.disable"}
+!3 = distinct !{!3, !2, !4}
+!4 = !{!"llvm.loop.vectorize.predicate.enable", i1 true}"""
 
 
 class LoopWriter(Views):
@@ -31,6 +41,8 @@ class LoopWriter(Views):
         self.constants |= {port.name for port, _ in program.constants}
         self.globals: list[str] = []
         self.head: list[str] = []  # of the first block: counters and masks
+        self.innermost = False  # whether what is written is all that a loop repeats
+        self.ranges: dict[str, tuple[int, int]] = {}  # counter -> the least and the most it can be, where known
 
     def definition(self) -> str:
         """The function, with its constants before it."""
@@ -40,12 +52,14 @@ class LoopWriter(Views):
             listed = ", ".join(f"{element} {self.real.one.constant(value)}" for value in values)
             self.globals.append(f"{place} = internal constant [{len(values)} x {element}] [{listed}]")
             self.arrays[port.name] = (place, port.size)
+        filled = filled_first(self.program)
         for k, port in enumerate(self.program.buffers):
             place = f"%buffer{k}"
             self.memory.add(place, port.size)
-            length = f"i64 {port.size * self.real.bytes}"
-            self.lines.append(f"  call void @llvm.memset.p0.i64(ptr align 64 {place}, i8 0, {length}, i1 false)")
             self.arrays[port.name] = (place, port.size)
+            if self.masked or port.name not in filled:
+                length = f"i64 {port.size * self.real.bytes}"
+                self.lines.append(f"  call void @llvm.memset.p0.i64(ptr align 64 {place}, i8 0, {length}, i1 false)")
         self._body(self.program.body, "%mask" if self.masked else None)
         outs, ins = pointers(self.program)
         named = [f"ptr noalias {p}" for p in outs] + [f"ptr noalias readonly {p}" for p in ins]
@@ -74,7 +88,7 @@ class LoopWriter(Views):
         """Runs a program on places; what must not be written directly goes through temporary arrays."""
         if self._moves(call, mask):
             return
-        callee = self.functions.called(call.program, masked=mask is not None)
+        callee = self.functions.called(call.program, masked=mask is not None, inner=self.innermost)
         ins = [self._materialized(view, f"in{k}") for k, view in enumerate(call.ins)]
         read = {view.array for view in call.ins}
         outs, late = [], []
@@ -130,9 +144,23 @@ class LoopWriter(Views):
         self._line(f"%going{head} = icmp slt i64 {counter}, {stop}")
         self.lines.append(f"  br i1 %going{head}, label %{body}, label %{done}")
         self.lines.append(f"{body}:")
+        low, high = self._range(loop.start)[0], self._range(loop.stop)[1]
+        self.ranges[loop.counter] = (low, max(low, high - 1))
+        self.innermost = len(loop.body) == 1 and isinstance(loop.body[0], Call)
         self._body(loop.body, mask)
-        self._next(loop, head, counter)
+        # few passes: LLVM would write them for any number, several times over
+        short = self._range(loop.stop - loop.start)[1] < FEW or not self.innermost
+        self._next(loop, head, counter, f", !llvm.loop {AS_WRITTEN if short else MASKED}")
+        self.innermost = False
         self.lines.append(f"{done}:")
+
+    def _range(self, value: Affine) -> tuple[int, int]:
+        """The least and the most that a whole number can be; counters whose bounds data decide count as endless."""
+        low = high = value.constant
+        for counter, coefficient in value.terms:
+            ends = [coefficient * end for end in self.ranges.get(counter, (-ENDLESS, ENDLESS))]
+            low, high = low + min(ends), high + max(ends)
+        return low, high
 
     def _count_to_view(self, loop: For, mask: str | None) -> None:
         """A For whose bound each state has for itself."""
@@ -161,10 +189,10 @@ class LoopWriter(Views):
         self.counters[loop.counter] = value
         return value
 
-    def _next(self, loop: For, head: str, counter: str) -> None:
+    def _next(self, loop: For, head: str, counter: str, note: str = "") -> None:
         self._line(f"{counter}.next = add nsw i64 {counter}, 1")
         self.lines.append(f"  store i64 {counter}.next, ptr %counter{head}")
-        self.lines.append(f"  br label %{head}")
+        self.lines.append(f"  br label %{head}{note}")
         del self.counters[loop.counter]
 
     def _while(self, loop: While, mask: str | None) -> None:

@@ -1,15 +1,18 @@
 """The functions of one LLVM module: each program, block and helper defined once, when it is first asked for.
 
-All of them work on values of the module's type.
+All of them work on values of the module's type. They come in one part or two: long straight-line programs stand apart,
+since LLVM's passes over them take a third of the time to compile and find nothing that the graph has left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from kinemorph.blocks import Block
 from kinemorph.codegen.backends.llvm_chunks import Chunks, output_refs
-from kinemorph.codegen.backends.llvm_loops import LoopWriter
+from kinemorph.codegen.backends.llvm_engine import BORDER
+from kinemorph.codegen.backends.llvm_loops import NOTES, LoopWriter
 from kinemorph.codegen.backends.llvm_math import Real, library
 from kinemorph.codegen.backends.llvm_memory import MEMORY
 from kinemorph.codegen.backends.llvm_sincos import rotations, sincos_of_many
@@ -39,15 +42,33 @@ done:
 }}"""
 
 
+LONG = 5_000  # ops from which a program's chunks are left as they are
+
+
+@dataclass
+class _Part:
+    """Definitions, and what they refer to."""
+
+    code: list[str] = field(default_factory=list)
+    ops: set[str] = field(default_factory=set)
+    rotation_types: set[Real] = field(default_factory=set)
+
+    def text(self, real: Real, helpers: Iterable[str] = ()) -> str:
+        """All of it as a module that can be parsed alone."""
+        many = [sincos_of_many(real)] if real in self.rotation_types and real.lanes > 1 else []
+        parts = [library(real, self.ops), rotations(self.rotation_types), *many, *helpers, *self.code, MEMORY, NOTES]
+        parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        parts.append("declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)")
+        return "\n".join(parts)
+
+
 class Module:
     """Collects the definitions of a module."""
 
     def __init__(self, real: Real) -> None:
         self.real = real
-        self.ops: set[str] = set()
-        self.rotation_types: set[Real] = set()
-        self.code: list[str] = []
-        self.callees: dict[tuple[object, bool], Callee] = {}
+        self.worked, self.plain = _Part(), _Part()  # for LLVM's passes, and left as it is
+        self.callees: dict[tuple[object, bool, bool], Callee] = {}
         self.helpers: dict[str, str] = {}
         self.kept: list[object] = []  # programs whose ids are keys above
 
@@ -60,14 +81,12 @@ class Module:
             self._define_loops("main", program, masked=False)
         else:
             refs = output_refs(program) if outputs is None else outputs
-            self._define(
-                Chunks("main", program, plan(program), self.real, refs, self._block, constants_apart=True), program
-            )
+            self._define(self._chunks("main", program, refs, constants_apart=True), program)
 
-    def called(self, program: Program | LoopProgram, *, masked: bool) -> Callee:
+    def called(self, program: Program | LoopProgram, *, masked: bool, inner: bool = False) -> Callee:
         """The function of a program that another calls; only loops need to know which lanes go on."""
         masked = masked and isinstance(program, LoopProgram)
-        key = (id(program), masked)
+        key = (id(program), masked, inner)
         if key not in self.callees:
             self.kept.append(program)
             name = f"program.{len(self.callees)}"
@@ -75,8 +94,7 @@ class Module:
                 self.callees[key] = Callee(name, overlapping=False, masked=masked)
                 self._define_loops(name, program, masked=masked)
             else:
-                refs = output_refs(program)
-                chunks = Chunks(name, program, plan(program), self.real, refs, self._block, constants_apart=False)
+                chunks = self._chunks(name, program, output_refs(program), constants_apart=False, inner=inner)
                 self.callees[key] = Callee(name, overlapping=chunks.in_order)
                 self._define(chunks, program)
         return self.callees[key]
@@ -87,24 +105,31 @@ class Module:
             self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
         return name
 
-    def text(self) -> str:
-        """All that has been asked for."""
-        real = self.real
-        many = [sincos_of_many(real)] if real in self.rotation_types and real.lanes > 1 else []
-        parts = [library(real, self.ops), rotations(self.rotation_types), *many, *self.helpers.values(), *self.code]
-        parts.append(MEMORY)
-        parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-        parts.append("declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)")
-        return "\n".join(parts)
+    def text(self, *others: str) -> str:
+        """All that has been asked for, with other definitions that use it."""
+        worked = "\n".join([self.worked.text(self.real, self.helpers.values()), *others])
+        return BORDER.join([worked, self.plain.text(self.real)] if self.plain.code else [worked])
+
+    def _chunks(
+        self, name: str, program: Program, refs: Sequence[Sequence[int]], *, constants_apart: bool, inner: bool = False
+    ) -> Chunks:
+        linkage = "hidden" if _stands_apart(program) else "internal"
+        steps, block = plan(program), self._block
+        return Chunks(
+            name, program, steps, self.real, refs, block, constants_apart=constants_apart, linkage=linkage, inner=inner
+        )
 
     def _define(self, chunks: Chunks, program: Program) -> None:
+        part = self.plain if _stands_apart(program) else self.worked
         definitions = chunks.definitions()  # may ask for blocks, which come first
-        self.code += definitions
-        self.rotation_types |= chunks.rotation_types
-        self.ops |= set(program.op_counts)
+        part.code += definitions
+        part.rotation_types |= chunks.rotation_types
+        part.ops |= set(program.op_counts)
+        if part is self.plain:
+            self.worked.code += chunks.declarations()
 
     def _define_loops(self, name: str, program: LoopProgram, *, masked: bool) -> None:
-        self.code.append(LoopWriter(name, program, self.real, self, masked=masked).definition())
+        self.worked.code.append(LoopWriter(name, program, self.real, self, masked=masked).definition())
 
     def _block(self, block: Block) -> str:
         return self.called(routine(block), masked=False).name
@@ -125,3 +150,8 @@ class Module:
             lines.append(f"  %y{k} = insertelement {real.text} {result}, {real.element} %x{k}, i32 {k}")
             result = f"%y{k}"
         return "\n".join([*lines, f"  ret {real.text} {result}", "}"])
+
+
+def _stands_apart(program: Program) -> bool:
+    """Whether passes are not worth their time on a program; blocks are loops, which want them."""
+    return program.ops > LONG and not program.blocks

@@ -27,8 +27,8 @@ class Callee:
 class Functions(Protocol):
     """Where the functions of called programs come from."""
 
-    def called(self, program: Program | LoopProgram, *, masked: bool) -> Callee:
-        """The function of a program."""
+    def called(self, program: Program | LoopProgram, *, masked: bool, inner: bool) -> Callee:
+        """The function of a program; `inner` for calls in an innermost loop."""
 
     def helper(self, name: str) -> str:
         """The name of a helper for the module's type, defined when it is first asked for."""

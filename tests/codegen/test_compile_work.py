@@ -1,0 +1,40 @@
+"""How much the compiler is given to do for the largest robot whose compile times are promised. Times are not judged."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kinemorph.bench.bench_models import stored_robot
+from kinemorph.codegen.backends.llvm import emit_one
+from kinemorph.codegen.backends.llvm_engine import BORDER
+from kinemorph.deriving import derive
+
+# instructions for one state, and those among them that LLVM's passes go over
+MOST = {
+    "inverse_dynamics_derivatives": (33_000, 400),
+    "forward_dynamics_derivatives": (42_000, 4_000),
+    "coriolis_matrix": (23_000, 400),
+}
+DYNAMICS = derive(stored_robot("hexapod36"), backend="interpreter")
+
+
+def instructions(text: str) -> int:
+    return len(re.findall(r"^  (?:%\S+ = |store |call )", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", MOST)
+def test_instructions_stay_below_their_ceiling(name: str) -> None:
+    text = emit_one(getattr(DYNAMICS, name).program, "float64", True)
+    worked, _, plain = text.partition(BORDER)
+    most, most_worked = MOST[name]
+    assert 0 < instructions(worked) + instructions(plain) <= most
+    assert instructions(worked) <= most_worked
+
+
+def test_zeros_of_a_sparse_matrix_are_not_stored_one_by_one() -> None:
+    program = DYNAMICS.inverse_dynamics_derivatives.program
+    text = emit_one(program, "float64", True)
+    assert program.refs.count(0) > 2000
+    assert text.count("store double 0x0000000000000000") < 50

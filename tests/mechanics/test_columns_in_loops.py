@@ -1,0 +1,71 @@
+"""Forward derivatives of robots with many joints: columns are solved in loops, with the same result as written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinemorph.deriving as deriving
+from kinemorph.bench.bench_models import stored_robot
+from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.program import Program
+from kinemorph.mechanics.axis_arrays import axis_parents
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.model.library.choosing import choose
+from kinemorph.model.robot import Robot
+from random_robots import random_robot, random_states
+
+
+def ordered(seed: int) -> bool:
+    parents = axis_parents(resolve(random_robot(seed, most=14)))
+    return all(parent < k for k, parent in enumerate(parents))
+
+
+SEEDS = [seed for seed in range(60) if ordered(seed)][:10]
+
+
+def both_ways(
+    monkeypatch: pytest.MonkeyPatch, robot: Robot, backend: str, wrenches: tuple[str, ...] = ()
+) -> list[deriving.CompiledFunction]:
+    """The function written out, and in loops."""
+    made = []
+    monkeypatch.setattr(deriving, "MOST_PAIRS", 10**9)
+    monkeypatch.setattr(deriving, "MOST_FACTORS", 10**9)
+    for most, kind in ((10**9, Program), (-1, LoopProgram)):
+        monkeypatch.setattr(deriving, "MOST_COLUMNS", most)
+        function = deriving.derive(robot, backend=backend, wrenches=wrenches).forward_dynamics_derivatives
+        assert isinstance(function.program, kind)
+        made.append(function)
+    return made
+
+
+@pytest.mark.parametrize("robot", [*SEEDS, "hexapod24", "chain:7", "humanoid"])
+def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, robot: int | str) -> None:
+    model = choose(robot) if isinstance(robot, str) else random_robot(robot, most=14)
+    q, v, tau, _ = random_states(model, 1, 2)
+    written, looped = (function(q, v, tau) for function in both_ways(monkeypatch, model, "interpreter"))
+    condition = np.linalg.cond(deriving.derive(model, backend="interpreter").mass_matrix(q)).max()
+    for ours, exact in zip(looped, written, strict=True):
+        assert np.abs(ours - exact).max() <= 1e-14 * condition * max(1.0, np.abs(exact).max())
+
+
+def test_one_state_and_a_batch_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One state runs the loops, a batch what is written out."""
+    robot = choose("hexapod24")
+    q, v, tau, _ = random_states(robot, 3, 9)
+    w = np.random.default_rng(5).normal(size=(9, 1, 6))
+    written, looped = both_ways(monkeypatch, robot, "llvm", (robot.body_names[-1],))
+    batch = looped(q, v, tau, w)
+    for k in (0, 8):
+        for ours, theirs, exact in zip(
+            looped(q[k], v[k], tau[k], w[k]), batch, written(q[k], v[k], tau[k], w[k]), strict=True
+        ):
+            assert np.abs(ours - exact).max() <= 1e-11 * np.abs(exact).max()
+            assert np.abs(ours - theirs[k]).max() <= 1e-11 * np.abs(exact).max()
+
+
+def test_large_hexapods_run_in_loops_by_themselves() -> None:
+    robots = ((choose("puma"), False), (stored_robot("hexapod24"), True), (stored_robot("hexapod36"), True))
+    for robot, loops in robots:
+        program = deriving.derive(robot, backend="interpreter").forward_dynamics_derivatives.program
+        assert isinstance(program, LoopProgram if loops else Program)
