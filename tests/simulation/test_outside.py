@@ -37,14 +37,15 @@ def test_the_same_run_and_the_same_events(method):
     top, v = spinning_top(), [2.0, 0.8, 3.0, 1.0]
     guards = [Guard("slow", lambda v: v[2] - 2.0), Guard("turned", lambda q: q[1] - 0.2, "rising")]
     ours = simulate(top, 1.0, v=v, events=guards, sample=0.05, rtol=1e-12, atol=1e-13)
-    run = simulate(top, 1.0, v=v, events=guards, sample=0.05, method=method, **TIGHT)
+    tolerance = 1e-7 if method == "scipy:RK23" else 1e-10  # of order 3: a tight one would take its time
+    run = simulate(top, 1.0, v=v, events=guards, sample=0.05, method=method, rtol=tolerance, atol=0.01 * tolerance)
     assert run.outcome.kind == "finished" and run.statistics.method == method and run.statistics.accepted > 5
     assert np.array_equal(run.t, ours.t) and len(ours.events) >= 2
-    assert np.abs(run.q - ours.q).max() < 2e-8 and np.abs(run.v - ours.v).max() < 1e-7
+    assert np.abs(run.q - ours.q).max() < 200.0 * tolerance and np.abs(run.v - ours.v).max() < 1000.0 * tolerance
     assert np.abs(np.linalg.norm(run.q[:, :4], axis=1) - 1.0).max() < 1e-15
     assert [event.name for event in run.events] == [event.name for event in ours.events]
     apart = max(abs(event.t - other.t) for event, other in zip(run.events, ours.events, strict=True))
-    assert apart < 1e-8  # of the methods; the dense output itself is looked at to the last digits of t:
+    assert apart < 100.0 * tolerance  # of the methods; the dense output itself is looked at to the last digits of t:
     for event in run.events:
         value = event.before["v"][2] - 2.0 if event.name == "slow" else event.before["q"][1] - 0.2
         assert abs(value) < 1e-12

@@ -122,18 +122,28 @@ def test_an_outer_push_is_an_exact_change_of_momentum():
 
 
 def test_energy_of_three_links_does_not_drift_where_that_of_rk4_does(record_property):
+    """At a step of 50 ms; motion that is not chaotic, so that the figures are the same everywhere."""
     robot = three_links()
     means = {}
     for method in ("variational", "rk4"):
-        run = simulate(robot, 200.0, q=[pi / 2, 0.0, 0.0], method=method, step=0.01, sample=0.05)
+        run = simulate(robot, 1000.0, q=[0.5, 0.1, 0.1], method=method, step=0.05, sample=0.25)
         assert run.outcome.kind == "finished" and run.statistics.accepted >= 20_000
         energy, _ = energy_and_momentum(robot, run)
-        quarters = np.array_split(energy - energy[0], 4)
-        means[method] = np.array([part.mean() for part in quarters])
-    record_property("figure", ("three links, 20,000 steps", "rk4 drift [J]", float(abs(means["rk4"][-1]))))
-    record_property("figure", ("three links, 20,000 steps", "variational [J]", float(abs(means["variational"]).max())))
-    assert np.all(np.diff(means["rk4"]) < -0.2) and means["rk4"][-1] < -1.0  # [J], lower and lower
-    assert np.abs(means["variational"]).max() < 0.1 * abs(means["rk4"][-1])
+        means[method] = np.array([part.mean() for part in np.array_split(energy - energy[0], 4)])
+    drift = {method: float(np.ptp(mean)) for method, mean in means.items()}
+    for method, size in drift.items():
+        record_property("figure", ("three links, 20,000 steps, drift of the energy [J]", method, size))
+    assert np.all(np.diff(means["rk4"]) < -0.01)  # [J], lower and lower
+    assert drift["variational"] < 0.01 * drift["rk4"]
+
+
+def test_energy_of_wild_motion_stays_near():
+    """Three links released at the horizontal: chaotic, so that only bounds are the same everywhere."""
+    robot = three_links()
+    run = simulate(robot, 100.0, q=[pi / 2, 0.0, 0.0], method="variational", step=0.005, sample=0.05)
+    energy, _ = energy_and_momentum(robot, run)
+    assert run.statistics.accepted >= 20_000
+    assert abs((energy - energy[0])[-500:].mean()) < 0.05  # of 14.7 J; single samples are off by up to 0.5
 
 
 @pytest.mark.parametrize("method", ["leapfrog", "yoshida4", "variational"])

@@ -30,7 +30,7 @@ folder = sys.argv[1]
 swing = kinemorph.library.double_pendulum()
 for name, method in METHODS.items():
     guard = Guard("through", lambda q: q[0], "falling")
-    run = simulate(swing, 0.5, q=[0.5, 0.2], method=name, step=None if method.adaptive else 0.01, events=[guard])
+    run = simulate(swing, 0.8, q=[0.5, 0.2], method=name, step=None if method.adaptive else 0.01, events=[guard])
     assert run.outcome.kind == "finished" and len(run.events) == 1, (name, run.outcome, run.events)
 path = folder + "/run.npz"
 simulate(swing, 0.5, q=[0.5, 0.2], save=path)
