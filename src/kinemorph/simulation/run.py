@@ -28,7 +28,7 @@ from kinemorph.simulation.failures import explained
 from kinemorph.simulation.marching import Status
 from kinemorph.simulation.methods import DEFAULT
 from kinemorph.simulation.outside import OutsideStepper, stepper_for
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.simulation.stepper import Marched, Stepper
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.storage import Checkpoints
 from kinemorph.simulation.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
@@ -256,16 +256,15 @@ class _Run:
 
     def _march(self, stop: float, progress: Progress | None) -> Outcome | None:
         """To `stop`; an Outcome where the run ends before."""
-        while self.stepper.state.t < stop:
-            wanted = self.times[self.next : self.next + self.stepper.rows - 1]
-            wanted = wanted[wanted <= stop]
+        while self.stepper.state.t < stop or len(self._wanted(stop)):
+            wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
-            marched = self.stepper.through(np.append(wanted, stop) if whole else wanted, stop)
-            kept = min(len(marched.times), len(wanted))
-            self._keep(marched.times[:kept], marched.rows[:kept])
-            self.next += kept
+            marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted))
             if progress:
                 progress(self.stepper.state.t, self.stepper.h, len(self.events))
+            if marched.status not in (Status.GOING, Status.BUDGET):
+                while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit the call
+                    self._through(behind, self.stepper.state.t, len(behind))
             if marched.status is Status.EVENT:
                 outcome = self._happen(marched.fired)
                 if outcome is not None:
@@ -273,6 +272,19 @@ class _Run:
             elif marched.status not in (Status.GOING, Status.BUDGET):
                 return Outcome("failed", self.stepper.state.t, explained(self.stepper, marched.status))
         return None
+
+    def _wanted(self, until: float) -> Array:
+        """The next sample times that fit one call, none after `until`."""
+        wanted = self.times[self.next : self.next + self.stepper.rows - 1]
+        return wanted[wanted <= until]
+
+    def _through(self, times: Array, stop: float, wanted: int) -> Marched:
+        """Marches through times, of which the first ones are wanted as samples."""
+        marched = self.stepper.through(times, stop)
+        kept = min(len(marched.times), wanted)
+        self._keep(marched.times[:kept], marched.rows[:kept])
+        self.next += kept
+        return marched
 
     def _keep_now(self) -> None:
         """A row of the state as it is, unless there is one at this time."""
