@@ -264,6 +264,7 @@ class _Run:
             kept = min(len(marched.times), len(wanted))
             self._keep(marched.times[:kept], marched.rows[:kept])
             self.next += kept
+            self._catch_up(stop)
             if progress:
                 progress(self.stepper.state.t, self.stepper.h, len(self.events))
             if marched.status is Status.EVENT:
@@ -273,6 +274,13 @@ class _Run:
             elif marched.status not in (Status.GOING, Status.BUDGET):
                 return Outcome("failed", self.stepper.state.t, explained(self.stepper, marched.status))
         return None
+
+    def _catch_up(self, stop: float) -> None:
+        """Samples that the last step has passed and that were too many for one call, before anything changes."""
+        while len(passed := self.times[self.next : self.next + self.stepper.rows]) and passed[0] <= self.stepper.state.t:
+            marched = self.stepper.through(passed[passed <= self.stepper.state.t], stop)
+            self._keep(marched.times, marched.rows)
+            self.next += len(marched.times)
 
     def _keep_now(self) -> None:
         """A row of the state as it is, unless there is one at this time."""
