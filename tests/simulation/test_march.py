@@ -255,3 +255,12 @@ def test_samples_before_an_event_stay_before_it(method):
     for segment, begun in zip(run.segments, (0.0, top, 2.0 * top), strict=True):
         assert (np.diff(segment.t) > 0.0).all()
         assert np.abs(segment.x[:, 0] - (top - (segment.t - begun))).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", ["dop853", "rodas", "newmark"])
+def test_a_step_cut_short_does_not_make_the_next_ones_small(method):
+    stepper = Stepper(oscillator, method=method, rtol=1e-6, atol=1e-8)
+    stepper.advance(5.0)
+    planned = stepper.h
+    stepper.advance(5.0 + 1e-6)
+    assert stepper.h >= planned > 1e-3
