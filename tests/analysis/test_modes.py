@@ -15,6 +15,8 @@ from kinemorph.analysis.linearization import linearize, second_order_matrices
 from kinemorph.analysis.modes import poles
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from kinemorph.model import library
+from kinemorph.model.body import Body
+from kinemorph.model.builder import RobotBuilder
 from kinemorph.plants.equations import first_order, second_order
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant
@@ -182,3 +184,28 @@ def test_what_is_no_equilibrium_is_noted_and_bad_input_told() -> None:
         poles(linearize(library.pendulum()), q=[0.0])
     with pytest.raises(ShapeError, match="expected a finite number"):
         poles(library.pendulum(), q=[math.inf])
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 1.1, 2.0])
+def test_a_sleeping_top_falls_unless_it_spins_fast_enough(share: float) -> None:
+    """A s^2 - i C spin s - m g l = 0 in axes at rest; the body's own axes turn at the spin (Lagrange's top)."""
+    A, C, weight = 0.02 + 0.25, 0.01, 9.81 * 0.5
+    inertia = ((0.02, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, C))
+    top = RobotBuilder("top").add(Body("top", 1.0, (0.0, 0.0, 0.5), inertia)).joint("tip", "spherical", "world", "top")
+    spin = share * 2.0 * math.sqrt(A * weight) / C
+    roots = np.roots([A, -1j * C * spin, -weight]) - 1j * spin
+    found = poles(top.build(), v=[0.0, 0.0, spin])
+    listed = np.concatenate([roots, roots.conj()])
+    assert max(np.abs(found.all_values - root).min() for root in listed) < 1e-8 * spin
+    assert (found.alpha.max() > 1e-3) == (share < 1.0)
+
+
+@pytest.mark.parametrize(("axis", "grows"), [(0, False), (1, True), (2, False)])
+def test_a_free_body_is_unstable_about_its_middle_axis(axis: int, grows: bool) -> None:
+    body = Body("stone", 2.0, (0.0, 0.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 2.5)))
+    stone = RobotBuilder("stone", gravity=(0.0, 0.0, 0.0)).add(body).joint("base", "free", "world", "stone").build()
+    found = poles(stone, v=3.0 * np.eye(6)[3 + axis])
+    growth = 3.0 * math.sqrt((2.0 - 1.0) * (2.5 - 2.0) / (1.0 * 2.5))
+    assert found.alpha.max() == pytest.approx(growth if grows else 0.0, abs=1e-6)
+    # deviations of place and attitude are carried around by the turning axes
+    assert np.abs(found.all_values - 3.0j).min() < 1e-6

@@ -7,6 +7,7 @@ import pytest
 
 from kinemorph import library
 from kinemorph.errors import ShapeError
+from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.plants.equations import first_order
 from kinemorph.plants.robots import plant
@@ -116,3 +117,15 @@ def test_a_state_may_be_given_up():
 def test_what_does_not_fit_is_said(given, message):
     with pytest.raises(ShapeError, match=message):
         simulate_batch(swinging, 1.0, **given)
+
+
+def test_quaternions_of_any_length_are_brought_to_length_1():
+    body = Body("top", 1.0, (0.0, 0.0, 0.5), ((0.02, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, 0.01)))
+    top = RobotBuilder("top").add(body).joint("tip", "spherical", "world", "top").build()
+    q = np.array([[1.0, 0.1, 0.2, 0.0], [2.0, 0.2, 0.4, 0.0], [-0.3, 0.5, 0.1, 0.2]])
+    many = simulate_batch(top, 0.5, q=q, v=[0.0, 0.0, 5.0], sample=0.1)
+    assert np.abs(np.linalg.norm(many.q, axis=-1) - 1.0).max() < 1e-15
+    for k in range(3):
+        assert np.array_equal(many.q[k], simulate(top, 0.5, q=q[k], v=[0.0, 0.0, 5.0], sample=0.1).q)
+    with pytest.raises(ShapeError, match="quaternion of 'tip' is zero"):
+        simulate_batch(top, 0.5, q=[[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinemorph
+from kinemorph.algebra.scalar import less
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.equations import first_order
 from kinemorph.simulation.events import Guard
@@ -96,3 +97,20 @@ def test_mistakes_in_guards_are_sentences():
         simulate(turning, 1.0, events=[Guard("g", lambda x: x)])
     with pytest.raises(ShapeError, match="expected a dict"):
         simulate(turning, 9.0, events=[Guard("g", lambda x: x[0], reset=lambda x: [0.0])])
+
+
+@pytest.mark.parametrize("method", ["dop853", "scipy:DOP853"])
+@pytest.mark.parametrize(("start", "ground"), [(1e5, 0.0), (0.0, 1e6)])
+def test_a_ball_does_not_fall_through_ground_that_numbers_resolve_coarsely(start, ground, method):
+    """At t = 1e5 s an event is 1e-11 s late and the ball that far below ground: it still counts as on the ground."""
+    guard = Guard("ground", lambda q: q[0] - ground, "falling", reset=lambda v: {"v": [-0.5 * v[0]]}, shortest=1e-3)
+    run = simulate(ball(), start + 3.0, start=start, q=[ground + 1.0], events=[guard], method=method)
+    assert run.outcome.kind == "rest"
+    assert run.outcome.t - start == pytest.approx(3.0 * np.sqrt(2.0 / 9.81), abs=1e-6)
+
+
+def test_a_guard_that_jumps_has_a_side_after_its_event():
+    steps = Guard("steps", lambda x: less(x[0], 0.5) - 0.5, reset=lambda x: {"x": [x[0], x[1]]})
+    run = simulate(turning, 8.0, events=[steps])
+    assert run.outcome.kind == "finished"
+    assert [event.t for event in run.events] == pytest.approx([np.pi / 3, 5 * np.pi / 3, 7 * np.pi / 3], abs=1e-8)

@@ -237,3 +237,41 @@ def test_laws_read_quaternions_of_length_one_within_a_step():
     turned = Guard("turned", lambda q: q[1] - 0.2, "rising")
     run = simulate(body, 0.5, v=[2.0, 0.8, 3.0], events=[turned], rtol=1e-10, atol=1e-12)
     assert len(run.events) == 1 and abs(run.events[0].before["q"][1] - 0.2) < 1e-12
+
+
+@pytest.mark.parametrize("method", ["dop853", "newmark", "radau", "scipy:DOP853"])
+def test_steps_longer_than_the_samples_of_one_call_lose_none_of_them(method):
+    drop = first_order(lambda t: [2.0 * t], {"y": ""})  # steps grow as they please: any of them is exact
+    run = simulate(drop, 3.0, sample=1e-3, method=method)
+    assert len(run.t) == 3001 and run.t[-1] == 3.0
+    assert np.abs(run.x[:, 0] - run.t**2).max() < 1e-9
+    held = simulate(
+        first_order(lambda u: [u[0]], {"y": ""}, inputs={"u": ""}),
+        3.0,
+        inputs=Held(lambda t, q, v, x: [round(t)], every=1.0),
+        sample=1e-3,
+        method=method,
+    )
+    assert len(held.t) == 3001
+    assert np.array_equal(held.u[:, 0], np.minimum(np.floor(held.t + 1e-9), 3.0))
+
+
+@pytest.mark.parametrize("method", ["dop853", "radau", "scipy:DOP853"])
+def test_samples_before_an_event_stay_before_it(method):
+    top = 1.99957
+    drop = first_order(lambda x: [0.0 * x[0] - 1.0], {"y": ""}, start=[top])
+    again = Guard("floor", lambda x: x[0], "falling", reset=lambda: {"x": [top]})
+    run = simulate(drop, 5.0, sample=1e-3, events=[again], method=method)
+    assert [len(segment.t) for segment in run.segments] == [2001, 2002, 1002]
+    for segment, begun in zip(run.segments, (0.0, top, 2.0 * top), strict=True):
+        assert (np.diff(segment.t) > 0.0).all()
+        assert np.abs(segment.x[:, 0] - (top - (segment.t - begun))).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", ["dop853", "rodas", "newmark"])
+def test_a_step_cut_short_does_not_make_the_next_ones_small(method):
+    stepper = Stepper(oscillator, method=method, rtol=1e-6, atol=1e-8)
+    stepper.advance(5.0)
+    planned = stepper.h
+    stepper.advance(5.0 + 1e-6)
+    assert stepper.h >= planned > 1e-3

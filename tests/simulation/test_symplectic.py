@@ -293,3 +293,18 @@ def test_the_balance_is_solved_with_its_exact_slope():
 
     seen = np.array([(left(z + 1e-6 * e) - left(z - 1e-6 * e)) / 2e-6 for e in np.eye(7)]).T
     assert np.allclose(seen, slope(0.0, q, s, z, p, 0.05, [], np.zeros(7), []), atol=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "locked"), [("free", "base.vy"), ("planar", "base.vy"), ("free", "base.wz")])
+def test_variational_steps_with_one_axis_of_a_joint_locked_are_of_second_order(kind, locked):
+    """A locked velocity is that of the body on its way, not the shift seen from where the step began."""
+    builder = kinemorph.RobotBuilder("sled").add(kinemorph.Body.box("sled", 1.0, (0.3, 0.2, 0.1)))
+    builder.add(kinemorph.Body.box("arm", 0.7, (0.1, 0.4, 0.2)))
+    sled = builder.joint("base", kind, "world", "sled").joint("turn", "revolute", "sled", "arm", axis=(0, 1, 0)).build()
+    v = np.linspace(0.9, -0.7, sled.nv)
+    exact = simulate(sled, 1.0, v=v, locked=locked, rtol=1e-12, atol=1e-13, sample=1.0)
+    errors = []
+    for n in (50, 100, 200):
+        run = simulate(sled, 1.0, v=v, locked=locked, method="variational", step=1.0 / n, sample=1.0)
+        errors.append(max(np.abs(run.q[-1] - exact.q[-1]).max(), np.abs(run.v[-1] - exact.v[-1]).max()))
+    assert np.log2(np.array(errors[:-1]) / errors[1:]) == pytest.approx([2.0, 2.0], abs=0.1)

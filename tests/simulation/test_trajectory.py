@@ -311,3 +311,16 @@ def test_compiled_functions_do_not_keep_a_plant_alive() -> None:
     del made, run
     gc.collect()
     assert seen() is None
+
+
+def test_states_between_samples_go_with_the_inputs_that_were_held(tmp_path: Any) -> None:
+    """The rate at the end of a stretch is that under its own inputs, not under those that come next."""
+    cart = kinemorph.RobotBuilder("cart").add(kinemorph.Body.sphere("cart", 2.0, 0.1))
+    robot = cart.joint("x", "prismatic", "world", "cart", axis=(1, 0, 0)).build()
+    pushes = Held(lambda t, q, v, x: [2.0 * (-1.0) ** round(t / 0.5)], every=0.5)
+    run = simulate(robot, 2.0, inputs=pushes, sample=0.25)
+    times = np.linspace(0.0, 2.0, 201)
+    v = 0.5 - np.abs(times % 1.0 - 0.5)  # up for half a second, then down
+    assert np.abs(run.at(times).v[:, 0] - v).max() < 1e-12
+    run.save(tmp_path / "run.npz")
+    assert np.abs(kinemorph.load_trajectory(tmp_path / "run.npz").at(times).v[:, 0] - v).max() < 1e-12

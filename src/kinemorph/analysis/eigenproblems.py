@@ -16,9 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.algebra.dual import Dual
 from kinemorph.analysis.linearization import Linearization, independent
 from kinemorph.analysis.slopes import Array, Point, Slopes
 from kinemorph.errors import UnsupportedError
+from kinemorph.mechanics.charts import CHARTS
+from kinemorph.mechanics.kinematics import tangent_of
+from kinemorph.mechanics.motions import ELEMENTARY
 
 Complex = npt.NDArray[np.complex128]
 SYMMETRIC = 1e-11  # K and M count as symmetric up to this, against their largest entry
@@ -43,10 +47,26 @@ def of_linear(linear: Linearization) -> Motions:
         M, C, K = (Z.T @ matrix @ Z for matrix in (second.M, second.C, second.K))
         if not C.any() and _is_symmetric(M) and _is_symmetric(K):
             return _of_symmetric(M, K, Z)
-    A = linear.minimal()[0]
+    A = linear.dual @ _of_deviations(linear) @ linear.basis
     values, vectors = np.linalg.eig(A)
     kept = _without_repeated_zeros(A, values)
     return Motions(values[kept].astype(complex), linear.basis @ vectors[:, kept].astype(complex))
+
+
+def _of_deviations(linear: Linearization) -> Array:
+    """A where w is measured from the motion itself, which moves on at v, and no longer from where it is now.
+
+    A pole is a growth per time, so that coordinates may not stay behind. For joints of one axis nothing changes. On
+    others a deviation is seen from axes that move:  dw/dt = change of v - (d carried / dw) w, for a rotation -v x w.
+    """
+    A, v = linear.A.copy(), linear.point.v
+    for place in linear.plant.manifold if v.any() else ():
+        n = ELEMENTARY[place.kind].nv
+        part = slice(place.v, place.v + n)
+        for k in range(n):
+            w = [Dual(0.0, 1.0 if j == k else 0.0, level=1) for j in range(n)]
+            A[part, place.v + k] = [-tangent_of(entry, 1) for entry in CHARTS[place.kind].carried(w, v[part])]
+    return A
 
 
 def _is_symmetric(matrix: Array) -> bool:

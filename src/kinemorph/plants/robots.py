@@ -275,7 +275,7 @@ class Motion:
         after = charts.pulled_back(tree, lambda rates: charts.local_rate(tree, w, rates), by_end)
         # the end stays where it is while the start moves: w makes up for it
         before = sub(charts.pulled_back(tree, lambda rates: charts.carried(tree, w, rates), after), by_start)
-        left = [w[k] if k in self.still else one - begun[k] for k, one in enumerate(before)]
+        left = [way[k] if k in self.still else one - begun[k] for k, one in enumerate(before)]
         rates = self._extra_rates(*there, pushed, damped)
         grown = [end - (one + h * rate) for end, one, rate in zip(ends, x, rates, strict=True)]
         return {"left": [*left, *grown], "after": after}

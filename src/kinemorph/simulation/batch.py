@@ -178,7 +178,19 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
             f"{group} '{columns[k].name}'{whose} is {values[(*state, k)]}; expected a finite number. See where it is "
             "from."
         )
-    return values
+    return _finished(plant, values) if group == "q" and len(values) else values
+
+
+def _finished(plant: Plant, q: Array) -> Array:
+    """Configurations, shape (nq,) or (B, nq), with quaternions of length 1."""
+    if q.ndim == 1 or plant.nq == plant.nv:  # no quaternions
+        return plant.initial("q", q) if q.ndim == 1 else q
+    with np.errstate(invalid="ignore", divide="ignore"):
+        entries = plant.laws.place(list(q.T), [0.0] * plant.ns)
+    found: Array = np.stack([np.broadcast_to(np.asarray(entry, dtype=float), len(q)) for entry in entries], axis=-1)
+    for k in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1]:
+        plant.initial("q", q[k])  # says which quaternion is zero
+    return found
 
 
 # ── the runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────

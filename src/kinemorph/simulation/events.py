@@ -108,13 +108,26 @@ class Watch:
     def _rate(self) -> CompiledFunction:
         return build(self.plant.rate)
 
-    def sides(self, t: float, base: Array, s: Array, m: Array, u: Array, p: Array) -> Array:
-        """+1 or -1 for each guard: its sign, or where it is zero that of its rate, the side it is about to be on."""
-        rate = self._rate(t, base, s, m, u, p)
-        values, rates = self._along(t, base, s, m, u, p, 1.0, rate)
-        small = np.abs(values) <= 1e-12 * (1.0 + np.abs(rates))
+    def sides(self, *state: Any, zero: Array | float = 0.0) -> Array:
+        """+1 or -1 for each guard: its sign, or where it is zero that of its rate, the side it is about to be on.
+
+        `state` are the inputs of `rate`. Values up to `zero` (guards,) count as zero: see `zero_at`.
+        """
+        values, rates = self._along(*state, 1.0, self._rate(*state))
+        small = np.abs(values) <= np.maximum(1e-12 * (1.0 + np.abs(rates)), zero)
         sides: Array = np.sign(np.where(small, rates, values))
         return sides
+
+    def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
+        """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.
+
+        An event is as late as numbers resolve t and the guard. What it resets goes on from there, and a guard that is
+        no farther off than that afterwards is at zero. One that jumps over zero has no such distance.
+        """
+        values, rates = self._along(*state, 1.0, self._rate(*state))
+        near = np.abs(values) <= 1e-8 * (1.0 + np.abs(rates))
+        found: Array = np.where(near & np.isin(np.arange(len(values)), fired), np.abs(values), 0.0)
+        return found
 
     def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
         """The groups of the state that a guard's reset changes, with their new values."""

@@ -36,7 +36,8 @@ class States(NamedTuple):
 class Knots(NamedTuple):
     """What is interpolated, in order of time; where a state jumps, its time stands twice.
 
-    t (n,), q (n, nq), v (n, nv), x (n, nx), u (n, nu) and the rates z = [a, dx/dt] (n, nv + nx).
+    t (n,), q (n, nq), v (n, nv), x (n, nx), u (n, nu) and the rates z = [a, dx/dt] (n, nv + nx); `z_until` are those
+    just before each sample, which differ where inputs jump.
     """
 
     t: Array
@@ -45,6 +46,7 @@ class Knots(NamedTuple):
     x: Array
     u: Array
     z: Array
+    z_until: Array
 
 
 def between(knots: Knots, manifold: Sequence[Place], times: Array) -> States:
@@ -55,7 +57,7 @@ def between(knots: Knots, manifold: Sequence[Place], times: Array) -> States:
     part = np.divide(times - knots.t[last], h, out=np.ones_like(times), where=h > 0.0)
     first, second = ({name: getattr(knots, name)[k] for name in knots._fields} for k in (last, after))
     y = [np.concatenate([one["v"], one["x"]], axis=1) for one in (first, second)]
-    moved = hermite(part, h, y[0], y[1], first["z"], second["z"])
+    moved = hermite(part, h, y[0], y[1], first["z"], second["z_until"])
     nv = knots.v.shape[1]
     q = np.empty((len(times), knots.q.shape[1]))
     for place in manifold:

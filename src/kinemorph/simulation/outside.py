@@ -206,6 +206,7 @@ class OutsideStepper:
         self._guards = build(self.watch.program) if self.watch else None
         self._ways = np.array([DIRECTIONS[guard.direction] for guard in guards])
         self._sides = np.zeros(len(guards))
+        self._zero: Array | float = 0.0  # of the guards that have just changed their sign
         self._engine: Engine | None = None
         self._anew = True  # whether the method has to begin anew: something has changed
         self._stop = math.inf
@@ -236,6 +237,11 @@ class OutsideStepper:
         self._place.raw(q, *map(np.ascontiguousarray, (y[: self.plant.nq], self._local(y)[1])))
         return np.concatenate([q, y[self.plant.nq :]])
 
+    @property
+    def _inputs(self) -> tuple[Any, ...]:
+        """The inputs of `rate` now."""
+        return self._t, *self._local(self._y), self.m, self.u, self.p
+
     def _local(self, y: Array) -> tuple[Array, Array]:
         """(base, s) of y."""
         return y[: self.plant.nq], np.concatenate([np.zeros(self.plant.nv), y[self.plant.nq :]])
@@ -257,7 +263,7 @@ class OutsideStepper:
         """To be called when m, u or p were changed: the method begins anew."""
         self._anew = True
         if self.watch:
-            self._sides = self.watch.sides(self._t, *self._local(self._y), self.m, self.u, self.p)
+            self._sides = self.watch.sides(*self._inputs, zero=self._zero)
 
     def side(self, guard: int) -> float:
         """On which side of zero a guard stands, +1 or -1; 0 where it is zero and stays there."""
@@ -296,6 +302,7 @@ class OutsideStepper:
                 break
             rows.append(self._row(self._y if target == self._t or self._engine is None else self._engine.at(target)))
         width = len(self._y)
+        self._zero = self.watch.zero_at(fired, *self._inputs) if self.watch and fired else 0.0
         return Marched(times[: len(rows)], np.array(rows).reshape(len(rows), width), status, fired)
 
     def _take(self, stop: float) -> tuple[Status, tuple[int, ...]]:

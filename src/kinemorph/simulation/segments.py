@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -57,6 +57,19 @@ class Segment:
     def z(self) -> Array:
         """Rates [a, dx/dt], shape (n, nv + nx)."""
         return self._either("z", recomputer(self.plant).rates)
+
+    @cached_property
+    def z_until(self) -> Array:
+        """Rates just before each sample, shape (n, nv + nx), under inputs that were held until then.
+
+        They differ from `z` where inputs jump; from a file without laws to compute with they are NaN there.
+        """
+        held = np.concatenate([self.u[:1], self.u[:-1]])
+        jumps = np.any(held != self.u, axis=1)
+        if not jumps.any():
+            return self.z
+        before = np.full_like(self.z, np.nan) if self.stored is not None else replace(self, u=held).z
+        return np.where(jumps[:, None], before, self.z)
 
     @property
     def a(self) -> Array:

@@ -93,8 +93,14 @@ class Stepper:
             self.plant.initial(group, given) for group, given in (("m", None), ("u", u), ("p", p))
         )
         self.memory = np.zeros(self.plan.size)
+        self._zero: Array | float = 0.0  # of the guards that have just changed their sign
         self._at("h")[...] = step if step is not None else min(FIRST, largest)
         self.place(t, q, v, x)
+
+    @property
+    def _inputs(self) -> tuple[Any, ...]:
+        """The inputs of `rate` now."""
+        return float(self._at("t")), self._at("base"), self._at("s"), self.m, self.u, self.p
 
     def _at(self, name: str) -> Array:
         return self.plan.array(self.memory, name)
@@ -156,9 +162,7 @@ class Stepper:
         """To be called when m, u or p were changed: nothing carried over from the last step is used."""
         self._at("fresh")[...] = 1.0
         if self.watch:
-            self._at("sides")[:] = self.watch.sides(
-                float(self._at("t")), self._at("base"), self._at("s"), self.m, self.u, self.p
-            )
+            self._at("sides")[:] = self.watch.sides(*self._inputs, zero=self._zero)
 
     def side(self, guard: int) -> float:
         """On which side of zero a guard stands, +1 or -1; 0 where it is zero and stays there."""
@@ -204,6 +208,7 @@ class Stepper:
         self.calls += 1
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
+        self._zero = self.watch.zero_at(fired, *self._inputs) if self.watch and fired else 0.0
         return Marched(times[:done], rows[:done], status, fired)
 
 

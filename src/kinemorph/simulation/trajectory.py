@@ -252,7 +252,7 @@ class Trajectory:
     @cached_property
     def _knots(self) -> Knots:
         """All samples. Where a segment ends and the next begins, the time stands twice."""
-        return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"))
+        return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"), self._joined("z_until"))
 
     def reactions(self, joint: str) -> Array:
         """The wrench [force; moment] that the parent exerts on the child through a joint, shape (n, 6) [N, N m].
