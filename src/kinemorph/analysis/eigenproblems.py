@@ -65,7 +65,7 @@ def _of_deviations(linear: Linearization) -> Array:
         part = slice(place.v, place.v + n)
         for k in range(n):
             w = [Dual(0.0, 1.0 if j == k else 0.0, level=1) for j in range(n)]
-            A[part, place.v + k] = [-tangent_of(entry, 1) for entry in CHARTS[place.kind].carried(w, v[part])]
+            A[part, place.v + k] = [-tangent_of(entry, 1) for entry in CHARTS[place.kind].carried(w, v[part].tolist())]
     return A
 
 
