@@ -57,6 +57,15 @@ def test_more_samples_within_a_step_than_fit_a_call_are_all_there(method):
     assert np.array_equal(run.t[:-1], 0.001 * np.arange(1428)) and run.t[-1] == run.outcome.t
 
 
+@pytest.mark.parametrize("number", [int, np.int64, np.float32])
+def test_times_may_be_any_kind_of_number(number):
+    wanted = simulate(oscillator, 3.0, start=1.0, sample=1.0)
+    run = simulate(oscillator, number(3), start=number(1), sample=number(1))
+    assert np.array_equal(run.t, [1.0, 2.0, 3.0])
+    assert np.array_equal(run.x, wanted.x)
+    assert Stepper(oscillator, t=number(1)).advance(number(3)).t == 3.0
+
+
 def test_ten_thousand_steps_are_one_call():
     stepper = Stepper(oscillator, method="rk4", step=1e-3)
     stepper.advance(10.0)
@@ -157,6 +166,11 @@ def test_callbacks_come_at_regular_times_and_may_end_the_run():
     assert (run.outcome.kind, run.outcome.t) == ("stopped", pytest.approx(0.6))
 
 
+def test_a_comparison_of_numpy_ends_a_run_as_true_does():
+    run = simulate(oscillator, 10.0, callback=lambda t, q, v, x: x[0] < 0.0)
+    assert run.outcome.kind == "stopped" and run.outcome.t == pytest.approx(1.58, abs=1e-12)
+
+
 def test_a_locked_joint_is_a_fixed_one():
     locked = simulate(kinemorph.library.double_pendulum(), 2.0, q=[0.7, 0.4], locked="q2", rtol=1e-10).segments[0]
     assert np.array_equal(locked.q[:, 1], np.full(len(locked.t), 0.4))
@@ -189,6 +203,16 @@ def test_a_locked_joint_is_a_fixed_one():
         ({"forces": lambda torque: [0.0, 0.0]}, ModelError, "argument 'torque'"),
         ({"forces": lambda t: [0.0]}, ShapeError, "expected a list of 2"),
         ({"inputs": [1.0]}, ShapeError, r"u has shape \(1,\)"),
+        ({"until": "10"}, UnsupportedError, "until is '10'"),
+        ({"start": math.nan}, UnsupportedError, "start is nan"),
+        ({"sample": 1e-15}, UnsupportedError, "which gives 1e.15 samples"),
+        ({"sample": "often"}, UnsupportedError, "sample is 'often'"),
+        ({"method": None}, UnsupportedError, "method is None"),
+        ({"locked": 0}, ModelError, "locked is 0; expected names of joints: q1, q2"),
+        ({"callback": 3}, UnsupportedError, "callback is 3"),
+        ({"callback": print, "every": 0.0}, UnsupportedError, "every is 0.0"),  # once the sample time, silently
+        ({"callback": print, "every": -1.0}, UnsupportedError, "every is -1.0"),  # once an endless loop
+        ({"inputs": Held(print, every=-1.0)}, UnsupportedError, "every of Held is -1.0"),
     ],
 )
 def test_bad_options_are_one_sentence(options, kind, said):

@@ -7,7 +7,7 @@ with whatever further states the user adds, joints that are locked, and an accou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -119,7 +119,9 @@ def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
 def _locked(robot: Robot, names: Sequence[str]) -> tuple[int, ...]:
     """Velocity indices of joints, or of single velocities, by name."""
     still: set[int] = set()
-    joints = {joint.name for joint in robot.joints}
+    joints = [joint.name for joint in robot.joints]
+    if not isinstance(names, Iterable):
+        raise ModelError(f"locked is {names!r}; expected names of joints: {', '.join(joints)}.")
     for name in names:
         if name in joints:
             part = robot.v_slice(name)
@@ -128,7 +130,10 @@ def _locked(robot: Robot, names: Sequence[str]) -> tuple[int, ...]:
             still.add(robot.v_names.index(name))
         else:
             known = [*joints, *robot.v_names]
-            raise ModelError(f"locked '{name}': robot '{robot.name}' has no such joint.{did_you_mean(name, known)}")
+            raise ModelError(
+                f"locked '{name}': robot '{robot.name}' has no such joint.{did_you_mean(name, known)} "
+                f"Known: {', '.join(joints)}."
+            )
     return tuple(sorted(still))
 
 

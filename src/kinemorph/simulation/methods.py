@@ -115,6 +115,8 @@ ALIASES: dict[str, Alias] = {
 def method_named(name: str | Method) -> Method:
     """A method of our own by its name or an alias; a Method is itself."""
     if not isinstance(name, str):
+        if not hasattr(name, "attempt"):
+            raise UnsupportedError(f"method is {name!r}; expected a name, as '{DEFAULT}', or a Method.")
         return name
     found = METHODS.get(ALIASES[name].method if name in ALIASES else name)
     if found is None:

@@ -28,12 +28,13 @@ from kinemorph.simulation.failures import explained
 from kinemorph.simulation.marching import Status
 from kinemorph.simulation.methods import DEFAULT
 from kinemorph.simulation.outside import OutsideStepper, stepper_for
-from kinemorph.simulation.stepper import Marched, Stepper
+from kinemorph.simulation.stepper import Marched, Stepper, check_numbers
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.storage import Checkpoints
 from kinemorph.simulation.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
 
 Array = npt.NDArray[np.float64]
+MOST_SAMPLES = 100_000_000  # of one run; more than that is a mistake
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
 
 
@@ -102,10 +103,14 @@ def simulate(
             end[group] if given is None else given for group, given in zip("qvxpm", (q, v, x, p, None), strict=True)
         )
         start = float(start.t[-1])
-    until = start + settings.duration if until is None else until
+    start = seconds("start", start)
+    until = start + settings.duration if until is None else seconds("until", until)
     times = sample_times(start, until, settings.sample if sample is None else sample)
     spacing = float(times[1] - times[0]) if len(times) > 1 else until - start
     held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
+    check_numbers(every=every, **{"every of Held": held.every if held else None})
+    if callback is not None and not callable(callback):
+        raise UnsupportedError(f"callback is {callback!r}; expected a function callback(t, q, v, x).")
     began = time.perf_counter()
     stepper = stepper_for(method)(
         system,
@@ -168,20 +173,34 @@ def _has_damping(model: Any) -> bool:
     return isinstance(robot, Robot) and any(d != 0.0 for joint in robot.joints for d in joint.damping)
 
 
+def seconds(name: str, value: Any) -> float:
+    """A time [s] as a float, whatever number it was given as."""
+    if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+        raise UnsupportedError(f"{name} is {value!r}; expected a finite time in seconds.")
+    return float(value)
+
+
 def sample_times(start: float, until: float, sample: float | Sequence[float]) -> Array:
     """Ascending times from start to until, both included."""
-    for name, value in (("start", start), ("until", until)):
-        if not math.isfinite(value):
-            raise UnsupportedError(f"{name} is {value} s; expected a finite time.")
+    start, until = seconds("start", start), seconds("until", until)
     if until <= start:
-        raise UnsupportedError(f"until is {until} s and start {start} s; expected a later end. Enlarge until.")
-    if isinstance(sample, (int, float)):
+        raise UnsupportedError(f"until is {until:g} s and start {start:g} s; expected a later end. Enlarge until.")
+    if isinstance(sample, (int, float, np.number)):
+        sample = float(sample)
         if not 0.0 < sample < math.inf:
             raise UnsupportedError(f"sample is {sample} s; expected a finite time above 0.")
         count = math.floor((until - start) / sample * (1.0 + 1e-12) + 1e-9)
+        if count > MOST_SAMPLES:
+            raise UnsupportedError(
+                f"sample is {sample:g} s, which gives {count:.2g} samples; expected at most {MOST_SAMPLES:.0e}. "
+                "Enlarge it."
+            )
         times: Array = np.asarray(start + sample * np.arange(count + 1), dtype=float)
     else:
-        times = np.unique(np.asarray(sample, dtype=float))
+        try:
+            times = np.unique(np.asarray(sample, dtype=float))
+        except (TypeError, ValueError):
+            raise UnsupportedError(f"sample is {sample!r}; expected a time in seconds, or a list of them.") from None
         if len(times) == 0 or times[0] < start or times[-1] > until or not np.isfinite(times).all():
             raise UnsupportedError(f"sample times must lie between start {start} s and until {until} s.")
         times = times if times[0] == start else np.concatenate([[start], times])
@@ -190,6 +209,11 @@ def sample_times(start: float, until: float, sample: float | Sequence[float]) ->
     else:
         times[-1] = until
     return times
+
+
+def _is_true(value: Any) -> bool:
+    """Whether a callback has said True; NumPy's comparisons count, other values do not."""
+    return isinstance(value, (bool, np.bool_)) and bool(value)
 
 
 class Rows(NamedTuple):
@@ -239,7 +263,7 @@ class _Run:
                         progress(t, self.stepper.h, 0)
                 if self.callback and t >= self.start + called_count * self.every - 1e-12 * max(1.0, abs(t)):
                     called_count += 1
-                    if self.callback(*self.stepper.state) is True:
+                    if _is_true(self.callback(*self.stepper.state)):
                         return Outcome("stopped", t, "The callback ended the run.")
                 if t >= self.until:
                     return Outcome("finished", t)

@@ -202,7 +202,7 @@ class Stepper:
         # without checks: what a step that failed has left in the memory may be infinite, and is never used
         self.run.raw(
             outs,
-            *(self.memory, padded, np.array(float(len(times))), np.array(min(stop, 1e300)), limits),
+            *(self.memory, padded, np.array(float(len(times))), np.array(min(float(stop), 1e300)), limits),
             *(self.m, self.u, self.p),
         )
         self.calls += 1
