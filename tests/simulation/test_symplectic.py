@@ -308,3 +308,15 @@ def test_variational_steps_with_one_axis_of_a_joint_locked_are_of_second_order(k
         run = simulate(sled, 1.0, v=v, locked=locked, method="variational", step=1.0 / n, sample=1.0)
         errors.append(max(np.abs(run.q[-1] - exact.q[-1]).max(), np.abs(run.v[-1] - exact.v[-1]).max()))
     assert np.log2(np.array(errors[:-1]) / errors[1:]) == pytest.approx([2.0, 2.0], abs=0.1)
+
+
+@pytest.mark.parametrize("name", ["leapfrog", "yoshida4"])
+def test_velocities_that_are_nothing_but_rounding_do_not_stop_a_step(name):
+    robot = kinemorph.library.hexapod36()
+    q = {joint: 0.1 for joint in robot.q_names[7:]}
+    run = simulate(
+        robot, 0.25, q=q, v={"trunk_root.wx": 0.3, "trunk_root.wy": 0.2}, method=name, step=1e-3, sample=0.25
+    )
+    assert run.outcome.ok, run.outcome.message
+    wanted = simulate(robot, 0.25, q=q, v={"trunk_root.wx": 0.3, "trunk_root.wy": 0.2}, sample=0.25)
+    assert np.abs(run.q[-1] - wanted.q[-1]).max() < 1e-5
