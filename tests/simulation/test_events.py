@@ -114,3 +114,17 @@ def test_a_guard_that_jumps_has_a_side_after_its_event():
     run = simulate(turning, 8.0, events=[steps])
     assert run.outcome.kind == "finished"
     assert [event.t for event in run.events] == pytest.approx([np.pi / 3, 5 * np.pi / 3, 7 * np.pi / 3], abs=1e-8)
+
+
+def test_one_guard_needs_no_list_and_other_things_are_refused():
+    pendulum = kinemorph.library.pendulum()
+    crossing = Guard("below", lambda q: q[0], "falling")
+    assert [event.name for event in simulate(pendulum, 1.0, q=[1.0], events=crossing).events] == ["below"]
+    with pytest.raises(ModelError, match="expected a Guard"):
+        simulate(pendulum, 1.0, q=[1.0], events=[lambda q: q[0]])
+
+
+def test_a_stop_that_also_resets_is_a_stop():
+    halt = Guard("below", lambda q: q[0], "falling", reset=lambda: {"v": [0.0]}, stop=True)
+    run = simulate(kinemorph.library.pendulum(), 1.0, q=[1.0], events=[halt])
+    assert run.outcome.kind == "stopped" and len(run.events) == 1 and run.v[-1, 0] == 0.0

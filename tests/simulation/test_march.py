@@ -183,6 +183,51 @@ def test_a_locked_joint_is_a_fixed_one():
     assert np.ptp(energy) < 1e-7
 
 
+def test_functions_of_the_user_may_leave_out_what_they_do_not_need():
+    arm = kinemorph.library.double_pendulum()
+    run = simulate(arm, 0.1, q=[0.5, 0.25], inputs=lambda v, q: [q[1], v[0]])
+    assert np.array_equal(run.u[0], [0.25, 0.0])
+    assert np.array_equal(simulate(arm, 0.1, inputs=lambda now, a, b, c: [now, 0.0]).u[:, 0], run.t)  # in order
+    assert simulate(arm, 1.0, callback=lambda t: t >= 0.5).outcome.t == 0.5
+    with pytest.raises(UnsupportedError, match=r"inputs: the function takes \(now, a\); expected \(t, q, v, x\)"):
+        simulate(arm, 0.1, inputs=lambda now, a: [now, 0.0])
+
+
+def test_laws_may_give_numbers_of_numpy():
+    arm = kinemorph.library.double_pendulum()
+    wanted = simulate(arm, 0.1, forces=lambda: [1.0, 2.0])
+    assert np.array_equal(simulate(arm, 0.1, forces=lambda: np.array([1, 2])).q, wanted.q)
+    assert np.array_equal(simulate(arm, 0.1, forces=lambda: [np.int64(1), np.float32(2)]).q, wanted.q)
+    with pytest.raises(ShapeError, match=r"gives 0 numbers; expected a list of 2\..* np\.asarray"):
+        simulate(arm, 0.1, forces=lambda q: -4 * q)  # a list times -4 is an empty list
+
+
+def test_a_start_with_open_loops_is_refused():
+    robot = kinemorph.library.four_bar()
+    for options in ({}, {"q": [0.6, 0.0, 1.6]}, {"q": [0.6, 0.0, 1.6], "method": "scipy:RK45"}):
+        with pytest.raises(ShapeError, match=r"loops are open by .* at the start of 'four_bar'"):
+            simulate(robot, 0.1, **options)
+    rest = kinemorph.equilibrium(robot).q  # as the message says
+    assert simulate(robot, 0.1, q=rest, v=[0.0, 0.0, 0.0]).outcome.ok
+    simulate(robot, 0.1, q=rest.round(4))  # a rounded number is no mistake
+
+
+@pytest.mark.parametrize("method", ["rk4", "rodas", "radau", "newmark", "generalized_alpha", "leapfrog"])
+def test_a_robot_that_cannot_move_stays(method):
+    builder = kinemorph.RobotBuilder("stone").add(kinemorph.Body.sphere("stone", 1.0, 0.1))
+    run = simulate(builder.joint("mount", "fixed", "world", "stone").build(), 0.1, method=method, step=0.05)
+    assert run.outcome.ok and run.q.shape == (11, 0)
+
+
+def test_a_restart_begins_where_a_new_stepper_would():
+    arm = kinemorph.library.double_pendulum()
+    stepper = Stepper(arm, q=[1.0, 1.0])
+    stepper.advance(1.0)
+    stepper.restart(q=[1.0, 2.0])
+    for found, wanted in zip(stepper.state, Stepper(arm, q=[1.0, 2.0]).state, strict=True):
+        assert np.array_equal(found, wanted)  # v too: at rest
+
+
 # ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -299,3 +344,8 @@ def test_a_step_cut_short_does_not_make_the_next_ones_small(method):
     planned = stepper.h
     stepper.advance(5.0 + 1e-6)
     assert stepper.h >= planned > 1e-3
+
+
+def test_a_failure_names_a_coordinate_and_not_the_account_of_energy():
+    run = simulate(kinemorph.library.double_pendulum(), 1.0, q=[1.0, 1.0], forces=lambda t: [1.0 / (t - 0.5), 0.0])
+    assert run.outcome.kind == "failed" and "energy" not in run.outcome.message and "'q" in run.outcome.message

@@ -27,6 +27,8 @@ class Column:
 
 def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
     """Columns from units by name."""
+    if units is not None and not isinstance(units, Mapping):
+        raise ModelError(f"names are given as {units!r}; expected a dict of units by name, as {{'place': 'm'}}.")
     return tuple(Column(*item) for item in (units or {}).items())
 
 
@@ -61,5 +63,10 @@ def checked_length(values: Any, length: int, what: str) -> list[Any]:
     """A law's value where it is a list of so many numbers."""
     if not isinstance(values, (list, tuple, np.ndarray)) or len(values) != length:
         found = f"{len(values)} numbers" if isinstance(values, (list, tuple, np.ndarray)) else f"{values!r}"
-        raise ShapeError(f"{what} gives {found}; expected a list of {length}.")
-    return list(values)
+        hint = (
+            " What it reads are lists; np.asarray(q) calculates with all of their numbers at once."
+            if isinstance(values, list) and len(values) % max(length, 1) == 0
+            else ""
+        )
+        raise ShapeError(f"{what} gives {found}; expected a list of {length}.{hint}")
+    return [value.item() if isinstance(value, np.generic) else value for value in values]

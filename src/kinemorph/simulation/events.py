@@ -87,6 +87,9 @@ class Watch:
     """The guards of a run, compiled: their values, and on which side of zero each one stands."""
 
     def __init__(self, plant: Plant, guards: Sequence[Guard]) -> None:
+        for guard in guards:
+            if not isinstance(guard, Guard):
+                raise ModelError(f"events: {guard!r} is given; expected a Guard, as Guard('ground', lambda q: q[0]).")
         names = [guard.name for guard in guards]
         for name in names:
             if names.count(name) > 1:

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinemorph.codegen.compile import build
+from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 from kinemorph.simulation.marching import Status
 
 if TYPE_CHECKING:
     from kinemorph.simulation.outside import OutsideStepper
     from kinemorph.simulation.stepper import Stepper
+
+
+ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
 def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
@@ -29,7 +33,9 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
             f"At t = {t:.9g} s the rate of {where} is not finite: the mass matrix may be singular there, or a law "
             "divides by zero. Give every moving body inertia, or start elsewhere."
         )
-    worst = names[int(np.argmax(np.abs(rate) / (1.0 + np.abs(s))))]
+    growth = np.abs(rate) / (1.0 + np.abs(s))
+    growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # follows, never leads
+    worst = names[int(np.argmax(growth))]
     if status is Status.INFINITE:
         remedy = (
             f"The step of {stepper.h:g} s is too large: try step={stepper.h / 10:g}, or none with method='dop853'."

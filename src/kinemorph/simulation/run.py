@@ -6,6 +6,7 @@ sampled and held, callbacks, the end. Between them everything is compiled; event
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.deriving import Dynamics
-from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.plants.laws import Law
@@ -28,12 +29,13 @@ from kinemorph.simulation.failures import explained
 from kinemorph.simulation.marching import Status
 from kinemorph.simulation.methods import DEFAULT
 from kinemorph.simulation.outside import OutsideStepper, stepper_for
-from kinemorph.simulation.stepper import Marched, Stepper, check_numbers
+from kinemorph.simulation.stepper import Marched, State, Stepper, check_numbers
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.storage import Checkpoints
 from kinemorph.simulation.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
 
 Array = npt.NDArray[np.float64]
+OPEN = 1e-3  # [m or rad]; a loop that is open by more at the start is no rounding of numbers
 MOST_SAMPLES = 100_000_000  # of one run; more than that is a mistake
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
 
@@ -63,7 +65,7 @@ def simulate(
     forces: Law | None = None,
     inputs: Any = None,
     locked: str | Sequence[str] = (),
-    events: Sequence[Guard] = (),
+    events: Guard | Sequence[Guard] = (),
     callback: Callable[..., Any] | None = None,
     every: float | None = None,
     progress: Progress | None = None,
@@ -79,10 +81,12 @@ def simulate(
     `sample`            time between stored states [s], or the times themselves
     `forces`            a law of generalized forces that is compiled into the step: `lambda t, q, v: [...]`
     `inputs`            u: numbers, numbers by name, or a Python function u(t, q, v, x) that is held from sample to
-                        sample (`Held(function, every=0.01)` for a rate of its own)
+                        sample (`Held(function, every=0.01)` for a rate of its own); of t, q, v, x it may leave out
+                        what it does not need
     `locked`            joints that do not move
     `events`            guards, see `Guard`
-    `callback`          called as callback(t, q, v, x) at regular times (`every` [s]); ends the run by returning True
+    `callback`          called as callback(t, q, v, x), or with some of them, at regular times (`every` [s]); ends the
+                        run by returning True
     `progress`          called now and then as progress(t, h, events)
     `start`             a time [s]; or a run that is gone on with, from the state at its end, for what is not given here
                         (an adaptive method finds its step size anew, so the last digits may differ from one long run)
@@ -119,7 +123,7 @@ def simulate(
         rtol=rtol,
         atol=atol,
         largest=largest,
-        guards=events,
+        guards=(events,) if isinstance(events, Guard) else events,
         t=start,
         q=q,
         v=v,
@@ -130,6 +134,7 @@ def simulate(
     if m is not None:
         stepper.m = stepper.plant.initial("m", m)
         stepper.refresh()
+    _check_closed(stepper)
     compiled = time.perf_counter()
     options = {"method": stepper.method.name, "step": step, "rtol": rtol, "atol": atol, "until": until}
 
@@ -166,6 +171,20 @@ def final_state(run: Trajectory, plant: Plant) -> dict[str, Any]:
         raise ModelError(f"start: '{plant.name}' has no coordinate of '{run.name}', which it is to go on with.")
     same = [column.name for column in last.plant.p] == [column.name for column in plant.p]
     return {**end, "p": last.p if same else None}
+
+
+def _check_closed(stepper: Stepper | OutsideStepper) -> None:
+    """Refuses a start whose loops are open: they would be held open for the whole run."""
+    plant = stepper.plant
+    if plant.dynamics is None or plant.dynamics.robot.is_open:
+        return
+    errors = plant.dynamics.constraint_error(stepper.state.q, *((stepper.p,) if plant.p else ()))
+    apart = float(np.max(np.abs(errors), initial=0.0))
+    if apart > OPEN:
+        raise ShapeError(
+            f"q: the loops are open by {apart:.3g} m or rad at the start of '{plant.name}'; expected a configuration "
+            "that closes them. Give all of its coordinates; kinemorph.equilibrium(robot).q is such a one."
+        )
 
 
 def _has_damping(model: Any) -> bool:
@@ -211,6 +230,24 @@ def sample_times(start: float, until: float, sample: float | Sequence[float]) ->
     return times
 
 
+def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
+    """Calls a function of the user with a state: what its arguments are named after, else (t, q, v, x) in order."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # made in C: it says nothing of its arguments
+        return lambda state: function(*state)
+    names = list(signature.parameters)
+    if names and set(names) <= set(State._fields):
+        return lambda state: function(**{name: getattr(state, name) for name in names})
+    try:
+        signature.bind(*State._fields)
+    except TypeError:
+        raise UnsupportedError(
+            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or those of them that it needs."
+        ) from None
+    return lambda state: function(*state)
+
+
 def _is_true(value: Any) -> bool:
     """Whether a callback has said True; NumPy's comparisons count, other values do not."""
     return isinstance(value, (bool, np.bool_)) and bool(value)
@@ -239,7 +276,9 @@ class _Run:
         every: float,
     ) -> None:
         self.stepper, self.times, self.until = stepper, times, until
-        self.held, self.period, self.callback, self.every = held, period, callback, every
+        self.held = _reader(held.law, "inputs") if held else None
+        self.callback = _reader(callback, "callback") if callback else None
+        self.period, self.every = period, every
         self.events: list[Event] = []
         self.done: list[list[Rows]] = [[]]  # by segment
         self.next = 0  # the sample time that is to come
@@ -263,7 +302,7 @@ class _Run:
                         progress(t, self.stepper.h, 0)
                 if self.callback and t >= self.start + called_count * self.every - 1e-12 * max(1.0, abs(t)):
                     called_count += 1
-                    if _is_true(self.callback(*self.stepper.state)):
+                    if _is_true(self.callback(self.stepper.state)):
                         return Outcome("stopped", t, "The callback ended the run.")
                 if t >= self.until:
                     return Outcome("finished", t)
@@ -324,7 +363,7 @@ class _Run:
     def _hold(self) -> None:
         """Asks for new inputs; a sample at this very time shows them."""
         assert self.held is not None
-        self.stepper.push(self.held.law(*self.stepper.state))
+        self.stepper.push(self.held(self.stepper.state))
         if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
             self.done[-1][-1].u[-1] = self.stepper.u
 
@@ -354,7 +393,7 @@ class _Run:
             self.events.append(Event(t, guard.name, kind, before, after))
             if guard.stop:
                 ended = ended or Outcome("stopped", t, f"Event '{guard.name}' ended the run at t = {t:.9g} s.")
-            if guard.reset is not None and stepper.side(index) == 0.0:
+            elif guard.reset is not None and stepper.side(index) == 0.0:
                 self.events.append(Event(t, guard.name, "rest", after, after))
                 ended = Outcome(
                     "rest", t, f"After event '{guard.name}' at t = {t:.9g} s nothing moves away from it: rest."

@@ -145,6 +145,7 @@ class Stepper:
             self._at(name)[...] = 0.0
         if not self.fixed:
             self._at("h")[...] = min(first, self.limits[3])
+        self._placed = False  # what is left out is the plant's start, not what the last run has left
         self.place(t, q, v, x)
 
     def _write(self, group: str, values: Array) -> None:

@@ -102,7 +102,7 @@ def correct(loop: LoopBuilder, z: View, change: View, size: View) -> None:
     n = z.size
     with loop.repeat(n) as i:
         loop.let(z[i], lambda z, d: z - d, z[i], change[i])
-    loop.let(size, lambda z, d: norm(d) / (math.sqrt(n) * (1.0 + norm(z))), z, change)
+    loop.let(size, lambda z, d: norm(d) / (math.sqrt(max(n, 1)) * (1.0 + norm(z))), z, change)
 
 
 def tolerance(rtol: Any, atol: Any) -> Any:
@@ -113,4 +113,4 @@ def tolerance(rtol: Any, atol: Any) -> Any:
 def norm(values: Any) -> Any:
     """The Euclidean norm of expressions."""
     total: Any = sum(value * value for value in values)
-    return total.sqrt()
+    return total.sqrt() if len(values) else 0.0
