@@ -286,3 +286,9 @@ def test_values_are_read_in_order_or_by_name() -> None:
     assert reading.window(":20") == (0.0, 20.0) and reading.window("3:") == (3.0, np.inf)
     with pytest.raises(KinemorphError, match="'inf'"):
         reading.number("inf", "--q")
+
+
+def test_a_step_that_does_not_keep_the_energy_is_told() -> None:
+    coarse = run("simulate", "pendulum", "--method", "rk4", "--step", "5")
+    assert "energy is not kept" in coarse.stderr
+    assert "energy is not kept" not in run("simulate", "pendulum", "--time", "1").stderr

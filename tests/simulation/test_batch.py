@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinemorph import library
-from kinemorph.errors import ShapeError
+from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.plants.equations import first_order
@@ -129,3 +129,16 @@ def test_quaternions_of_any_length_are_brought_to_length_1():
         assert np.array_equal(many.q[k], simulate(top, 0.5, q=q[k], v=[0.0, 0.0, 5.0], sample=0.1).q)
     with pytest.raises(ShapeError, match="quaternion of 'tip' is zero"):
         simulate_batch(top, 0.5, q=[[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"q": [[0.1, 0.2], [0.1]]}, "rows of different lengths"),
+        ({"q": {"q1": [1.0, 2.0, 3.0], "q2": [1.0, 2.0]}}, r"'q1' \(3,\), 'q2' \(2,\); expected as many"),
+        ({"method": "scipy:RK45"}, "is that of another library, for single runs"),
+    ],
+)
+def test_what_is_not_a_batch_is_one_sentence(options, said):
+    with pytest.raises((ShapeError, UnsupportedError), match=said):
+        simulate_batch(library.double_pendulum(), 0.1, **options)

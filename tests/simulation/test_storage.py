@@ -453,3 +453,10 @@ def test_permissions_follow_the_users_mask_or_the_old_file(runs: dict[str, Traje
 def test_wrong_starts_are_sentences() -> None:
     with pytest.raises(ModelError, match="to go on with"), warnings.catch_warnings():
         simulate(library.pendulum(), 9.0, start=simulate(ball(), 0.1))
+
+
+def test_a_file_that_is_no_archive_is_called_so(tmp_path):
+    path = tmp_path / "picture.npz"
+    path.write_bytes(b"GIF89a" + bytes(100))
+    with pytest.raises(StorageError, match=r"is no \.npz file\.$"):
+        load_trajectory(path)

@@ -324,3 +324,10 @@ def test_states_between_samples_go_with_the_inputs_that_were_held(tmp_path: Any)
     assert np.abs(run.at(times).v[:, 0] - v).max() < 1e-12
     run.save(tmp_path / "run.npz")
     assert np.abs(kinemorph.load_trajectory(tmp_path / "run.npz").at(times).v[:, 0] - v).max() < 1e-12
+
+
+def test_a_run_is_asked_for_columns_by_name():
+    run = simulate(library.pendulum(), 0.1)
+    for asked in (0, slice(2), ("q.q1", "v.q1")):
+        with pytest.raises(UnsupportedError, match="expected the name of a column"):
+            run[asked]

@@ -79,7 +79,10 @@ def _robot_of(trajectory: Trajectory) -> Robot:
     robot = next(iter(robots.values()))
     if robot is None:
         name = trajectory.segments[0].plant.name
-        raise UnsupportedError(f"run '{name}' has no robot to draw: it is of equations, or its file holds no model.")
+        raise UnsupportedError(
+            f"run '{name}' has no robot to draw: it is of equations, or comes from a file, which holds none. Then give "
+            "load_trajectory(path, model=robot)."
+        )
     if len(robots) > 1:
         raise UnsupportedError("the run is of several robots one after the other; animate its segments one by one.")
     return robot

@@ -14,6 +14,7 @@ from kinemorph.display.summaries import Data
 from kinemorph.simulation.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.trajectory import Trajectory
 
+DRIFTED = 0.05  # of the largest kinetic energy: what the balance may be off before it is worth a word
 OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
 
 
@@ -78,6 +79,9 @@ def cautions(trajectory: Trajectory) -> list[str]:
         first = float(series.values(trajectory, "loop_error")[0])
         if first > OPEN:
             found.append(f"loops are open by {first:.3g} m or rad at the start; give a closed configuration with --q")
+    energy = _energy(trajectory)
+    if energy and (energy["relative"] or 0.0) > DRIFTED and not trajectory.events:
+        found.append("energy is not kept, so the motion is not right: take a smaller --step or --rtol")
     moved = max(
         (float(np.ptp(series.values(trajectory, f"q.{c.name}"))) for c in trajectory.segments[0].plant.q), default=1.0
     )

@@ -154,8 +154,14 @@ def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
 def _values(plant: Plant, group: str, given: Any) -> Array:
     """The values of one group: (n,) where all states share them, else (B, n)."""
     columns: tuple[Column, ...] = getattr(plant, group)
+    if isinstance(given, (list, tuple)) and len({np.shape(row) for row in given if np.ndim(row) < 2}) > 1:
+        raise ShapeError(f"{group} has rows of different lengths; expected (B, {len(columns)}).")
     if isinstance(given, Mapping):
         named = {plant.index(group, name): np.asarray(values, dtype=float) for name, values in given.items()}
+        lengths = {name: np.shape(values) for name, values in given.items() if np.ndim(values)}
+        if len(set(lengths.values())) > 1:
+            listed = ", ".join(f"'{name}' {shape}" for name, shape in lengths.items())
+            raise ShapeError(f"{group}: {listed}; expected as many numbers for each name, or one.")
         count = np.broadcast_shapes(*(values.shape for values in named.values()), ())
         values = np.array(np.broadcast_to(plant.initial(group), (*count, len(columns))))
         for k, entries in named.items():

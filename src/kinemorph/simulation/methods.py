@@ -119,6 +119,11 @@ def method_named(name: str | Method) -> Method:
             raise UnsupportedError(f"method is {name!r}; expected a name, as '{DEFAULT}', or a Method.")
         return name
     found = METHODS.get(ALIASES[name].method if name in ALIASES else name)
+    if found is None and name in OUTSIDE:
+        raise UnsupportedError(
+            f"method '{name}' is that of another library, for single runs by `simulate`. Here choose one of: "
+            f"{', '.join(METHODS)}."
+        )
     if found is None:
         known = [*METHODS, *ALIASES, *OUTSIDE]
         raise UnsupportedError(f"there is no method '{name}'.{did_you_mean(name, known)} Known: {', '.join(known)}.")

@@ -203,6 +203,11 @@ class Trajectory:
 
     def __getitem__(self, name: str) -> Array:
         """A column, shape (n,); NaN in segments that do not have it."""
+        if not isinstance(name, str):
+            raise UnsupportedError(
+                f"run '{self.name}' is asked for {name!r}; expected the name of a column, as run['t']. Samples by "
+                "number are run.q[k], run.v[k]."
+            )
         if name not in self.columns:
             if name.startswith("energy."):  # says why there is no account
                 _ = self.energy

@@ -31,6 +31,8 @@ def encode(record: Record) -> bytes:
 
 def decode(path: Path) -> Record:
     """What an .npz file holds."""
+    if not zipfile.is_zipfile(path):
+        raise ValueError("its archive is damaged, or it is no .npz file")
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile) or "meta" not in archive.files:
