@@ -362,7 +362,9 @@ def test_a_folder_without_permission_shows_before_the_run(tmp_path: Path) -> Non
 def test_a_format_that_cannot_hold_the_run_shows_before_it(tmp_path: Path) -> None:
     calls: list[Any] = []
     with pytest.raises(UnsupportedError, match="has no such coordinates"):
-        simulate(robot_of_kind("free", chained=False), 1.0, save=tmp_path / "run.res", callback=calls.append)
+        simulate(
+            robot_of_kind("free", chained=False), 1.0, save=tmp_path / "run.res", callback=lambda t: calls.append(t)
+        )
     assert not calls
 
 
