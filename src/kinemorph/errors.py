@@ -9,7 +9,8 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
-and two warnings: CacheWarning, compiled code cannot be kept on disk; StorageWarning, a run cannot be saved as it goes.
+and three warnings: CacheWarning, compiled code cannot be kept on disk; StorageWarning, a run cannot be saved as it
+goes; SlowRunWarning, a run takes steps without number.
 
 A message is one sentence for a person: the thing's name, the value found, what was expected, how to mend it.
 """
@@ -17,6 +18,7 @@ A message is one sentence for a person: the thing's name, the value found, what 
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable, Sequence
 
 
@@ -68,8 +70,20 @@ class StorageWarning(UserWarning):
     """A run could not be saved as it went on. Nothing computed is lost: the trajectory is returned."""
 
 
+class SlowRunWarning(UserWarning):
+    """A run takes very many steps, as a method that is not made for stiff systems does on one. It goes on."""
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` for a name that is not there, with the nearest one that is; nothing where none is near."""
     spelled = {one.lower(): one for one in known}
     near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
     return f" Did you mean '{spelled[near[0]]}'?" if near else ""
+
+
+def users_level() -> int:
+    """How many calls up the first one lies that is not ours: a warning names the line that a user wrote."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("kinemorph."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,13 +1,14 @@
 """The march itself: samples, times, boundaries, the manifold, one call of machine code for many steps."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
 import kinemorph
 from kinemorph.codegen.compile import build
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import ModelError, ShapeError, SlowRunWarning, UnsupportedError
 from kinemorph.plants.equations import first_order, second_order
 from kinemorph.plants.robots import plant
 from kinemorph.simulation.events import Guard
@@ -349,3 +350,13 @@ def test_a_step_cut_short_does_not_make_the_next_ones_small(method):
 def test_a_failure_names_a_coordinate_and_not_the_account_of_energy():
     run = simulate(kinemorph.library.double_pendulum(), 1.0, q=[1.0, 1.0], forces=lambda t: [1.0 / (t - 0.5), 0.0])
     assert run.outcome.kind == "failed" and "energy" not in run.outcome.message and "'q" in run.outcome.message
+
+
+def test_a_stiff_motion_is_spoken_of_while_it_grinds_on():
+    stiff = first_order(lambda t, x: [-1e7 * (x[0] - t)], {"a": ""}, name="decay")
+    with pytest.warns(SlowRunWarning, match="'decay': 1,.* steps of 'dop853' for .* method='radau'") as seen:
+        run = simulate(stiff, 1.0, sample=0.5)
+    assert run.outcome.ok and len(seen) == 1 and seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert simulate(stiff, 1.0, sample=0.5, method="radau").statistics.accepted < 1000

@@ -1,14 +1,17 @@
-"""Why a march could not go on, in a sentence: when, which coordinate, the likely cause, what to try."""
+"""Why a march could not go on, or hardly does, in a sentence: when, which coordinate, the likely cause, what to try."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinemorph.codegen.compile import build
+from kinemorph.errors import SlowRunWarning, users_level
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 from kinemorph.simulation.marching import Status
+from kinemorph.simulation.methods import NOTES
 
 if TYPE_CHECKING:
     from kinemorph.simulation.outside import OutsideStepper
@@ -16,6 +19,32 @@ if TYPE_CHECKING:
 
 
 ACCOUNT = (SUPPLIED, DISSIPATED)
+
+
+MANY = 1_000_000  # steps, after which a word on a method that may not suit is due
+
+
+class Patience:
+    """Looks at the steps of a run that choose their own size, and warns once where they are without number."""
+
+    def __init__(self, stepper: Stepper | OutsideStepper, start: float, until: float) -> None:
+        self.stepper, self.start, self.until = stepper, start, until
+        note = NOTES.get(stepper.method.name)
+        self.over = stepper.fixed or note is None or note.stiff
+
+    def look(self) -> None:
+        """To be called now and then."""
+        steps = sum(self.stepper.counts)
+        if self.over or steps < MANY:
+            return
+        self.over = True
+        done = (self.stepper.state.t - self.start) / (self.until - self.start)
+        warnings.warn(
+            f"'{self.stepper.plant.name}': {steps:,} steps of '{self.stepper.method.name}' for {done:.2%} of the run. "
+            "A motion that decays much faster than it is looked at is stiff: method='radau' takes far fewer.",
+            SlowRunWarning,
+            stacklevel=users_level(),
+        )
 
 
 def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:

@@ -25,7 +25,7 @@ from kinemorph.plants.laws import Law
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.events import Guard, Pace
-from kinemorph.simulation.failures import explained
+from kinemorph.simulation.failures import Patience, explained
 from kinemorph.simulation.marching import Status
 from kinemorph.simulation.methods import DEFAULT
 from kinemorph.simulation.outside import OutsideStepper, stepper_for
@@ -285,6 +285,7 @@ class _Run:
         guards = stepper.watch.guards if stepper.watch else ()
         self.paces = [Pace(guard.shortest) for guard in guards]
         self.start = float(times[0])
+        self.patience = Patience(stepper, self.start, until)
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """March from boundary to boundary until something ends the run."""
@@ -323,6 +324,7 @@ class _Run:
             wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
             marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted))
+            self.patience.look()
             if progress:
                 progress(self.stepper.state.t, self.stepper.h, len(self.events))
             if marched.status not in (Status.GOING, Status.BUDGET):

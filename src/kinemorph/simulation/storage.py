@@ -10,7 +10,6 @@ import contextlib
 import errno
 import json
 import os
-import sys
 import tempfile
 import time
 import warnings
@@ -20,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kinemorph.deriving import Dynamics
-from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, did_you_mean, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -199,13 +198,5 @@ class Checkpoints:
             self.warned = False
         except (KinemorphError, OSError, MemoryError) as error:
             if last or not self.warned:
-                warnings.warn(f"{error} {then}", StorageWarning, stacklevel=_users_level())
+                warnings.warn(f"{error} {then}", StorageWarning, stacklevel=users_level())
             self.warned = True
-
-
-def _users_level() -> int:
-    """How many calls up the first one lies that is not ours: a warning names the line that a user wrote."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("kinemorph."):
-        level, frame = level + 1, frame.f_back
-    return level
