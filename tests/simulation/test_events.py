@@ -8,6 +8,7 @@ from kinemorph.algebra.scalar import less
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.equations import first_order
 from kinemorph.simulation.events import Guard
+from kinemorph.simulation.outside import stepper_for
 from kinemorph.simulation.run import simulate
 
 turning = first_order(lambda x: [x[1], -x[0]], {"c": "", "s": ""}, start=[1.0, 0.0])
@@ -128,3 +129,10 @@ def test_a_stop_that_also_resets_is_a_stop():
     halt = Guard("below", lambda q: q[0], "falling", reset=lambda: {"v": [0.0]}, stop=True)
     run = simulate(kinemorph.library.pendulum(), 1.0, q=[1.0], events=[halt])
     assert run.outcome.kind == "stopped" and len(run.events) == 1 and run.v[-1, 0] == 0.0
+
+
+@pytest.mark.parametrize("method", ["dop853", "scipy:DOP853"])
+def test_a_stepper_goes_on_after_an_event(method):
+    stepper = stepper_for(method)(turning, method=method, guards=[Guard("zero", lambda x: x[0])])
+    times = [stepper.advance(10.0).t for _ in range(4)]
+    assert times == pytest.approx([0.5 * np.pi, 1.5 * np.pi, 2.5 * np.pi, 10.0], abs=1e-7)

@@ -209,7 +209,10 @@ class Stepper:
         self.calls += 1
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
-        self._zero = self.watch.zero_at(fired, *self._inputs) if self.watch and fired else 0.0
+        self._zero = 0.0
+        if self.watch and fired:
+            self._zero = self.watch.zero_at(fired, *self._inputs)
+            self.refresh()  # the guard has a new side: whoever goes on from here does not meet the same event again
         return Marched(times[:done], rows[:done], status, fired)
 
 
