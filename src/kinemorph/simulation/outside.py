@@ -305,7 +305,9 @@ class OutsideStepper:
         self._zero = 0.0
         if self.watch and fired:
             self._zero = self.watch.zero_at(fired, *self._inputs)
+            others = -self._sides[list(fired)]
             self.refresh()
+            self._sides[list(fired)] = others
         return Marched(times[: len(rows)], np.array(rows).reshape(len(rows), width), status, fired)
 
     def _take(self, stop: float) -> tuple[Status, tuple[int, ...]]:

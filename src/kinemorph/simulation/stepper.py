@@ -212,7 +212,9 @@ class Stepper:
         self._zero = 0.0
         if self.watch and fired:
             self._zero = self.watch.zero_at(fired, *self._inputs)
-            self.refresh()  # the guard has a new side: whoever goes on from here does not meet the same event again
+            others = self._at("sides")[list(fired)] * -1.0
+            self.refresh()
+            self._at("sides")[list(fired)] = others  # beyond zero now, wherever a stiff rate points at this instant
         return Marched(times[:done], rows[:done], status, fired)
 
 
