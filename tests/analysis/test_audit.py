@@ -156,3 +156,12 @@ def test_bad_input_is_told_in_a_sentence(swing: Trajectory) -> None:
         audit(swing, tolerance=0)
     with pytest.raises(KeyError, match="there is no check 'heat'"):
         audit(swing)["heat"]
+
+
+def test_energy_that_damping_takes_is_in_the_balance() -> None:
+    builder = RobotBuilder("damped").add(Body.box("bar", 1.0, (0.1, 0.1, 1.0)))
+    bar = builder.joint("pin", "revolute", "world", "bar", translation=(0, 0, 1), axis=(0, 1, 0), damping=0.3).build()
+    run = simulate(bar, 3.0, q=[1.0], v=[4.0], forces=lambda t, v: [0.1 + 0.05 * t - 0.02 * v[0]])
+    assert run["energy.dissipated"][-1] > 0.1 * run["energy.kinetic"][0]
+    check = audit(run)["energy balance"]
+    assert check.passed and check.worst < 1e-7

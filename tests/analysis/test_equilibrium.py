@@ -201,3 +201,9 @@ def test_bad_input_is_told_in_a_sentence(pendulum: Plant) -> None:
         equilibrium(library.pendulum(), forces=lambda q: [0.0, q[0]])
     with pytest.raises(ModelError, match="is a plant already"):
         equilibrium(pendulum, forces=lambda q: [0.0])
+
+
+def test_forces_that_feed_energy_in_around_a_circle_are_not_called_stable() -> None:
+    """The stiffness has no potential; what its symmetric part says of a minimum proves nothing (follower forces)."""
+    found = equilibrium(library.double_pendulum(), forces=lambda q: [3.0 * q[1], -3.0 * q[0]])
+    assert found.converged and found.stable is None

@@ -142,3 +142,10 @@ def test_quaternions_of_any_length_are_brought_to_length_1():
 def test_what_is_not_a_batch_is_one_sentence(options, said):
     with pytest.raises((ShapeError, UnsupportedError), match=said):
         simulate_batch(library.double_pendulum(), 0.1, **options)
+
+
+def test_locked_joints_of_a_batch_do_not_move():
+    arm = plant(library.double_pendulum(), locked="q2")
+    many = simulate_batch(arm, 1.0, q=[[0.4, 0.3], [1.0, -0.2]], v=[[1.0, 2.0], [0.0, -1.0]], sample=0.5)
+    assert (many.v[..., 1] == 0.0).all() and (np.ptp(many.q[..., 1], axis=1) == 0.0).all()
+    assert np.array_equal(many.q[0], simulate(arm, 1.0, q=[0.4, 0.3], v=[1.0, 2.0], sample=0.5).q)

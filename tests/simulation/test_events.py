@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.algebra.scalar import less
+from kinemorph.algebra.scalar import less, sincos
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.equations import first_order
 from kinemorph.simulation.events import Guard
+from kinemorph.simulation.outside import stepper_for
 from kinemorph.simulation.run import simulate
 
 turning = first_order(lambda x: [x[1], -x[0]], {"c": "", "s": ""}, start=[1.0, 0.0])
@@ -128,3 +129,30 @@ def test_a_stop_that_also_resets_is_a_stop():
     halt = Guard("below", lambda q: q[0], "falling", reset=lambda: {"v": [0.0]}, stop=True)
     run = simulate(kinemorph.library.pendulum(), 1.0, q=[1.0], events=[halt])
     assert run.outcome.kind == "stopped" and len(run.events) == 1 and run.v[-1, 0] == 0.0
+
+
+@pytest.mark.parametrize("method", ["dop853", "scipy:DOP853"])
+def test_a_stepper_goes_on_after_an_event(method):
+    stepper = stepper_for(method)(turning, method=method, guards=[Guard("zero", lambda x: x[0])])
+    times = [stepper.advance(10.0).t for _ in range(4)]
+    assert times == pytest.approx([0.5 * np.pi, 1.5 * np.pi, 2.5 * np.pi, 10.0], abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("method", "off"), [("radau", 2e-3), ("rodas", 2e-3), ("tr_bdf2", 2e-3), ("scipy:Radau", 0.02)]
+)
+def test_a_stiff_rate_that_points_back_does_not_repeat_a_crossing(method, off):
+    """Off the slow solution by an error of the step, the rate at the event may have the other sign.
+
+    Dense outputs are that far off within long steps (SciPy's by 0.02), and events are found on them.
+    """
+    fast = first_order(lambda t, x: [-1e5 * (x[0] - sincos(t)[0]) + sincos(t)[1]], {"y": ""}, start=[1.0])
+    half = Guard("half", lambda x: x[0] - 0.5)
+
+    def few(t, h, events):
+        assert events < 20
+
+    run = simulate(fast, 7.0, method=method, events=[half], rtol=1e-6, atol=1e-8, progress=few)
+    assert run.outcome.kind == "finished"
+    exact = [np.pi / 6, 5 * np.pi / 6, 13 * np.pi / 6]
+    assert all(min(abs(event.t - t) for event in run.events) < off for t in exact)

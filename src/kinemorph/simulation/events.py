@@ -40,6 +40,9 @@ class Guard:
                     passed as floats, by the same names
     `stop`          ends the run there
     `shortest`      time between resets [s] below which ones that come ever faster count as rest
+
+    It is looked at four times in every step. A sign that changes back between two looks is not seen: bound the steps
+    by `largest` where a guard is faster than the motion.
     """
 
     name: str

@@ -302,7 +302,12 @@ class OutsideStepper:
                 break
             rows.append(self._row(self._y if target == self._t or self._engine is None else self._engine.at(target)))
         width = len(self._y)
-        self._zero = self.watch.zero_at(fired, *self._inputs) if self.watch and fired else 0.0
+        self._zero = 0.0
+        if self.watch and fired:
+            self._zero = self.watch.zero_at(fired, *self._inputs)
+            others = -self._sides[list(fired)]
+            self.refresh()
+            self._sides[list(fired)] = others
         return Marched(times[: len(rows)], np.array(rows).reshape(len(rows), width), status, fired)
 
     def _take(self, stop: float) -> tuple[Status, tuple[int, ...]]:

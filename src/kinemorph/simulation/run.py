@@ -400,9 +400,7 @@ class _Run:
                 ended = Outcome(
                     "rest", t, f"After event '{guard.name}' at t = {t:.9g} s nothing moves away from it: rest."
                 )
-        if ended is None:
-            stepper.refresh()
-        else:
+        if ended is not None:
             self._keep_now()
         return ended
 

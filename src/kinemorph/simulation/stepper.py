@@ -209,7 +209,12 @@ class Stepper:
         self.calls += 1
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
-        self._zero = self.watch.zero_at(fired, *self._inputs) if self.watch and fired else 0.0
+        self._zero = 0.0
+        if self.watch and fired:
+            self._zero = self.watch.zero_at(fired, *self._inputs)
+            others = self._at("sides")[list(fired)] * -1.0
+            self.refresh()
+            self._at("sides")[list(fired)] = others  # beyond zero now, wherever a stiff rate points at this instant
         return Marched(times[:done], rows[:done], status, fired)
 
 
