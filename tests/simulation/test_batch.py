@@ -12,7 +12,7 @@ from kinemorph.model.builder import RobotBuilder
 from kinemorph.plants.equations import first_order
 from kinemorph.plants.robots import plant
 from kinemorph.simulation.batch import simulate_batch
-from kinemorph.simulation.marching import Status
+from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.run import simulate
 from random_robots import random_states
 

@@ -12,7 +12,8 @@ from kinemorph.errors import ModelError, ShapeError, SlowRunWarning, Unsupported
 from kinemorph.plants.equations import first_order, second_order
 from kinemorph.plants.robots import plant
 from kinemorph.simulation.events import Guard
-from kinemorph.simulation.marching import layout, march
+from kinemorph.simulation.march_memory import layout
+from kinemorph.simulation.marching import march
 from kinemorph.simulation.methods import METHODS
 from kinemorph.simulation.run import Held, simulate
 from kinemorph.simulation.stepper import Stepper

@@ -13,7 +13,8 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.plants.equations import first_order, second_order
 from kinemorph.plants.robots import plant
 from kinemorph.simulation.integrators import symplectic, variational
-from kinemorph.simulation.marching import layout, march
+from kinemorph.simulation.march_memory import layout
+from kinemorph.simulation.marching import march
 from kinemorph.simulation.methods import METHODS
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.stepper import Stepper

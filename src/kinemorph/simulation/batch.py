@@ -24,7 +24,7 @@ from kinemorph.plants.laws import Column
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.failures import explained
-from kinemorph.simulation.marching import Status
+from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import DEFAULT
 from kinemorph.simulation.run import sample_times
 from kinemorph.simulation.stepper import MOST_TRIES, Stepper

@@ -22,7 +22,7 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.laws import Law, of_groups
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.marching import Guards
+from kinemorph.simulation.march_memory import Guards
 
 Array = npt.NDArray[np.float64]
 RESOLUTION = 1e-12  # [s] between two events that cannot be told apart: the first has not led away from the guard

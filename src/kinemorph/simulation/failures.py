@@ -10,7 +10,7 @@ import numpy as np
 from kinemorph.codegen.compile import build
 from kinemorph.errors import SlowRunWarning, users_level
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
-from kinemorph.simulation.marching import Status
+from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import NOTES
 
 if TYPE_CHECKING:

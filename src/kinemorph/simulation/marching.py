@@ -8,15 +8,11 @@
         read the sample off the last step's dense output
 
 All of it is compiled; Python is back when the samples are done, an event has happened, or something is wrong. What has
-to live on between calls is one array, the memory; `Layout` says what stands where.
+to live on between calls is one array, the memory; `march_memory` says what stands where.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,92 +22,15 @@ import numpy.typing as npt
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
-from kinemorph.codegen.program import Program
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping import Method, Shape, Site, snap_reach
+from kinemorph.simulation.march_memory import Guards, Layout, Status, layout
+from kinemorph.simulation.stepping import Method, Site, snap_reach
+from kinemorph.simulation.watching import Watching
 
 Array = npt.NDArray[np.float64]
 
 
-class Status(IntEnum):
-    """Why a march has come back."""
-
-    GOING = 0  # all samples are done
-    EVENT = 1  # a guard has changed its sign
-    STUCK = 2  # steps have become too small to count
-    INFINITE = 3  # a state is not finite
-    UNSOLVED = 4  # the method's own equations were not solved, at the smallest step
-    BUDGET = 5  # as many steps were tried as allowed in one call
-
-
-class Layout:
-    """Where each array stands in the memory of a march."""
-
-    def __init__(self, shapes: Mapping[str, Shape]) -> None:
-        self.shapes = dict(shapes)
-        self.starts: dict[str, int] = {}
-        self.size = 0
-        for name, shape in self.shapes.items():
-            self.starts[name] = self.size
-            self.size += math.prod(shape)
-
-    def view(self, memory: View, name: str) -> View:
-        """The array in a loop program's memory."""
-        shape = self.shapes[name]
-        flat = memory.part(self.starts[name], math.prod(shape))
-        return View(flat.array, shape, flat.offset)
-
-    def array(self, memory: Array, name: str) -> Array:
-        """The array in numbers, a view that can be written to; memory of shape (..., size)."""
-        shape = self.shapes[name]
-        start = self.starts[name]
-        flat = memory[..., start : start + math.prod(shape)]
-        return flat.reshape((*memory.shape[:-1], *shape))
-
-
-@dataclass(frozen=True)
-class Guards:
-    """Functions whose change of sign is an event: a program of the inputs of `rate`, and which way each counts."""
-
-    program: Program
-    directions: tuple[int, ...]  # +1 rising, -1 falling, 0 both
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.directions)
-
-
 HUGE = 1e300  # a number beyond it counts as infinite
-PIECES = 4  # of a step, at whose ends guards are looked at
-
-
-def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
-    """What a march remembers."""
-    ns, nq = plant.ns, plant.nq
-    return Layout(
-        {
-            "t": (),
-            "t_low": (),  # what t has lost to rounding
-            "h": (),
-            "base": (nq,),
-            "s": (ns,),
-            "fresh": (),
-            "t_old": (),
-            "h_old": (),
-            "base_old": (nq,),
-            "s_old": (ns,),
-            "new": (ns,),
-            "dense": (method.degree, ns),
-            "prepared": (),
-            "again": (),  # whether the last try was rejected
-            "error_old": (),  # of the last step that was accepted
-            "sides": (guards.count if guards else 0,),  # the sign of each guard where it last had one
-            "accepted": (),
-            "rejected": (),
-            **{f"own_{name}": shape for name, shape in method.memory(plant).items()},
-        }
-    )
 
 
 def march(
@@ -172,14 +91,8 @@ class _March:
     def __init__(
         self, loop: LoopBuilder, plan: Layout, plant: Plant, method: Method, guards: Guards | None, fixed: bool
     ) -> None:
-        self.loop, self.plan, self.plant, self.method, self.guards, self.fixed = (
-            loop,
-            plan,
-            plant,
-            method,
-            guards,
-            fixed,
-        )
+        self.loop, self.plan, self.plant = loop, plan, plant
+        self.method, self.guards, self.fixed = method, guards, fixed
         limits = loop["limits"]
         self.rtol, self.atol, self.smallest, self.largest, self.most = (limits[k] for k in range(5))
         self.at = {name: plan.view(loop["memory_end"], name) for name in plan.shapes}
@@ -275,7 +188,7 @@ class _March:
         with loop.if_(self.good):
             self._accept()
             if self.guards:
-                self._watch()
+                Watching(loop, at, self.guards, self._interpolate, self.between).write(self._happen)
         with loop.otherwise():
             loop.let(at["rejected"], lambda n: n + 1.0, at["rejected"])
         loop.let(
@@ -405,77 +318,11 @@ class _March:
             loop.call(plant.place, [row.part(0, nq)], [at["base_old"], self.between])
             loop.copy(row.part(nq, ns - nv), self.between.part(nv, ns - nv))
 
-    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _watch(self) -> None:
-        """Looks at the guards along the step just taken; at the first change of sign, goes back there and stops."""
-        assert self.guards is not None
-        loop, at, guards = self.loop, self.at, self.guards
-        values = loop.buffer("guard_values", (guards.count,))
-        which = loop.constant("directions", [float(d) for d in guards.directions])
-        hit, low, high, end, piece = (loop.buffer(f"guard_{name}") for name in ("hit", "low", "high", "end", "piece"))
-
-        def look_at(moment: View) -> None:
-            """hit = 1 where some guard has crossed zero at this moment, the way it counts."""
-            self._interpolate(moment)
-            ins = [moment, at["base_old"], self.between, loop["m"], loop["u"], loop["p"]]
-            loop.call(guards.program, [values], ins)
-            loop.let(hit, lambda: 0.0)
-            with loop.repeat(guards.count) as i:
-                loop.let(
-                    loop["fired"][i],
-                    lambda g, side, way: (g * side <= 0.0) * (side * side > 0.0) * (way * side <= 0.0),
-                    *(values[i], at["sides"][i], which[i]),
-                )
-                loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
-
-        def note_sides() -> None:
-            with loop.repeat(guards.count) as i:
-                loop.let(
-                    at["sides"][i],
-                    lambda g, side: (g > 0.0).where(1.0, (g < 0.0).where(-1.0, side)),
-                    *(values[i], at["sides"][i]),
-                )
-
-        loop.copy(end, at["t"])
-        loop.copy(low, at["t_old"])
-        loop.let(hit, lambda: 0.0)
-        loop.let(piece, lambda: 1.0)
-        searching = loop.buffer("guard_searching")
-        loop.let(searching, lambda: 1.0)
-        with loop.while_(searching):
-            loop.let(
-                high,
-                lambda k, t0, t1: (k < PIECES - 0.5).where(t0 + (t1 - t0) * (k / PIECES), t1),
-                *(piece, at["t_old"], end),
-            )
-            look_at(high)
-            found = loop.buffer("guard_found")
-            loop.copy(found, hit)
-            with loop.if_(found):
-                self._bisect(low, high, hit, look_at)
-                loop.let(searching, lambda: 0.0)
-                loop.copy(at["t"], high)
-                loop.let(at["t_low"], lambda: 0.0)
-                loop.let(at["fresh"], lambda: 1.0)
-                loop.let(self.status, lambda: float(Status.EVENT))
-                self._stand_at(self.between)
-            with loop.otherwise():
-                note_sides()
-                loop.copy(low, high)
-                loop.let(piece, lambda k: k + 1.0, piece)
-                loop.let(searching, lambda k: k < PIECES + 0.5, piece)
-
-    def _bisect(self, low: View, high: View, hit: View, look_at: Any) -> None:
-        """Narrows (low, high] around the first crossing, down to neighboring numbers; ends with a look at high."""
-        loop, middle, apart = self.loop, self.loop.buffer("guard_middle"), self.loop.buffer("guard_apart")
-        loop.let(apart, lambda: 1.0)
-        with loop.while_(apart):
-            loop.let(middle, lambda a, b: a + 0.5 * (b - a), low, high)
-            look_at(middle)
-            with loop.if_(hit):
-                loop.copy(high, middle)
-            with loop.otherwise():
-                loop.copy(low, middle)
-            loop.let(apart, lambda a, b: (a + 0.5 * (b - a) > a) * (a + 0.5 * (b - a) < b) * (b - a > 1e-14), low, high)
-        look_at(high)
+    def _happen(self, moment: View) -> None:
+        """Goes back to an event within the step, where s is `between`, and stops there."""
+        loop, at = self.loop, self.at
+        loop.copy(at["t"], moment)
+        loop.let(at["t_low"], lambda: 0.0)
+        loop.let(at["fresh"], lambda: 1.0)
+        loop.let(self.status, lambda: float(Status.EVENT))
+        self._stand_at(self.between)

@@ -27,10 +27,11 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.events import DIRECTIONS, Guard, Watch
-from kinemorph.simulation.marching import PIECES, Status
+from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import OUTSIDE
 from kinemorph.simulation.stepper import SMALLEST, Marched, State, Stepper, check_numbers
 from kinemorph.simulation.stepping import Method
+from kinemorph.simulation.watching import PIECES
 
 Array = npt.NDArray[np.float64]
 Rate = Callable[[float, Array], Array]

@@ -26,7 +26,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.events import Guard, Pace
 from kinemorph.simulation.failures import Patience, explained
-from kinemorph.simulation.marching import Status
+from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import DEFAULT
 from kinemorph.simulation.outside import OutsideStepper, stepper_for
 from kinemorph.simulation.stepper import Marched, State, Stepper, check_numbers

@@ -20,7 +20,8 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.events import Guard, Watch
-from kinemorph.simulation.marching import Layout, Status, compiled_march, layout
+from kinemorph.simulation.march_memory import Layout, Status, layout
+from kinemorph.simulation.marching import compiled_march
 from kinemorph.simulation.methods import DEFAULT, method_named
 from kinemorph.simulation.stepping import Method
 

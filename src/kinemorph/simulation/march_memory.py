@@ -1,0 +1,95 @@
+"""What a march remembers between two calls of machine code, what it watches, and why it comes back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.loops import View
+from kinemorph.codegen.program import Program
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.stepping import Method, Shape
+
+Array = npt.NDArray[np.float64]
+
+
+class Status(IntEnum):
+    """Why a march has come back."""
+
+    GOING = 0  # all samples are done
+    EVENT = 1  # a guard has changed its sign
+    STUCK = 2  # steps have become too small to count
+    INFINITE = 3  # a state is not finite
+    UNSOLVED = 4  # the method's own equations were not solved, at the smallest step
+    BUDGET = 5  # as many steps were tried as allowed in one call
+
+
+class Layout:
+    """Where each array stands in the memory of a march."""
+
+    def __init__(self, shapes: Mapping[str, Shape]) -> None:
+        self.shapes = dict(shapes)
+        self.starts: dict[str, int] = {}
+        self.size = 0
+        for name, shape in self.shapes.items():
+            self.starts[name] = self.size
+            self.size += math.prod(shape)
+
+    def view(self, memory: View, name: str) -> View:
+        """The array in a loop program's memory."""
+        shape = self.shapes[name]
+        flat = memory.part(self.starts[name], math.prod(shape))
+        return View(flat.array, shape, flat.offset)
+
+    def array(self, memory: Array, name: str) -> Array:
+        """The array in numbers, a view that can be written to; memory of shape (..., size)."""
+        shape = self.shapes[name]
+        start = self.starts[name]
+        flat = memory[..., start : start + math.prod(shape)]
+        return flat.reshape((*memory.shape[:-1], *shape))
+
+
+@dataclass(frozen=True)
+class Guards:
+    """Functions whose change of sign is an event: a program of the inputs of `rate`, and which way each counts."""
+
+    program: Program
+    directions: tuple[int, ...]  # +1 rising, -1 falling, 0 both
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.directions)
+
+
+def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
+    """What a march remembers."""
+    ns, nq = plant.ns, plant.nq
+    return Layout(
+        {
+            "t": (),
+            "t_low": (),  # what t has lost to rounding
+            "h": (),
+            "base": (nq,),
+            "s": (ns,),
+            "fresh": (),
+            "t_old": (),
+            "h_old": (),
+            "base_old": (nq,),
+            "s_old": (ns,),
+            "new": (ns,),
+            "dense": (method.degree, ns),
+            "prepared": (),
+            "again": (),  # whether the last try was rejected
+            "error_old": (),  # of the last step that was accepted
+            "sides": (guards.count if guards else 0,),  # the sign of each guard where it last had one
+            "accepted": (),
+            "rejected": (),
+            **{f"own_{name}": shape for name, shape in method.memory(plant).items()},
+        }
+    )
