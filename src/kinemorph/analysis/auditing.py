@@ -19,7 +19,7 @@ import numpy as np
 
 from kinemorph.analysis.momenta import Ledger, conserved
 from kinemorph.analysis.slopes import Array
-from kinemorph.analysis.verdict import Check, judged, table
+from kinemorph.analysis.verdict import Check, Judged, judged, table
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.simulation.trajectory import Segment, Trajectory
 
@@ -28,31 +28,11 @@ CLOSED = 1e-6  # [m or rad] of loops
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Judged):
     """The checks of one run. Made by `audit`; true where no check failed."""
 
     name: str
     checks: tuple[Check, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether no check failed."""
-        return not self.failures
-
-    def __bool__(self) -> bool:
-        return self.passed
-
-    @property
-    def failures(self) -> tuple[Check, ...]:
-        """The checks that failed."""
-        return tuple(check for check in self.checks if check.status == "failed")
-
-    def __getitem__(self, name: str) -> Check:
-        """A check by name."""
-        for check in self.checks:
-            if check.name == name:
-                return check
-        raise KeyError(f"there is no check '{name}'; expected one of: {', '.join(c.name for c in self.checks)}")
 
     def as_dict(self) -> dict[str, Any]:
         """The audit as nested dicts and lists that JSON takes."""

@@ -7,6 +7,7 @@ with the reason; it counts neither for nor against.
 from __future__ import annotations
 
 import math
+from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -70,15 +71,9 @@ def table(checks: Sequence[Check]) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True)
-class Verification:
-    """All checks of one derived model. Made by `verify`; true where no check failed."""
+class Judged(ABC):
+    """What several checks have found; true where none failed."""
 
-    robot: str
-    formulation: str
-    backend: str
-    states: int
-    seed: int
     checks: tuple[Check, ...]
 
     @property
@@ -105,6 +100,18 @@ class Verification:
             if check.name == name:
                 return check
         raise KeyError(f"there is no check '{name}'; expected one of: {', '.join(c.name for c in self.checks)}")
+
+
+@dataclass(frozen=True)
+class Verification(Judged):
+    """All checks of one derived model. Made by `verify`; true where no check failed."""
+
+    robot: str
+    formulation: str
+    backend: str
+    states: int
+    seed: int
+    checks: tuple[Check, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict as nested dicts and lists that JSON takes."""
