@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
+FAR = 1e6  # of a state whose growth leaves no room for further steps: it runs away
 MANY = 1_000_000  # steps, after which a word on a method that may not suit is due
 
 
@@ -64,7 +65,8 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
         )
     growth = np.abs(rate) / (1.0 + np.abs(s))
     growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # follows, never leads
-    worst = names[int(np.argmax(growth))]
+    first = int(np.argmax(growth))
+    worst = names[first]
     if status is Status.INFINITE:
         remedy = (
             f"The step of {stepper.h:g} s is too large: try step={stepper.h / 10:g}, or none with method='dop853'."
@@ -76,6 +78,11 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
         return (
             f"At t = {t:.9g} s the equations of a step of method '{method.name}' could not be solved, {worst} changes "
             "fastest. Try a smaller step, or another method."
+        )
+    if abs(s[first]) > FAR:
+        return (
+            f"At t = {t:.9g} s {worst} has grown to {s[first]:.3g} and grows ever faster: the motion runs away in finite "
+            "time. Look at the forces that drive it, or end the run before."
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.limits[2]:g} s, {worst} changes fastest: the motion is "
