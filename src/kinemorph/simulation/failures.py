@@ -81,8 +81,8 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
         )
     if abs(s[first]) > FAR:
         return (
-            f"At t = {t:.9g} s {worst} has grown to {s[first]:.3g} and grows ever faster: the motion runs away in finite "
-            "time. Look at the forces that drive it, or end the run before."
+            f"At t = {t:.9g} s {worst} has grown to {s[first]:.3g} and grows ever faster: the motion runs away in "
+            "finite time. Look at the forces that drive it, or end the run before."
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.limits[2]:g} s, {worst} changes fastest: the motion is "
