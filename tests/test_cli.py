@@ -8,33 +8,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
+from command_line import parsed, run
 from kinemorph import __version__
 from kinemorph.analysis.verdict import Verification, judged
-from kinemorph.cli import app
 from kinemorph.cli.modelling import Emit
 from kinemorph.codegen.compile import runnable_backends
 from kinemorph.display.emitting import FORMS
 from kinemorph.display.menu import FUNCTIONS
 from kinemorph.model.library import LIBRARY
-
-runner = CliRunner()
-
-
-def run(*arguments: str) -> Result:
-    return runner.invoke(app, list(arguments))
-
-
-def parsed(*arguments: str, code: int = 0) -> Any:
-    """What a verb prints with --json."""
-    result = run(*arguments, "--json")
-    assert result.exit_code == code, result.stderr
-    return json.loads(result.stdout)
-
 
 # ── verbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
 
-from kinemorph.cli import app, reading
+from command_line import parsed, run
+from kinemorph.cli import reading
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library import LIBRARY
 from kinemorph.simulation.storage import load_trajectory
-
-runner = CliRunner()
-
-
-def run(*arguments: str) -> Result:
-    return runner.invoke(app, list(arguments))
-
-
-def parsed(*arguments: str, code: int = 0) -> Any:
-    """What a verb prints with --json."""
-    result = run(*arguments, "--json")
-    assert result.exit_code == code, result.stderr
-    return json.loads(result.stdout)
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def fixed_steps(rate: Program | LoopProgram, tableau: Tableau = RK4) -> LoopProg
     slopes = _slopes(loop, tableau, n)
     with loop.repeat(steps):
         _stages(loop, rate, tableau, y, t, dt, slopes)
-        _combine(loop, y, y, dt, slopes, tableau.b)
+        combine(loop, y, y, dt, slopes, tableau.b)
         loop.let(taken, lambda k: k + 1.0, taken)
         loop.let(t, lambda t0, k, dt: t0 + k * dt, begun, taken, dt)
     return loop.program()
@@ -161,8 +161,8 @@ def adaptive_steps(rate: Program | LoopProgram, tableau: Tableau = DORMAND_PRINC
         with loop.if_(fresh):
             _rate_at(loop, rate, y, t, slopes[0])
         _stages(loop, rate, tableau, y, t, step, slopes, first=1)
-        _combine(loop, new, y, step, slopes, tableau.b)
-        _combine(loop, off, None, step, slopes, tableau.error)
+        combine(loop, new, y, step, slopes, tableau.b)
+        combine(loop, off, None, step, slopes, tableau.error)
         loop.let(error, lambda: 0.0)
         with loop.repeat(n) as i:
             loop.let(
@@ -344,7 +344,7 @@ def _stages(
     for s in range(first, len(slopes)):
         place, time = y, t
         if any(tableau.a[s]):
-            _combine(loop, stage, y, dt, slopes, tableau.a[s])
+            combine(loop, stage, y, dt, slopes, tableau.a[s])
             place = stage
         if tableau.c[s]:
             share = tableau.c[s]
@@ -353,15 +353,17 @@ def _stages(
         _rate_at(loop, rate, place, time, slopes[s])
 
 
-def _combine(
+def combine(
     loop: LoopBuilder, out: View, y: View | None, dt: View, slopes: Sequence[View], weights: Sequence[float]
 ) -> None:
-    """out = y + dt sum weights[j] slopes[j]; without y where it is None."""
+    """Writes out = y + dt sum weights[j] slopes[j], entry by entry; without y where it is None."""
+    if not out.size:
+        return
     used = [(weight, slope) for weight, slope in zip(weights, slopes, strict=False) if weight]
 
     def total(dt: Any, *values: Any) -> Any:
         ks = values if y is None else values[1:]
-        change = dt * sum(weight * k for (weight, _), k in zip(used, ks, strict=True))
+        change = dt * sum((weight * k for (weight, _), k in zip(used, ks, strict=True)), 0.0)
         return change if y is None else values[0] + change
 
     with loop.repeat(out.size) as i:

@@ -100,7 +100,6 @@ class _March:
         self.going, self.step, self.good, self.cut = (loop.buffer(name) for name in ("going", "step", "good", "cut"))
         self.next = loop.buffer("next")
         self.theta, self.between = loop.buffer("theta"), loop.buffer("between", (plant.ns,))
-        self.moment = loop.buffer("moment")
         at = self.at
         self.site = Site(
             loop,

@@ -94,6 +94,7 @@ class Stepper:
             self.plant.initial(group, given) for group, given in (("m", None), ("u", u), ("p", p))
         )
         self.memory = np.zeros(self.plan.size)
+        self._placed = False  # whether a state has been given yet
         self._zero: Array | float = 0.0  # of the guards that have just changed their sign
         self._at("h")[...] = step if step is not None else min(FIRST, largest)
         self.place(t, q, v, x)
@@ -130,10 +131,9 @@ class Stepper:
 
     def place(self, t: float | None = None, q: Any = None, v: Any = None, x: Any = None) -> None:
         """Puts the plant at a state; what is left out stays (at the beginning: is the plant's start)."""
-        begun = bool(self._at("accepted")) or getattr(self, "_placed", False)
         now = self.state
         for group, given, kept in (("q", q, now.q), ("v", v, now.v), ("x", x, now.x)):
-            values = kept if given is None and begun else self.plant.initial(group, given)
+            values = kept if given is None and self._placed else self.plant.initial(group, given)
             self._write(group, values)
         if t is not None:
             self._at("t")[...], self._at("t_low")[...] = t, 0.0

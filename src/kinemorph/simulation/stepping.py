@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from kinemorph.codegen.iterations import combine
 from kinemorph.codegen.loops import LoopBuilder, View
 from kinemorph.plants.programs import Plant
 
@@ -66,18 +67,7 @@ class Site:
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
         """out = start + h sum weights[k] slopes[k], entry by entry; without the start where there is none."""
-        used = [(weight, slope) for weight, slope in zip(weights, slopes, strict=False) if weight]
-
-        def total(h: Any, *values: Any) -> Any:
-            rates = values if start is None else values[1:]
-            change = h * sum((weight * k for (weight, _), k in zip(used, rates, strict=True)), 0.0)
-            return change if start is None else values[0] + change
-
-        if not out.size:
-            return
-        with self.loop.repeat(out.size) as i:
-            first = [] if start is None else [start[i]]
-            self.loop.let(out[i], total, h, *first, *(slope[i] for _, slope in used))
+        combine(self.loop, out, start, h, slopes, weights)
 
     def measure(self, out: View, off: View) -> None:
         """Writes the root mean square of an error `off`, shape (ns,), against the tolerances; 1 is just good enough.
