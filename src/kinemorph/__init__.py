@@ -27,6 +27,11 @@ HOMES: dict[str, str] = {
     "System": "kinemorph.model.system",
     "reroot": "kinemorph.model.rerooting",
     "library": "kinemorph.model.library",
+    # models in files
+    "load": "kinemorph.loading",
+    "load_text": "kinemorph.loading",
+    "examine": "kinemorph.loading",
+    "save": "kinemorph.loading",
     # moving about its configuration space
     "neutral": "kinemorph.model.configuration",
     "integrate": "kinemorph.model.configuration",
@@ -89,6 +94,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.display.plots import plot as plot
     from kinemorph.display.pole_maps import pole_map as pole_map
     from kinemorph.display.portraits import phase_portrait as phase_portrait
+    from kinemorph.loading import examine as examine
+    from kinemorph.loading import load as load
+    from kinemorph.loading import load_text as load_text
+    from kinemorph.loading import save as save
     from kinemorph.model import library as library
     from kinemorph.model.body import Body as Body
     from kinemorph.model.builder import RobotBuilder as RobotBuilder

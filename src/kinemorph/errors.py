@@ -2,6 +2,7 @@
 
     KinemorphError
     ├── ModelError           the robot is wrong; `problems` lists every mistake found, one sentence each
+    │   └── ParseError       a model file cannot be loaded; `findings` lists what was found, with file and line
     ├── ShapeError           an array has the wrong shape or holds a value that is not finite (a ValueError too)
     ├── UnsupportedError     a formulation, backend or analysis does not cover this model; says why
     ├── CompileError         code generation failed; carries the program's name
@@ -9,8 +10,9 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
-and three warnings: CacheWarning, compiled code cannot be kept on disk; StorageWarning, a run cannot be saved as it
-goes; SlowRunWarning, a run takes steps without number.
+and four warnings: ModelWarning, a model file says what is doubtful or cannot be expressed; CacheWarning, compiled code
+cannot be kept on disk; StorageWarning, a run cannot be saved as it goes; SlowRunWarning, a run takes steps without
+number.
 
 A message is one sentence for a person: the thing's name, the value found, what was expected, how to mend it.
 """
@@ -32,6 +34,14 @@ class ModelError(KinemorphError):
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
         super().__init__("\n".join(self.problems))
+
+
+class ParseError(ModelError):
+    """A model file that cannot be loaded. `findings` holds what was found in it, warnings included."""
+
+    def __init__(self, problems: str | Sequence[str], findings: Sequence[object] = ()) -> None:
+        self.findings = tuple(findings)
+        super().__init__(problems)
 
 
 class ShapeError(KinemorphError, ValueError):
@@ -60,6 +70,10 @@ class MissingExtraError(KinemorphError):
     def __init__(self, package: str, extra: str | None = None) -> None:
         what = f"'kinemorph[{extra}]'" if extra else package
         super().__init__(f"'{package}' is not installed. Run: pip install {what}")
+
+
+class ModelWarning(UserWarning):
+    """A model file that can be loaded says what is doubtful, or what cannot be expressed; the message has the rule."""
 
 
 class CacheWarning(UserWarning):

@@ -138,7 +138,7 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
     """What keeps these numbers from being a rigid body, one sentence for each failing condition. Floats only.
 
     mass [kg], com [m], shape (3,), moment [kg m^2] about the center of mass, shape (3, 3). Zero principal moments are
-    legal: a point mass has three, a thin rod one.
+    legal: a point mass has three, a thin rod one. Moments that only fail the triangle inequality are `triangle_doubts`.
     """
     entries = tuple(x for row in moment for x in row)
     numbers = {"mass": (mass,), "center of mass": tuple(com), "moment of inertia": entries}
@@ -160,19 +160,30 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
             "a product of inertia is one number, write it twice"
         )
     if not skewed:  # principal moments exist only for a symmetric matrix
-        problems.extend(_principal_problems(moment))
+        a, b, c = _principal_moments(moment)
+        if a < -CONSISTENCY_TOLERANCE * max(abs(a), abs(c)):
+            problems.append(
+                f"principal moments are {a:.6g}, {b:.6g}, {c:.6g} kg m^2, expected none below 0; check the signs of "
+                "the moment of inertia about the center of mass"
+            )
     return problems
 
 
-def _principal_problems(moment: Sequence[Sequence[float]]) -> list[str]:
-    a, b, c = (float(x) for x in np.linalg.eigvalsh(np.asarray(moment, dtype=float)))
-    allowed = CONSISTENCY_TOLERANCE * max(abs(a), abs(c))
-    listed = f"principal moments are {a:.6g}, {b:.6g}, {c:.6g} kg m^2"
-    if a < -allowed:
-        return [f"{listed}, expected none below 0; check the signs of the moment of inertia about the center of mass"]
-    if a + b < c - allowed:
-        return [
-            f"{listed}: the triangle inequality fails, {a:.6g} + {b:.6g} < {c:.6g}; no mass distribution has these; "
-            "check that the moment is about the center of mass and in the body's axes"
-        ]
-    return []
+def triangle_doubts(moment: Sequence[Sequence[float]]) -> list[str]:
+    """One sentence where symmetric moments [kg m^2], shape (3, 3), without negative ones fit no distribution of mass.
+
+    Equations of motion exist all the same, and many published models have such numbers.
+    """
+    a, b, c = _principal_moments(moment)
+    if a + b >= c - CONSISTENCY_TOLERANCE * max(abs(a), abs(c)):
+        return []
+    return [
+        f"principal moments are {a:.6g}, {b:.6g}, {c:.6g} kg m^2: the triangle inequality fails, {a:.6g} + {b:.6g} < "
+        f"{c:.6g}; no mass distribution has these; check that the moment is about the center of mass and in the body's "
+        "axes"
+    ]
+
+
+def _principal_moments(moment: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    a, b, c = np.linalg.eigvalsh(np.asarray(moment, dtype=float)).tolist()
+    return a, b, c

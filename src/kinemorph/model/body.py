@@ -30,13 +30,17 @@ STANDING = {
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body. `mass` [kg], `com` [m] (3,), `inertia` [kg m^2] (3, 3) about the center of mass in body axes."""
+    """A rigid body. `mass` [kg], `com` [m] (3,), `inertia` [kg m^2] (3, 3) about the center of mass in body axes.
+
+    `shapes` are what it looks like, `collisions` what it touches with.
+    """
 
     name: str
     mass: Value = 0.0
     com: Vector = ORIGIN
     inertia: Matrix = NO_INERTIA
     shapes: tuple[Shape, ...] = ()
+    collisions: tuple[Shape, ...] = ()
 
     @classmethod
     def massless(cls, name: str) -> Body:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from kinemorph.errors import ModelError
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
@@ -23,11 +23,19 @@ from kinemorph.model.checks import coupling_problems, name_problems, parameter_p
 from kinemorph.model.couplings import limit_problems
 from kinemorph.model.drafts import Draft, read_body, read_coupling, read_frame, read_joint, used_parameters
 from kinemorph.model.joint import Joint, X, Z
-from kinemorph.model.reading import Reader
+from kinemorph.model.reading import Problem, Reader
 from kinemorph.model.regularity import regularity_problems
 from kinemorph.model.robot import Coupling, Frame, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
+
+
+class Verdict(NamedTuple):
+    """What a builder makes of its parts. `doubts` are refused by `build`; a file may have them with a warning."""
+
+    robot: Robot | None
+    problems: tuple[Problem, ...]
+    doubts: tuple[Problem, ...]
 
 
 class RobotBuilder:
@@ -44,10 +52,18 @@ class RobotBuilder:
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def body(
-        self, name: str, mass: Any = 0.0, *, com: Any = ORIGIN, inertia: Any = NO_INERTIA, shapes: Sequence[Shape] = ()
+        self,
+        name: str,
+        mass: Any = 0.0,
+        *,
+        com: Any = ORIGIN,
+        inertia: Any = NO_INERTIA,
+        shapes: Sequence[Shape] = (),
+        collisions: Sequence[Shape] = (),
     ) -> Self:
         """A rigid body: `mass` [kg], `com` [m], `inertia` [kg m^2] about the com, a 3 x 3 matrix or three moments."""
-        self._bodies.append({"name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": shapes})
+        draft = {key: value for key, value in locals().items() if key != "self"}
+        self._bodies.append(draft)
         return self
 
     def joint(
@@ -121,16 +137,18 @@ class RobotBuilder:
 
     def problems(self) -> tuple[str, ...]:
         """Every mistake found, one sentence each; empty where the robot can be built."""
-        return self._read()[1]
+        verdict = self.judged()
+        return verdict.problems + verdict.doubts
 
     def build(self) -> Robot:
         """The checked robot. Raises ModelError with every mistake found."""
-        robot, problems = self._read()
-        if problems or robot is None:
-            raise ModelError(problems)
+        robot, problems, doubts = self.judged()
+        if problems or doubts or robot is None:
+            raise ModelError(problems + doubts)
         return robot
 
-    def _read(self) -> tuple[Robot | None, tuple[str, ...]]:
+    def judged(self) -> Verdict:
+        """The robot, where one can be made, with all that forbids it and all that is doubtful about it."""
         reader = Reader()
         # each part by itself
         name = reader.name("robot", self.name)
@@ -146,7 +164,7 @@ class RobotBuilder:
         reader.problems += parameter_problems(parameters)
         if reader.problems:
             reader.problems += coupling_problems(couplings, joints)
-            return None, tuple(reader.problems)
+            return Verdict(None, tuple(reader.problems), tuple(reader.doubts))
         # the tree, and what closes cycles over it
         edges = [Edge(joint.name, joint.parent, joint.child) for joint in joints]
         chords = {edge.name for edge in spanning_tree([WORLD, *(b.name for b in bodies)], edges, directed=True).chords}
@@ -156,4 +174,4 @@ class RobotBuilder:
         reader.problems += coupling_problems(couplings, tree)
         if not reader.problems:
             reader.problems += limit_problems(robot) + regularity_problems(robot)
-        return robot, tuple(reader.problems)
+        return Verdict(None if reader.problems else robot, tuple(reader.problems), tuple(reader.doubts))

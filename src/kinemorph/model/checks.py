@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kinemorph.algebra.inertia import inertia_problems
+from kinemorph.algebra.inertia import inertia_problems, triangle_doubts
 from kinemorph.algebra.vectors import cross, norm
 from kinemorph.errors import did_you_mean
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
-from kinemorph.model.reading import short
+from kinemorph.model.reading import Problem, short
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
 
@@ -25,15 +25,21 @@ from kinemorph.model.topology import WORLD, Edge, spanning_tree
 def body_problems(body: Body) -> list[str]:
     """Mass and inertia that some real body could have. A body with neither is legal: it only passes motion on."""
     mass, com, inertia = evaluate(body.mass), evaluate_all(body.com), evaluate_all(body.inertia)
-    if mass == 0.0:
-        if np.any(np.array(inertia)):
-            return [
-                f"body '{body.name}': the mass is 0 but the inertia is not, expected both or neither. Give it a mass."
-            ]
+    if mass == 0.0 and not any(x for row in inertia for x in row):
         return []
-    return [
-        f"body '{body.name}': {problem}. Correct its mass data." for problem in inertia_problems(mass, com, inertia)
-    ]
+    # a mass of 0 with an inertia is a doubt; the inertia by itself is judged as that of any mass
+    found = inertia_problems(mass or 1.0, com, inertia)
+    return [f"body '{body.name}': {problem}. Correct its mass data." for problem in found]
+
+
+def body_doubts(body: Body) -> list[tuple[str, str]]:
+    """Mass data without contradiction that no real body has: (rule, sentence). The body must have no problems."""
+    mass, inertia = evaluate(body.mass), evaluate_all(body.inertia)
+    found = [("triangle", f"body '{body.name}': {doubt}. Correct its mass data.") for doubt in triangle_doubts(inertia)]
+    if mass == 0.0 and any(x for row in inertia for x in row):
+        sentence = "the mass is 0 but the inertia is not, expected both or neither. Give it a mass."
+        found.append(("massless", f"body '{body.name}': {sentence}"))
+    return found
 
 
 def joint_problems(joint: Joint) -> list[str]:
@@ -66,9 +72,17 @@ def joint_problems(joint: Joint) -> list[str]:
     return found
 
 
-def name_problems(robot: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]) -> list[str]:
+def name_problems(
+    robot: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]
+) -> list[Problem]:
     """Names used once, "world" kept for the ground, frames on bodies that exist."""
-    found = [] if bodies else [f"robot '{robot}' has no bodies, expected at least one. Add a body and a root."]
+    found: list[Problem] = []
+    if not bodies:
+        found.append(
+            Problem(
+                "robot", robot, f"robot '{robot}' has no bodies, expected at least one. Add a body and a root.", "name"
+            )
+        )
     body_names = [body.name for body in bodies]
     for what, names in (
         ("body", body_names),
@@ -77,27 +91,33 @@ def name_problems(robot: str, bodies: Sequence[Body], joints: Sequence[Joint], f
     ):
         for name, count in Counter(names).items():
             if count > 1:
-                found.append(f"{what} '{name}' is declared {count} times, expected once. Rename all but one.")
-    found += [
-        f"body '{WORLD}': this name is kept for the ground. Rename the body." for name in body_names if name == WORLD
-    ]
+                sentence = f"{what} '{name}' is declared {count} times, expected once. Rename all but one."
+                found.append(Problem(what, name, sentence, "name"))
+    if WORLD in body_names:
+        found.append(
+            Problem("body", WORLD, f"body '{WORLD}': this name is kept for the ground. Rename the body.", "name")
+        )
+    places = {*body_names, WORLD}
     for frame in frames:
-        if frame.name in (*body_names, WORLD):
-            found.append(f"frame '{frame.name}' has the name of a body, expected a name of its own. Rename the frame.")
-        if frame.body not in (*body_names, WORLD):
-            found.append(f"frame '{frame.name}': {_unknown('body', frame.body, body_names)}")
+        what = f"frame '{frame.name}'"
+        if frame.name in places:
+            sentence = f"{what} has the name of a body, expected a name of its own. Rename the frame."
+            found.append(Problem("frame", frame.name, sentence, "name"))
+        if frame.body not in places:
+            found.append(Problem("frame", frame.name, f"{what}: {_unknown('body', frame.body, body_names)}", "name"))
     return found
 
 
-def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[str]:
+def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Problem]:
     """Every body hangs on the world: known ends, declared roots, no ring that floats by itself."""
-    found, names = [], [body.name for body in bodies]
+    found: list[Problem] = []
+    names = [body.name for body in bodies]
     ends = {*names, WORLD}
     for joint in joints:
-        if joint.parent not in ends:
-            found.append(f"joint '{joint.name}': parent: {_unknown('body', joint.parent, names)}")
-        if joint.child not in ends:
-            found.append(f"joint '{joint.name}': child: {_unknown('body', joint.child, names)}")
+        for end, body in (("parent", joint.parent), ("child", joint.child)):
+            if body not in ends:
+                sentence = f"joint '{joint.name}': {end}: {_unknown('body', body, names)}"
+                found.append(Problem("joint", joint.name, sentence, "name"))
     carried = {joint.child for joint in joints}
     for name in dict.fromkeys(names):
         if name not in carried and name != WORLD:
@@ -107,9 +127,10 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[
                 if backwards
                 else f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
             )
-            found.append(
+            sentence = (
                 f"body '{name}' has no parent joint and is not declared a root, expected one of the two. {remedy}"
             )
+            found.append(Problem("body", name, sentence, "root"))
     edges = [Edge(j.name, j.parent, j.child) for j in joints if j.parent in ends and j.child in ends]
     tree = spanning_tree(list(ends), edges, directed=True)
     roots = [name for name in names if name not in carried]
@@ -118,28 +139,38 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[
     adrift = [name for name in dict.fromkeys(names) if name in tree.unreached and name in carried and name not in below]
     if adrift and not any(joint.parent not in ends for joint in joints):
         listed = ", ".join(f"'{name}'" for name in adrift)
-        found.append(f"bodies {listed} hang on each other in a ring but not on the world. Declare one of them a root.")
+        sentence = f"bodies {listed} hang on each other in a ring but not on the world. Declare one of them a root."
+        found.append(Problem("body", adrift[0], sentence, "root"))
+    kinds = {joint.name: joint.kind for joint in joints}
     for chord in tree.chords:
-        if next(joint.kind for joint in joints if joint.name == chord.name) == "free":
-            found.append(f"joint '{chord.name}' closes a cycle but is free, so it holds nothing. Remove it.")
+        if kinds[chord.name] == "free":
+            sentence = f"joint '{chord.name}' closes a cycle but is free, so it holds nothing. Remove it."
+            found.append(Problem("joint", chord.name, sentence, "loop"))
     return found
 
 
-def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) -> list[str]:
+def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) -> list[Problem]:
     """Mimic joints with one coordinate, each led once, and not in a circle."""
-    found, by_name = [], {joint.name: joint for joint in joints}
+    found: list[Problem] = []
+    by_name = {joint.name: joint for joint in joints}
+
+    def note(joint: str, sentence: str) -> None:
+        found.append(Problem("coupling", joint, sentence))
+
     for coupling in couplings:
         what = f"coupling of joint '{coupling.joint}'"
         for name in (coupling.joint, coupling.leader):
             if name not in by_name:
-                found.append(f"{what}: {_unknown('tree joint', name, list(by_name))}")
+                note(coupling.joint, f"{what}: {_unknown('tree joint', name, list(by_name))}")
             elif by_name[name].nq != 1:
-                found.append(
-                    f"{what}: joint '{name}' has {by_name[name].nq} coordinates, expected 1. Couple a simple joint."
+                count = by_name[name].nq
+                note(
+                    coupling.joint,
+                    f"{what}: joint '{name}' has {count} coordinates, expected 1. Couple a simple joint.",
                 )
     for name, count in Counter(coupling.joint for coupling in couplings).items():
         if count > 1:
-            found.append(f"joint '{name}' is coupled {count} times, expected once. Keep one coupling.")
+            note(name, f"joint '{name}' is coupled {count} times, expected once. Keep one coupling.")
     leaders = {coupling.joint: coupling.leader for coupling in couplings}
     for start in leaders:
         here, seen = start, set()
@@ -147,22 +178,23 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) ->
             seen.add(here)
             here = leaders[here]
         if here == start:
-            found.append(f"coupling of joint '{start}': it follows itself through its leaders. Break the circle.")
+            note(start, f"coupling of joint '{start}': it follows itself through its leaders. Break the circle.")
     return found
 
 
-def parameter_problems(parameters: Iterable[Parameter]) -> list[str]:
+def parameter_problems(parameters: Iterable[Parameter]) -> list[Problem]:
     """One name, one parameter."""
-    found: list[str] = []
+    found: list[Problem] = []
     first: dict[str, Parameter] = {}
     for parameter in parameters:
         known = first.setdefault(parameter.name, parameter)
         if known != parameter:
             first_data, other_data = (short((p.value, p.unit, p.symbol)) for p in (known, parameter))
-            found.append(
+            sentence = (
                 f"parameter {short(parameter.name)} is declared twice, with value, unit and symbol {first_data} and "
                 f"{other_data}, expected one of each name. Rename one."
             )
+            found.append(Problem("parameter", parameter.name, sentence))
     return found
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from kinemorph.algebra.scalar import div
 from kinemorph.model.parameter import evaluate
+from kinemorph.model.reading import Problem
 from kinemorph.model.robot import Array, Coupling, Robot
 
 ROUNDING = 1e-9  # times the size of the limits, at least 1 rad or 1 m: ranges that miss by less meet in a point
@@ -59,16 +60,17 @@ def coupled_limits(robot: Robot) -> tuple[Array, Array]:
     return lower, upper
 
 
-def limit_problems(robot: Robot) -> list[str]:
+def limit_problems(robot: Robot) -> list[Problem]:
     """One sentence for every follower whose limits contradict its leader's. The robot must be sound otherwise."""
     found = []
     for joint, (leader, multiplier, offset), lower, upper in _narrowed(robot)[2]:
         mine = robot.joint(joint)
-        found.append(
+        sentence = (
             f"coupling of joint '{joint}': its limits are [{mine.lower[0]:.6g}, {mine.upper[0]:.6g}] and it follows "
             f"{multiplier:.6g} * '{leader}' + {offset:.6g}, but '{leader}' can only be in [{lower:.6g}, {upper:.6g}], "
             f"expected a range for both. Widen the limits, or correct the multiplier or the offset."
         )
+        found.append(Problem("coupling", joint, sentence))
     return found
 
 

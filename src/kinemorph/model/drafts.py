@@ -14,24 +14,21 @@ import numpy as np
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import ORIGIN, Body
-from kinemorph.model.checks import body_problems, joint_problems
+from kinemorph.model.checks import body_doubts, body_problems, joint_problems
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.parameter import Parameter, evaluate_all, parameters_of
 from kinemorph.model.reading import Reader, short
 from kinemorph.model.robot import Coupling, Frame
-from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, Shape, shape_values
+from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile, Shape, shape_values
 
 Draft = dict[str, Any]
 
 
 def read_body(reader: Reader, draft: Draft) -> Body:
     """A body with numbers that can be read and mass data that a real body could have."""
+    reader.subject = ("body", draft["name"])
     name = reader.name("body", draft["name"])
     what, before = f"body '{name}'", len(reader.problems)
-    shapes = draft["shapes"]
-    if not isinstance(shapes, (tuple, list)):
-        reader.note(f"{what}: shapes is {short(shapes)}, expected a list of shapes. Put it in brackets.")
-        shapes = ()
     body = Body(
         name,
         reader.number(f"{what}: mass", draft["mass"]),
@@ -39,9 +36,24 @@ def read_body(reader: Reader, draft: Draft) -> Body:
         reader.inertia(f"{what}: inertia", draft["inertia"]),
     )
     if len(reader.problems) == before:  # numbers that could not be read are not judged a second time
-        reader.problems += body_problems(body)
-    read = (read_shape(reader, f"{what}: shape {index}", shape) for index, shape in enumerate(shapes))
-    return replace(body, shapes=tuple(shape for shape in read if shape is not None))
+        for sentence in body_problems(body):
+            reader.note(sentence, "mass")
+        if len(reader.problems) == before:
+            for rule, sentence in body_doubts(body):
+                reader.doubt(sentence, rule)
+    return replace(
+        body,
+        shapes=_read_shapes(reader, what, "shapes", draft["shapes"]),
+        collisions=_read_shapes(reader, what, "collisions", draft["collisions"]),
+    )
+
+
+def _read_shapes(reader: Reader, what: str, key: str, raw: Any) -> tuple[Shape, ...]:
+    if not isinstance(raw, (tuple, list)):
+        reader.note(f"{what}: {key} is {short(raw)}, expected a list of shapes. Put it in brackets.")
+        return ()
+    read = (read_shape(reader, f"{what}: {key[:-1]} {index}", shape) for index, shape in enumerate(raw))
+    return tuple(shape for shape in read if shape is not None)
 
 
 def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
@@ -61,6 +73,8 @@ def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
             reader.note(f"{what}: {name} is {size}, expected above 0. Enlarge it.")
     if isinstance(raw, Mesh):
         read |= _read_mesh(reader, what, raw)
+    if isinstance(raw, MeshFile):
+        read["scale"] = evaluate_all(reader.vector(f"{what}: scale", raw.scale))
     color = reader.sequence(f"{what}: color", raw.color)
     read["color"] = tuple(reader.literal(f"{what}: color[{i}]", part) for i, part in enumerate(color))
     if len(color) not in (3, 4) or not all(0.0 <= part <= 1.0 for part in read["color"]):
@@ -84,6 +98,7 @@ def _read_mesh(reader: Reader, what: str, raw: Mesh) -> Draft:
 
 def read_joint(reader: Reader, draft: Draft) -> Joint:
     """A joint whose data fit its kind. Of an unknown kind only what all kinds share is read."""
+    reader.subject = ("joint", draft["name"])
     name = reader.name("joint", draft["name"])
     what = f"joint '{name}'"
     kind, child_placement = draft["kind"], draft["child_placement"]
@@ -117,7 +132,8 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         **per(row.nv, math.inf, "velocity", "effort"),
         **per(row.nv, 0.0, "damping", "friction", "armature"),
     )
-    reader.problems += joint_problems(joint)
+    for sentence in joint_problems(joint):
+        reader.note(sentence)
     return joint
 
 
@@ -136,6 +152,7 @@ def _read_placement(reader: Reader, what: str, draft: Draft) -> Pose:
 
 def read_frame(reader: Reader, draft: Draft) -> Frame:
     """A frame with a proper pose."""
+    reader.subject = ("frame", draft["name"])
     name = reader.name("frame", draft["name"])
     body = reader.reference(f"frame '{name}': body", draft["body"])
     return Frame(name, body, _read_placement(reader, f"frame '{name}'", draft))
@@ -143,6 +160,7 @@ def read_frame(reader: Reader, draft: Draft) -> Frame:
 
 def read_coupling(reader: Reader, draft: Draft) -> Coupling:
     """A coupling with finite numbers."""
+    reader.subject = ("coupling", draft["joint"])
     joint = reader.reference("coupling: joint", draft["joint"])
     what = f"coupling of joint '{joint}'"
     return Coupling(
@@ -163,5 +181,5 @@ def used_parameters(
         tuple(frame.placement for frame in frames),
         tuple((coupling.multiplier, coupling.offset) for coupling in couplings),
         gravity,
-        tuple(shape_values(shape) for body in bodies for shape in body.shapes),
+        tuple(shape_values(shape) for body in bodies for shape in (*body.shapes, *body.collisions)),
     ))  # fmt: skip

@@ -24,15 +24,41 @@ LONGEST = 60  # characters of a value in a sentence
 NESTED = (tuple, list, np.ndarray)  # what counts as several numbers
 
 
+class Problem(str):
+    """A sentence that knows what it is about: a `kind` of part (body, joint, frame, ...), its `name`, a `rule`.
+
+    The rules have names in `kinemorph.model.formats.rules`.
+    """
+
+    kind: str
+    name: str
+    rule: str
+
+    def __new__(cls, kind: str, name: object, sentence: str, rule: str = "data") -> Problem:
+        problem = super().__new__(cls, sentence)
+        problem.kind, problem.name, problem.rule = kind, str(name), rule
+        return problem
+
+
 class Reader:
-    """Collects problems while it reads. `problems` holds one sentence per mistake, in the order they were found."""
+    """Collects what it finds wrong while it reads, one sentence each, in the order they were found.
+
+    `problems` forbid the robot. `doubts` are numbers that no real body has, though equations of motion exist: a
+    builder refuses them, a file may have them with a warning. `subject` is the part that is being read.
+    """
 
     def __init__(self) -> None:
-        self.problems: list[str] = []
+        self.problems: list[Problem] = []
+        self.doubts: list[Problem] = []
+        self.subject: tuple[str, object] = ("robot", "")
 
-    def note(self, sentence: str) -> None:
+    def note(self, sentence: str, rule: str = "data") -> None:
         """Writes down one mistake."""
-        self.problems.append(sentence)
+        self.problems.append(Problem(*self.subject, sentence, rule))
+
+    def doubt(self, sentence: str, rule: str) -> None:
+        """Writes down one doubt."""
+        self.doubts.append(Problem(*self.subject, sentence, rule))
 
     def reference(self, what: str, raw: Any) -> str:
         """The name of something declared elsewhere: text. Whether it exists is checked when all is read."""

@@ -18,6 +18,7 @@ from kinemorph.model.body import Body
 from kinemorph.model.configuration import joint_motion, joint_twist, random_configuration
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.reading import Problem
 from kinemorph.model.robot import Array, Robot
 from kinemorph.model.topology import WORLD
 
@@ -26,9 +27,9 @@ DUST = 1e-12  # [m] a mass nearer to an axis than this lies on it
 ROUNDED = 16.0 * float(np.finfo(float).eps)  # how far rounding moves a point, as a share of the lengths it is made of
 
 
-def regularity_problems(robot: Robot) -> list[str]:
+def regularity_problems(robot: Robot) -> list[Problem]:
     """One sentence for every joint whose motion meets no inertia. The robot must be sound otherwise."""
-    found: list[str] = []
+    found: list[Problem] = []
     q = random_configuration(robot, np.random.default_rng(7))
     rigid = {body.name: _spatial(body, robot.parent_joint[body.name]) for body in robot.bodies}  # all below locked
     moving = {name: inertia.copy() for name, inertia in rigid.items()}  # all below free
@@ -43,7 +44,7 @@ def regularity_problems(robot: Robot) -> list[str]:
             pivot = subspace.T @ below @ subspace + armature
             locked = subspace.T @ rigid[joint.child] @ subspace + armature
             if _singular(pivot, locked, _nothing(subspace, rigid[joint.child], reach[joint.child])):
-                found.append(_sentence(joint, rigid[joint.child]))
+                found.append(Problem("joint", joint.name, _sentence(joint, rigid[joint.child]), "singular"))
                 continue  # what hangs here is out of the reckoning, so one mistake gives one sentence
             carried = below @ subspace
             below = below - carried @ np.linalg.solve(pivot, carried.T)

@@ -102,7 +102,22 @@ class Mesh:
     color: Color = STEEL
 
 
-Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Frustum | Line | Triangle | Mesh
+@dataclass(frozen=True)
+class MeshFile:
+    """A surface that lies in a file and is read when it is drawn.
+
+    `source` is how the model names the file (`package://arm/link1.stl`), `path` where it was found, empty where it was
+    not. `scale` multiplies the file's coordinates and gives meters.
+    """
+
+    source: str
+    path: str = ""
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    placement: Pose = IDENTITY
+    color: Color = STEEL
+
+
+Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Frustum | Line | Triangle | Mesh | MeshFile
 
 
 class Fields(NamedTuple):
@@ -122,6 +137,7 @@ SHAPE_FIELDS: dict[type[Any], Fields] = {
     Line: Fields((), ("start", "end"), ()),
     Triangle: Fields((), ("a", "b", "c"), ()),
     Mesh: Fields((), (), ()),
+    MeshFile: Fields((), (), ()),
 }
 
 

@@ -1,0 +1,173 @@
+"""`load`: from a model file to a checked System.
+
+A file is read by its format; then the robot is put to a test on plain floats, without compiling anything: at a random
+state, forward dynamics must undo inverse dynamics. That takes a time linear in the number of bodies. `verify` has the
+full set of checks. Nothing that is wrong with a file is silent: errors are raised together, doubts are warnings.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.errors import ModelError, ModelWarning, ParseError, users_level
+from kinemorph.mechanics.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.newton_euler import inverse_dynamics
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.model.configuration import random_configuration
+from kinemorph.model.formats import by_ending, by_name, recognize
+from kinemorph.model.formats.findings import Finding, Findings
+from kinemorph.model.formats.sources import Base, Options, Source, read_file
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+
+SEED = 11  # of the random state
+CLOSE = 1e-9  # of the largest generalized force: how near inverse dynamics must come back to where it began
+
+
+class Examination(NamedTuple):
+    """What was read, and everything that was found; `system` is None where an error keeps it from being loaded."""
+
+    system: System | None
+    findings: tuple[Finding, ...]
+    untold: int = 0  # findings beyond those listed
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+
+def load(
+    path: str | Path,
+    *,
+    base: Base | None = None,
+    merge_fixed: bool = False,
+    package_dirs: Sequence[str | Path] = (),
+    sidecar: str | Path | None = None,
+    strict: bool = False,
+) -> System:
+    """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML or a table of DH parameters.
+
+    `base` fixes or frees the root where the format leaves it open (a URDF is fixed unless it is told otherwise).
+    `merge_fixed` welds bodies that do not move against each other into one and keeps their frames. `package_dirs` are
+    folders in which `package://` names are looked for. `sidecar` is a TOML file with what the format cannot say, such
+    as the joints that close loops; without it, `<name>.sidecar.toml` beside the model is used where it exists.
+    `strict` makes errors of warnings.
+
+    Raises ParseError with every mistake found, each with file, line and remedy. What is doubtful is a ModelWarning.
+    """
+    options = _options(base, merge_fixed, package_dirs, sidecar)
+    return _settled(examine(path, options=options, strict=strict), str(path))
+
+
+def load_text(
+    text: str | bytes,
+    format: str,
+    *,
+    base: Base | None = None,
+    merge_fixed: bool = False,
+    package_dirs: Sequence[str | Path] = (),
+    strict: bool = False,
+) -> System:
+    """The system that a text describes, in one of the formats urdf, sdf, mjcf, toml, dh. Otherwise as `load`."""
+    data = text.encode() if isinstance(text, str) else text
+    source, findings = Source(f"<{format}>", data), Findings(f"<{format}>", strict=strict)
+    reader = by_name(format)
+    system = _tested(reader.read(source, _options(base, merge_fixed, package_dirs, None), findings), findings)
+    return _settled(Examination(system, tuple(findings.found), findings.untold), source.name)
+
+
+def examine(path: str | Path, *, options: Options | None = None, strict: bool = False) -> Examination:
+    """Reads a model file and tells everything that is wrong or doubtful about it. Raises nothing for a bad file."""
+    findings = Findings(str(path), strict=strict)
+    source = read_file(Path(path), findings)
+    if source is None:
+        return Examination(None, tuple(findings.found))
+    try:
+        reader = recognize(source)
+    except ModelError as error:
+        findings.error("file", 0, "", "the file has no known format", str(error.problems[0]))
+        return Examination(None, tuple(findings.found))
+    system = _tested(reader.read(source, options or Options(), findings), findings)
+    return Examination(system, tuple(findings.found), findings.untold)
+
+
+def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
+    """Writes a model to a file, in the format of its ending or in the one named. Gives the files written.
+
+    What the format cannot say is named in a ModelWarning; nothing is left out in silence.
+    """
+    system = model if isinstance(model, System) else System(model)
+    row = by_ending(path) if format is None else by_name(format)
+    findings = Findings(str(path))
+    written: tuple[Path, ...] = row.write(system, Path(path), findings)
+    _settled(Examination(system, tuple(findings.found), findings.untold), str(path))
+    return written
+
+
+def _options(
+    base: Base | None, merge_fixed: bool, package_dirs: Sequence[str | Path], sidecar: str | Path | None
+) -> Options:
+    if base not in (None, "fixed", "free"):
+        raise ModelError(f"base is {base!r}, expected 'fixed' or 'free'. Leave it out for what the file says.")
+    folders = (package_dirs,) if isinstance(package_dirs, (str, Path)) else package_dirs
+    return Options(base, merge_fixed, tuple(map(Path, folders)), None if sidecar is None else Path(sidecar))
+
+
+def _settled(examination: Examination, name: str) -> System:
+    """The system; warnings are issued and errors raised."""
+    more = f"{name}: {examination.untold} more findings" if examination.untold else ""
+    if examination.system is None or examination.errors:
+        raise ParseError([*map(str, examination.errors), *([more] if more else [])], examination.findings)
+    for finding in examination.warnings:
+        warnings.warn(str(finding), ModelWarning, stacklevel=users_level())
+    return examination.system
+
+
+# ── the cheap checks ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tested(system: System | None, findings: Findings) -> System | None:
+    """The system, if the equations of its robot hold together at a random state."""
+    if system is None or findings.failed:
+        return None
+    problem = roundtrip_problem(system.robot)
+    if problem:
+        findings.error(
+            "roundtrip", 0, f"robot '{system.name}'", problem, "Look for extreme masses, lengths or inertias."
+        )
+        return None
+    return system
+
+
+def roundtrip_problem(robot: Robot) -> str:
+    """What is wrong where FD(ID(a)) = a does not hold at a random state; empty where it holds. O(n), on floats.
+
+    The two are compared as forces: ID(FD(tau)) against tau, which long chains leave well-conditioned.
+    """
+    if robot.nv == 0:
+        return ""
+    rng = np.random.default_rng(SEED)
+    tree = resolve(robot)
+    q = random_configuration(robot, rng).tolist()
+    v, a = rng.uniform(-1.0, 1.0, (2, robot.nv)).tolist()
+    try:
+        tau = inverse_dynamics(tree, q, v, a)
+        back = inverse_dynamics(tree, q, v, forward_dynamics(tree, q, v, tau))
+    except (ModelError, ArithmeticError) as error:
+        return f"its equations of motion cannot be evaluated at a random state: {error}".rstrip(".")
+    off = float(np.abs(np.subtract(back, tau)).max())
+    scale = float(np.abs(tau).max())
+    if off <= CLOSE * scale:  # False for NaN as well
+        return ""
+    return (
+        f"forward dynamics undoes inverse dynamics only to {off:.3g} of {scale:.3g}, expected a share below {CLOSE:g}"
+    )

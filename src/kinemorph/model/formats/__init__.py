@@ -1,0 +1,83 @@
+"""Model files: one file per format, all behind one signature.
+
+    read(source, options, findings)  -> System | None       write(system, path, findings) -> tuple[Path, ...]
+
+A reader reports what it finds wrong, each with file, line, element, reason and remedy (`findings`), and goes on. It
+declares the parts of a `Blueprint`, which makes the robot. A writer reports what its format cannot say. `FORMATS` is
+the table; `recognize` picks a row by the name and the beginning of a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.model.formats.sources import Source
+
+
+class Format(NamedTuple):
+    """A row of the table: its endings, the tag that opens its files, and the module that holds `read` and `write`."""
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    tag: str  # root tag of XML formats, else ""
+    module: str
+
+    @property
+    def read(self) -> Callable[..., Any]:
+        """The reader, imported now."""
+        reader: Callable[..., Any] = import_module(f"kinemorph.model.formats.{self.module}").read
+        return reader
+
+    @property
+    def write(self) -> Callable[..., Any]:
+        """The writer, imported now; a ModelError where this format is only read."""
+        writer: Callable[..., Any] | None = getattr(
+            import_module(f"kinemorph.model.formats.{self.module}"), "write", None
+        )
+        if writer is None:
+            raise ModelError(f"{self.title} files are read but not written. Choose urdf, mjcf, toml or dh.")
+        return writer
+
+
+_ROWS = (
+    Format("toml", "TOML", (".toml",), "", "toml"),
+    Format("urdf", "URDF", (".urdf",), "robot", "urdf"),
+    Format("xacro", "xacro", (".xacro",), "", "xacro_macros"),
+    Format("sdf", "SDF", (".sdf", ".world"), "sdf", "sdf"),
+    Format("mjcf", "MJCF", (".mjcf", ".xml"), "mujoco", "mjcf"),
+    Format("dh", "DH", (".dh", ".dh.csv"), "", "denavit_hartenberg"),
+)
+FORMATS: dict[str, Format] = {row.name: row for row in _ROWS}
+ENDINGS: dict[str, Format] = {ending: row for row in _ROWS for ending in row.endings}
+
+
+def recognize(source: Source) -> Format:
+    """The format of a file: by its root tag where it is XML, else by its ending. Raises ModelError with the remedy."""
+    if not source.name.lower().endswith((".xacro", ".toml")):  # xacro files begin like URDF; TOML may hold anything
+        beginning = source.data[:4096]
+        for row in _ROWS:
+            if row.tag and f"<{row.tag}".encode() in beginning:
+                return row
+    return by_ending(source.name)
+
+
+def by_ending(path: str | Path) -> Format:
+    """The format of a file name."""
+    name = str(path).lower()
+    for ending in sorted(ENDINGS, key=len, reverse=True):  # the longest first: .dh.csv before .csv
+        if name.endswith(ending):
+            return ENDINGS[ending]
+    raise ModelError(f"'{path}': no model format has this ending; expected one of {', '.join(ENDINGS)}. Rename it.")
+
+
+def by_name(name: str) -> Format:
+    """A format by its name."""
+    if name not in FORMATS:
+        hint = did_you_mean(name, FORMATS)
+        raise ModelError(f"there is no format '{name}'; expected one of {', '.join(FORMATS)}.{hint}")
+    return FORMATS[name]

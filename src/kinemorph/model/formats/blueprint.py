@@ -1,0 +1,127 @@
+"""A robot as a file says it: its parts, each with the line where it stands; in the end, a checked System.
+
+Formats declare parts here instead of at a builder, so that every sentence of the builder comes out as a finding with
+file and line, and with the policy for files: what is doubtful about a body's mass is a warning, not an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kinemorph.errors import ModelError
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.formats import limits
+from kinemorph.model.formats.findings import Findings
+from kinemorph.model.reading import Problem, short
+from kinemorph.model.system import Element, Settings, System
+
+
+class Blueprint:
+    """Collects parts with their lines. `words` is what the format calls things: {"body": "link"}."""
+
+    def __init__(
+        self,
+        findings: Findings,
+        name: str,
+        *,
+        line: int = 1,
+        words: Mapping[str, str] | None = None,
+        gravity: Any = None,
+    ) -> None:
+        self.findings = findings
+        self.words = words or {}
+        self.builder = RobotBuilder(name) if gravity is None else RobotBuilder(name, gravity)
+        self.lines: dict[tuple[str, str], int] = {("robot", name): line}
+        self.elements: list[Element] = []
+        self.settings = Settings()
+        self._count = 0
+
+    # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def body(self, line: int, name: str, mass: Any = 0.0, **data: Any) -> None:
+        """A body; `data` as `RobotBuilder.body` takes it."""
+        self._count += 1
+        if self._count <= limits.BODIES and self._named("body", name, line):
+            self.builder.body(name, mass, **data)
+
+    def joint(self, line: int, name: str, kind: str, parent: str, child: str, **data: Any) -> None:
+        """A joint; `data` as `RobotBuilder.joint` takes it. A parent "world" is the ground."""
+        if self._named("joint", name, line):
+            self.builder.joint(name, kind, parent, child, **data)
+
+    def frame(self, line: int, name: str, body: str, **data: Any) -> None:
+        """A frame on a body."""
+        if self._named("frame", name, line):
+            self.builder.frame(name, body, **data)
+
+    def couple(self, line: int, joint: str, leader: str, multiplier: Any = 1.0, offset: Any = 0.0) -> None:
+        """A joint that follows another."""
+        self.lines["coupling", joint] = line
+        self.builder.couple(joint, leader, multiplier, offset)
+
+    def element(self, line: int, element: Element) -> None:
+        """Anything that acts on the robot."""
+        if self._named("element", element.name, line):
+            self.elements.append(element)
+
+    def _named(self, kind: str, name: str, line: int) -> bool:
+        """Keeps the line of a name; False, with a finding, where the name cannot be used."""
+        if len(name) > limits.NAME_LENGTH:
+            self.findings.error(
+                "name",
+                line,
+                f"{self.word(kind)} {short(name)}",
+                f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}",
+                "Shorten it.",
+            )
+            return False
+        if (kind, name) in self.lines:
+            self.findings.error(
+                "name",
+                line,
+                f"{self.word(kind)} '{name}'",
+                f"the name is used already on line {self.lines[kind, name]}, expected a name of its own",
+                "Rename one of the two.",
+            )
+            return False
+        self.lines[kind, name] = line
+        return True
+
+    def word(self, kind: str) -> str:
+        """What the format calls a kind of part."""
+        return self.words.get(kind, kind)
+
+    # ── the model ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def system(self) -> System | None:
+        """The checked system; None, with findings, where there is none."""
+        if self._count > limits.BODIES:
+            self.findings.error(
+                "file",
+                0,
+                "",
+                f"the model has {self._count} bodies, expected at most {limits.BODIES}",
+                "Split it, or merge bodies that do not move against each other.",
+            )
+        if self.findings.failed:
+            return None
+        robot, problems, doubts = self.builder.judged()
+        for problem in problems:
+            self.findings.problem("error", *self._place(problem), problem)
+        for doubt in doubts:
+            self.findings.problem("warning", *self._place(doubt), doubt)
+        if robot is None or self.findings.failed:
+            return None
+        try:
+            return System(robot, tuple(self.elements), replace(self.settings))
+        except ModelError as error:
+            for sentence in error.problems:
+                self.findings.problem("error", 0, "settings", Problem("settings", "", sentence, "data"))
+            return None
+
+    def _place(self, problem: Problem) -> tuple[int, str]:
+        """(line, element) of the part that a sentence is about."""
+        element = f"{self.word(problem.kind)} '{problem.name}'" if problem.name else self.word(problem.kind)
+        return self.lines.get((problem.kind, problem.name), 0), element

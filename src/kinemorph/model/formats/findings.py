@@ -1,0 +1,98 @@
+"""What a reader finds in a model file: one finding each, with file, line, element, reason and remedy.
+
+An error keeps the model from being loaded; a warning names what is doubtful or what was left out. Nothing else leaves
+a reader: no exception, no print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from kinemorph.model.formats import limits
+from kinemorph.model.formats.rules import RULES
+from kinemorph.model.reading import Problem
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong or doubtful. `repair` mends the parsed document in place, where that is safe."""
+
+    severity: Severity
+    rule: str  # a key of RULES
+    file: str
+    line: int  # counted from 1; 0 where no line can be told
+    element: str  # "link 'arm'"; empty for the file as a whole
+    problem: str  # the value found and what was expected
+    remedy: str
+    repair: Callable[[], None] | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        element = f"{self.element}: " if self.element else ""
+        return f"{place}: {element}{self.problem}. {self.remedy} [{self.rule}]"
+
+    def as_dict(self) -> dict[str, str | int]:
+        """For JSON."""
+        data = {key: getattr(self, key) for key in self._fields if key != "repair"}
+        return {**data, "repairable": self.repair is not None}
+
+
+class Findings:
+    """Collects findings. `strict` makes errors of all warnings."""
+
+    def __init__(self, file: str, *, strict: bool = False) -> None:
+        self.file = file
+        self.strict = strict
+        self.found: list[Finding] = []
+        self.untold = 0  # findings beyond the limit, errors among them or not
+
+    def error(
+        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
+    ) -> None:
+        """Writes down what keeps the model from being loaded. `problem` and `remedy` have no and one full stop."""
+        self._add("error", rule, line, element, problem, remedy, repair)
+
+    def warn(
+        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
+    ) -> None:
+        """Writes down what is doubtful, or what is left out."""
+        self._add("error" if self.strict else "warning", rule, line, element, problem, remedy, repair)
+
+    def problem(self, severity: Severity, line: int, element: str, problem: Problem) -> None:
+        """Writes down a sentence of the robot builder."""
+        text = problem.removeprefix(f"{problem.kind} '{problem.name}'").removeprefix(":").strip()
+        what, _, remedy = text.partition(". ")
+        report = self.error if severity == "error" else self.warn
+        report(problem.rule, line, element, what.rstrip("."), remedy or "Correct it.")
+
+    def _add(
+        self,
+        severity: Severity,
+        rule: str,
+        line: int,
+        element: str,
+        problem: str,
+        remedy: str,
+        repair: Callable[[], None] | None,
+    ) -> None:
+        if rule not in RULES:
+            raise KeyError(rule)
+        if len(self.found) < limits.FINDINGS:
+            self.found.append(Finding(severity, rule, self.file, line, element, problem, remedy, repair))
+        else:
+            self.untold += 1
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.found if finding.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        return [finding for finding in self.found if finding.severity == "warning"]
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything keeps the model from being loaded."""
+        return any(finding.severity == "error" for finding in self.found)

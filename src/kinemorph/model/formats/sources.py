@@ -1,0 +1,112 @@
+"""Where models come from: the bytes of a file with its folder, the options of reading, and paths that stay inside.
+
+A model may name other files: meshes, includes. They are looked for in the model's own folder and in folders that the
+caller names, and must lie inside one of these after all links are followed; anything else is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote
+
+from kinemorph.model.formats import limits
+from kinemorph.model.formats.findings import Findings
+
+Base = Literal["fixed", "free"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model file in memory. `name` is what messages call it; `folder` is None for text without a file."""
+
+    name: str
+    data: bytes
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a file is read.
+
+    `base` says how the root hangs on the world; None leaves it to the format (URDF: fixed). `package_dirs` are folders
+    in which `package://` and `model://` names are looked for and in which files that a model names may lie, besides its
+    own folder. `sidecar` is the TOML file that adds what the format cannot say; None looks beside the model.
+    """
+
+    base: Base | None = None
+    merge_fixed: bool = False
+    package_dirs: tuple[Path, ...] = ()
+    sidecar: Path | None = None
+
+
+def read_file(path: Path, findings: Findings) -> Source | None:
+    """The bytes of a model file; None, with a finding, where it cannot be had."""
+    try:
+        if not path.is_file():
+            what = "is a folder" if path.is_dir() else "does not exist"
+            findings.error("file", 0, "", f"the file {what}", "Check the path.")
+            return None
+        size = path.stat().st_size
+        if size > limits.FILE_SIZE:
+            findings.error(
+                "file",
+                0,
+                "",
+                f"the file has {size} bytes, expected at most {limits.FILE_SIZE}",
+                "Split it, or leave out data that is not needed.",
+            )
+            return None
+        return Source(str(path), path.read_bytes(), path.parent)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        findings.error("file", 0, "", f"the file cannot be read: {reason}", "Check the path and its permissions.")
+        return None
+
+
+class Outside(ValueError):
+    """A path that leaves the folders that may be read."""
+
+
+def find_file(name: str, source: Source, options: Options) -> Path | None:
+    """Where a file that a model names lies; None where it is not found. Raises Outside for paths that lead elsewhere.
+
+    `package://pkg/rest` and `model://pkg/rest` are looked for as pkg/rest in every folder that may be read, and in
+    the folders above the model's own that are called pkg or hold pkg; then in ROS_PACKAGE_PATH.
+    """
+    scheme, mark, rest = name.partition("://")
+    text = unquote(rest) if mark else name
+    if "\0" in text:
+        raise Outside(name)
+    own = () if source.folder is None else (source.folder,)
+    if mark and scheme in ("package", "model"):
+        package, _, inner = text.partition("/")
+        folders = [*options.package_dirs, *own, *_ros_folders()]
+        roots = [folder / package for folder in folders]
+        roots += [above for folder in own for above in folder.resolve().parents if above.name == package]
+        roots += [above / package for folder in own for above in folder.resolve().parents if (above / package).is_dir()]
+        return _first_inside(inner, roots)
+    if mark and scheme != "file":
+        raise Outside(name)
+    return _first_inside(text, [*own, *options.package_dirs])
+
+
+def _ros_folders() -> list[Path]:
+    return [Path(folder) for folder in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if folder]
+
+
+def _first_inside(text: str, roots: list[Path]) -> Path | None:
+    """The first existing file `root / text` that lies in one of the roots after links are followed."""
+    real_roots = [root.resolve() for root in roots]
+    outside = False
+    for root in roots:
+        path = (root / text).resolve()
+        if not any(path.is_relative_to(real) for real in real_roots):
+            outside = True
+        elif path.is_file():
+            return path
+    if outside:
+        raise Outside(text)
+    return None

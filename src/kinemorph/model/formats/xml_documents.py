@@ -1,0 +1,72 @@
+"""XML without its dangers: no document types, no entities, no network, and limits on size, depth and count.
+
+Text becomes an lxml tree whose elements know their lines. Readers descend to the elements they know; none of them
+recurses along a file, so depth is limited twice.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeAlias
+
+from lxml import etree
+
+from kinemorph.model.formats import limits
+from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sources import Source
+
+Node: TypeAlias = Any  # an lxml element
+
+# a document type in the encodings that libxml2 detects by itself
+_DOCTYPE = tuple(
+    "<!DOCTYPE".encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+)
+_TOO_DEEP = etree.XPath("boolean(" + "/*" * (limits.NESTING + 1) + ")")
+_COUNT = etree.XPath("count(//*)")
+_POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
+
+
+def parse(source: Source, findings: Findings) -> Node | None:
+    """The root element; None, with findings, where the text is no XML that may be read."""
+    if not source.data.strip():
+        findings.error("syntax", 1, "", "the file is empty, expected XML", "Write the model into it.")
+        return None
+    for mark in _DOCTYPE:
+        place = source.data.find(mark)
+        if place >= 0:
+            line = source.data.count(b"\n", 0, place) + 1
+            findings.error(
+                "entities",
+                line,
+                "",
+                "a document type declaration is there, expected none: it can pull in files and blow up memory",
+                "Remove <!DOCTYPE ...> and write entities out.",
+            )
+            return None
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_pis=True, collect_ids=False
+    )
+    try:
+        root = etree.fromstring(source.data, parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError) as error:
+        line = getattr(error, "lineno", None) or 1
+        reason = _POSITION.sub("", str(error).strip()) or "no element found"
+        findings.error("syntax", line, "", f"the text is not well-formed XML: {reason}", "Correct it near this line.")
+        return None
+    if _TOO_DEEP(root):
+        findings.error(
+            "file", 1, "", f"elements lie deeper than {limits.NESTING} inside one another", "Flatten the file."
+        )
+        return None
+    count = int(_COUNT(root))
+    if count > limits.ELEMENTS:
+        findings.error(
+            "file", 1, "", f"the file has {count} elements, expected at most {limits.ELEMENTS}", "Split the file."
+        )
+        return None
+    return root
+
+
+def line_of(node: Node) -> int:
+    """The line of an element, counted from 1."""
+    return int(node.sourceline or 0)

@@ -1,0 +1,97 @@
+"""Attributes of XML elements as checked values: numbers, vectors, words. Each mistake is a finding; reading goes on."""
+
+from __future__ import annotations
+
+import math
+
+from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.xml_documents import Node, line_of
+from kinemorph.model.reading import short
+
+
+class Values:
+    """Reads attributes; `element` in its methods is what messages call the part: "link 'arm'"."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+
+    def word(self, node: Node, attribute: str, element: str, *, instead: str = "") -> str:
+        """Text that must be there and must not be empty."""
+        text = node.get(attribute)
+        if text is None or not text.strip():
+            found = "is missing" if text is None else "is empty"
+            self.findings.error(
+                "structure",
+                line_of(node),
+                element,
+                f"<{node.tag}>: attribute '{attribute}' {found}, expected text",
+                f'Write <{node.tag} {attribute}="...">.',
+            )
+            return instead
+        return str(text)
+
+    def number(self, node: Node, attribute: str, element: str, default: float | None = None) -> float:
+        """A finite number; the default where the attribute is missing, a finding where there is no default."""
+        text = node.get(attribute)
+        if text is None:
+            if default is None:
+                self.missing(node, attribute, element, "a number")
+                return 0.0
+            return default
+        return self.real(node, text, f"<{node.tag}> {attribute}", element)
+
+    def numbers(
+        self, node: Node, attribute: str, count: int, element: str, default: tuple[float, ...] | None = None
+    ) -> tuple[float, ...]:
+        """As many finite numbers, with white space between."""
+        text = node.get(attribute)
+        if text is None:
+            if default is None:
+                self.missing(node, attribute, element, f"{count} numbers")
+                return (0.0,) * count
+            return default
+        return self.reals(node, text, count, f"<{node.tag}> {attribute}", element)
+
+    def reals(self, node: Node, text: str, count: int, what: str, element: str) -> tuple[float, ...]:
+        """As many finite numbers out of a text."""
+        try:
+            found = tuple([float(part) for part in text.split()])
+            if len(found) == count and "_" not in text and math.isfinite(sum(found)):
+                return found
+        except ValueError:
+            pass
+        parts = text.split()
+        if len(parts) != count:
+            self.findings.error(
+                "number",
+                line_of(node),
+                element,
+                f"{what} is {short(text)} with {len(parts)} numbers, expected {count}",
+                "Write them with spaces between." if "," in text else f"Write exactly {count}.",
+            )
+            return (0.0,) * count
+        return tuple(self.real(node, part, what, element) for part in parts)
+
+    def real(self, node: Node, text: str, what: str, element: str) -> float:
+        """One finite number out of a text; 0, with a finding, where it is none."""
+        try:
+            value = float(text)
+            if math.isfinite(value) and "_" not in text:
+                return value
+            expected, remedy = "a finite number", "Write a finite number."
+        except ValueError:
+            expected, remedy = "a number", "Write a number such as 0.5."
+            if "," in text:
+                remedy = f"Write a point for the decimal comma: {short(text.replace(',', '.'))}."
+        self.findings.error("number", line_of(node), element, f"{what} is {short(text)}, expected {expected}", remedy)
+        return 0.0
+
+    def missing(self, node: Node, attribute: str, element: str, expected: str) -> None:
+        """Reports an attribute that is not there."""
+        self.findings.error(
+            "structure",
+            line_of(node),
+            element,
+            f"<{node.tag}>: attribute '{attribute}' is missing, expected {expected}",
+            f'Write <{node.tag} {attribute}="...">.',
+        )
