@@ -16,8 +16,8 @@ import pytest
 
 from exact_rates import numbers
 from kinemorph.algebra.groups import IDENTITY
+from kinemorph.algebra.inertia_blocks import rigid_blocks
 from kinemorph.mechanics import articulated_bodies, composite_bodies, newton_euler
-from kinemorph.mechanics.inertia_blocks import rigid_blocks
 from kinemorph.mechanics.kinematics import jacobian
 from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.resolving import resolve

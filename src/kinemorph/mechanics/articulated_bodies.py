@@ -14,8 +14,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from kinemorph.algebra.inertia_blocks import (
+    Blocks,
+    Six,
+    along,
+    column,
+    deflated,
+    joined_blocks,
+    rigid_blocks,
+    shifted_blocks,
+)
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.inertia_blocks import Blocks, Six, column, joined_blocks, moved_blocks, rigid_blocks
 from kinemorph.mechanics.motions import ZERO3, Axis, Move, S, Vec3
 from kinemorph.mechanics.newton_euler import Wrench, added, inertial_wrench, moved_wrench, negative, outward, project
 from kinemorph.mechanics.tree import WORLD, Link, Tree
@@ -67,7 +76,7 @@ def forward_dynamics(
                 continue
             pivot = link.armature[k] + extra.get(j, 0.0)
             U = column(blocks, axis)
-            D = _along(axis, U) + pivot
+            D = along(axis, U) + pivot
             u = tau[j] - project(axis, load)
             if D.__class__ is float and D == 0.0:
                 raise meets_no_inertia(link, k)
@@ -113,38 +122,10 @@ def meets_no_inertia(link: Link, k: int) -> ModelError:
 # ── one axis ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None) -> Blocks:
-    """I - U G^T. Along a `freed` coordinate axis nothing is left: its row and column are structural zeros."""
-    gone = freed[0][0] if freed is not None and len(freed) == 1 else -1
-    Uk = tuple(0.0 if k == gone else U[k] for k in range(6))
-    Gk = tuple(0.0 if k == gone else G[k] for k in range(6))
-    (axx, axy, axz, ayy, ayz, azz), B, (jxx, jxy, jxz, jyy, jyz, jzz) = blocks
-    x, y, z, rx, ry, rz = Uk
-    gx, gy, gz, hx, hy, hz = Gk
-    A = [axx - x * gx, axy - x * gy, axz - x * gz, ayy - y * gy, ayz - y * gz, azz - z * gz]
-    C = [B[3 * i + j] - Uk[i] * Gk[3 + j] for i in range(3) for j in range(3)]
-    J = [jxx - rx * hx, jxy - rx * hy, jxz - rx * hz, jyy - ry * hy, jyz - ry * hz, jzz - rz * hz]
-    if gone >= 3:
-        for k in _TOUCHING[gone - 3]:
-            J[k] = 0.0
-        for i in range(3):
-            C[3 * i + gone - 3] = 0.0
-    elif gone >= 0:
-        for k in _TOUCHING[gone]:
-            A[k] = 0.0
-        for j in range(3):
-            C[3 * gone + j] = 0.0
-    return tuple(A), tuple(C), tuple(J)
-
-
-_TOUCHING = ((0, 1, 2), (1, 3, 4), (2, 4, 5))  # entries of a symmetric 6-tuple in row k
-
-
-def _along(axis: Axis, U: Six) -> S:
-    total: S = 0.0
-    for component, coefficient in axis:
-        total = total + coefficient * U[component]
-    return total
+def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
+    """A spatial inertia about a link's origin, taken to the parent's frame and origin."""
+    A, B, J = shifted_blocks(blocks, (0.0, 0.0, move.slide))
+    return shifted_blocks((move.out_symmetric(A), move.out_general(B), move.out_symmetric(J)), move.p)
 
 
 def _with_component(load: Wrench, push: Sequence[S], k: int, value: S) -> Wrench:

@@ -33,6 +33,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import bracket, cobracket
+from kinemorph.algebra.inertia_blocks import column, rigid_blocks
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
@@ -49,7 +50,6 @@ from kinemorph.algebra.vectors import (
     zeros,
 )
 from kinemorph.mechanics.composite_bodies import composite_moments
-from kinemorph.mechanics.inertia_blocks import column, rigid_blocks
 from kinemorph.mechanics.kinematics import dense
 from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, Mat3, Move, S, Sym3, Vec3
 from kinemorph.mechanics.newton_euler import (

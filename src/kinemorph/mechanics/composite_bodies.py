@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kinemorph.algebra.groups import move_twist, move_wrench
+from kinemorph.algebra.inertia_blocks import column, rigid_blocks
 from kinemorph.algebra.vectors import dot
-from kinemorph.mechanics.inertia_blocks import column, rigid_blocks
 from kinemorph.mechanics.kinematics import dense
 from kinemorph.mechanics.motions import Axis, Move, S, Vec3
 from kinemorph.mechanics.newton_euler import Wrench, moved_wrench, project

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinemorph.algebra.groups import ad, bracket, coad, move_twist
+from kinemorph.algebra.inertia_blocks import dense_blocks, rigid_blocks
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
@@ -33,7 +34,6 @@ from kinemorph.algebra.vectors import (
     scale,
     zeros,
 )
-from kinemorph.mechanics.inertia_blocks import dense_blocks, rigid_blocks
 from kinemorph.mechanics.kinematics import dense
 from kinemorph.mechanics.momentum import world_moments
 from kinemorph.mechanics.motions import S

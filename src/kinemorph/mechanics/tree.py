@@ -18,9 +18,8 @@ from functools import cached_property
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.inertia_blocks import Moments as Moments
 from kinemorph.mechanics.motions import ELEMENTARY, Axis, Move, S, Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
-
-Moments = tuple[S, Vec3, Sym3]  # mass [kg], first [kg m] and second [kg m^2] moment about a frame's origin, in its axes
 
 WORLD = -1
 TINY = 1e-15  # below this a direction cosine is a structural zero

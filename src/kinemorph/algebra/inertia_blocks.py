@@ -6,10 +6,14 @@ J are symmetric 6-tuples, B a 9-tuple by rows. Structural zeros stay zeros, and 
 
 from __future__ import annotations
 
+from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.inertia import Inertia
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Mat3, Sym3, TurnFull, Vec3
 from kinemorph.algebra.vectors import Mat
-from kinemorph.mechanics.motions import Axis, Mat3, Move, S, Sym3, Vec3
-from kinemorph.mechanics.tree import Moments
 
+Axis = tuple[tuple[int, S], ...]  # a sparse twist: (component of [linear; angular], coefficient)
+Moments = tuple[S, Vec3, Sym3]  # mass [kg], first [kg m] and second [kg m^2] moment about a frame's origin, in its axes
 Blocks = tuple[Sym3, Mat3, Sym3]
 Six = tuple[S, ...]
 
@@ -41,8 +45,43 @@ def dense_blocks(blocks: Blocks) -> Mat:
 
 def joined_blocks(one: Blocks, other: Blocks) -> Blocks:
     """The sum of two spatial inertias."""
-    A, B, J = (tuple(x + y for x, y in zip(a, b, strict=True)) for a, b in zip(one, other, strict=True))
+    A, B, J = [tuple([x + y for x, y in zip(a, b, strict=True)]) for a, b in zip(one, other, strict=True)]
     return A, B, J
+
+
+def along(axis: Axis, U: Six) -> S:
+    """S . U for a sparse screw axis."""
+    total: S = 0.0
+    for component, coefficient in axis:
+        total = total + coefficient * U[component]
+    return total
+
+
+def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None) -> Blocks:
+    """I - U G^T. Along a `freed` coordinate axis nothing is left: its row and column are structural zeros."""
+    gone = freed[0][0] if freed is not None and len(freed) == 1 else -1
+    Uk = tuple(0.0 if k == gone else U[k] for k in range(6))
+    Gk = tuple(0.0 if k == gone else G[k] for k in range(6))
+    (axx, axy, axz, ayy, ayz, azz), B, (jxx, jxy, jxz, jyy, jyz, jzz) = blocks
+    x, y, z, rx, ry, rz = Uk
+    gx, gy, gz, hx, hy, hz = Gk
+    A = [axx - x * gx, axy - x * gy, axz - x * gz, ayy - y * gy, ayz - y * gz, azz - z * gz]
+    C = [B[3 * i + j] - Uk[i] * Gk[3 + j] for i in range(3) for j in range(3)]
+    J = [jxx - rx * hx, jxy - rx * hy, jxz - rx * hz, jyy - ry * hy, jyz - ry * hz, jzz - rz * hz]
+    if gone >= 3:
+        for k in _TOUCHING[gone - 3]:
+            J[k] = 0.0
+        for i in range(3):
+            C[3 * i + gone - 3] = 0.0
+    elif gone >= 0:
+        for k in _TOUCHING[gone]:
+            A[k] = 0.0
+        for j in range(3):
+            C[3 * gone + j] = 0.0
+    return tuple(A), tuple(C), tuple(J)
+
+
+_TOUCHING = ((0, 1, 2), (1, 3, 4), (2, 4, 5))  # entries of a symmetric 6-tuple in row k
 
 
 # ── change of frame ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -58,10 +97,28 @@ def rigid_blocks(moments: Moments) -> Blocks:
     )
 
 
-def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
-    """A spatial inertia about a link's origin, taken to the parent's frame and origin."""
-    A, B, J = shifted_blocks(blocks, (0.0, 0.0, move.slide))
-    return shifted_blocks((move.out_symmetric(A), move.out_general(B), move.out_symmetric(J)), move.p)
+def body_blocks(body: Inertia) -> Blocks:
+    """Spatial inertia of a rigid body about the origin of the frame it is given in."""
+    m, (x, y, z), ((xx, xy, xz), (_, yy, yz), (_, _, zz)) = body.mass, body.com, body.moment
+    mx, my, mz = m * x, m * y, m * z
+    return (
+        (m, 0.0, 0.0, m, 0.0, m),
+        (0.0, mz, -my, -mz, 0.0, mx, my, -mx, 0.0),
+        (
+            xx + my * y + mz * z,
+            xy - mx * y,
+            xz - mx * z,
+            yy + mx * x + mz * z,
+            yz - my * z,
+            zz + mx * x + my * y,
+        ),
+    )
+
+
+def posed_blocks(T: Pose, blocks: Blocks) -> Blocks:
+    """A spatial inertia about the origin of frame b, in its axes, taken to frame a with T = T_ab."""
+    turn, (A, B, J) = TurnFull(T.R), blocks
+    return shifted_blocks((turn.out_symmetric(A), turn.out_general(B), turn.out_symmetric(J)), T.p)
 
 
 def shifted_blocks(blocks: Blocks, p: Vec3) -> Blocks:
