@@ -70,7 +70,7 @@ def translation(p: Sequence[S]) -> Pose:
 
 def turn(R: Sequence[Sequence[S]]) -> Pose:
     """The pose that only rotates by R, shape (3, 3)."""
-    return Pose(tuple(tuple(row) for row in R), zeros(3))
+    return Pose(R if isinstance(R, tuple) else tuple(map(tuple, R)), zeros(3))
 
 
 def compose(T_ab: Pose, *others: Pose) -> Pose:

@@ -159,7 +159,7 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
             f"moment of inertia is not symmetric: I{one} is {moment[i][j]:.6g}, I{other} is {moment[j][i]:.6g} kg m^2; "
             "a product of inertia is one number, write it twice"
         )
-    if not skewed:  # principal moments exist only for a symmetric matrix
+    if not skewed and not _positive(moment):  # principal moments exist only for a symmetric matrix
         a, b, c = _principal_moments(moment)
         if a < -CONSISTENCY_TOLERANCE * max(abs(a), abs(c)):
             problems.append(
@@ -174,6 +174,10 @@ def triangle_doubts(moment: Sequence[Sequence[float]]) -> list[str]:
 
     Equations of motion exist all the same, and many published models have such numbers.
     """
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
+    half = 0.5 * (xx + yy + zz)  # the triangle inequality holds where this, less the moments, is not negative
+    if _positive(((half - xx, -xy, -xz), (-xy, half - yy, -yz), (-xz, -yz, half - zz))):
+        return []
     a, b, c = _principal_moments(moment)
     if a + b >= c - CONSISTENCY_TOLERANCE * max(abs(a), abs(c)):
         return []
@@ -182,6 +186,16 @@ def triangle_doubts(moment: Sequence[Sequence[float]]) -> list[str]:
         f"{c:.6g}; no mass distribution has these; check that the moment is about the center of mass and in the body's "
         "axes"
     ]
+
+
+def _positive(moment: Sequence[Sequence[float]]) -> bool:
+    """Whether all leading minors of a symmetric matrix, shape (3, 3), are above 0: quick, and enough to be sure of it.
+
+    Rounding may pass what is negative by 1e-8 of the largest moment, less than files round their numbers.
+    """
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
+    minor = xx * yy - xy * xy
+    return xx > 0.0 and minor > 0.0 and zz * minor + xz * (xy * yz - yy * xz) > yz * (xx * yz - xy * xz)
 
 
 def _principal_moments(moment: Sequence[Sequence[float]]) -> tuple[float, float, float]:

@@ -38,11 +38,15 @@ def rotation(axis: Sequence[S], angle: S) -> Mat:
     sine, cosine = sincos(angle)
     along, around = outer(axis, axis), hat(axis)
     return tuple(
-        tuple(
-            plus(plus(along[i][j], times(cosine, (1.0 if i == j else 0.0) - along[i][j])), times(sine, around[i][j]))
-            for j in range(3)
-        )
-        for i in range(3)
+        [
+            tuple(
+                [
+                    plus(plus(ww, times(cosine, one - ww)), times(sine, skew))
+                    for ww, one, skew in zip(*rows, strict=True)
+                ]
+            )
+            for rows in zip(along, identity(3), around, strict=True)
+        ]
     )
 
 

@@ -2,12 +2,14 @@
 
 They hold any scalar and mix kinds freely: a rotation about z is `((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0))`,
 whether c and s are floats, batches, graph nodes or dual numbers. The float 0.0 is a structural zero and stays one
-through every function here, so sparse geometry gives sparse formulas without a special case.
+through every function here, so sparse geometry gives sparse formulas without a special case. The unit matrix of a size
+is one object, and products with it cost nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from kinemorph.algebra.scalar import S, div, is_zero, less, sqrt, where
@@ -31,22 +33,22 @@ def zeros(n: int) -> Vec:
 
 def add(a: Sequence[S], b: Sequence[S]) -> Vec:
     """a + b, shape (n,)."""
-    return tuple(plus(x, y) for x, y in zip(a, b, strict=True))
+    return tuple([plus(x, y) for x, y in zip(a, b, strict=True)])
 
 
 def sub(a: Sequence[S], b: Sequence[S]) -> Vec:
     """a - b, shape (n,)."""
-    return tuple(minus(x, y) for x, y in zip(a, b, strict=True))
+    return tuple([minus(x, y) for x, y in zip(a, b, strict=True)])
 
 
 def neg(a: Sequence[S]) -> Vec:
     """-a, shape (n,); zeros stay +0.0."""
-    return tuple(0.0 if is_zero(x) else -x for x in a)
+    return tuple([0.0 if is_zero(x) else -x for x in a])
 
 
 def scale(factor: S, a: Sequence[S]) -> Vec:
     """factor * a, shape (n,)."""
-    return tuple(times(factor, x) for x in a)
+    return tuple([times(factor, x) for x in a])
 
 
 def total(terms: Iterable[S]) -> S:
@@ -63,7 +65,8 @@ def dot(a: Sequence[S], b: Sequence[S]) -> S:
     for x, y in zip(a, b, strict=True):
         if (type(x) is float and x == 0.0) or (type(y) is float and y == 0.0):
             continue
-        result = plus(result, x * y)
+        product = x * y
+        result = result + product if type(result) is float is type(product) else plus(result, product)
     return result
 
 
@@ -93,9 +96,13 @@ def normalize(a: Sequence[S]) -> Vec:
 # ── matrices ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@cache
 def identity(n: int) -> Mat:
     """The unit matrix, shape (n, n)."""
     return tuple(tuple(1.0 if i == j else 0.0 for j in range(n)) for i in range(n))
+
+
+_UNIT = identity(3)
 
 
 def diagonal(a: Sequence[S]) -> Mat:
@@ -105,23 +112,31 @@ def diagonal(a: Sequence[S]) -> Mat:
 
 def transpose(A: Sequence[Sequence[S]]) -> Mat:
     """A^T."""
-    return tuple(zip(*A, strict=True))
+    return A if A is _UNIT else tuple(zip(*A, strict=True))
 
 
 def matvec(A: Sequence[Sequence[S]], x: Sequence[S]) -> Vec:
     """A x."""
+    if A is _UNIT:
+        return tuple(x)
     return tuple(dot(row, x) for row in A)
 
 
 def matvec_transposed(A: Sequence[Sequence[S]], x: Sequence[S]) -> Vec:
     """A^T x."""
+    if A is _UNIT:
+        return tuple(x)
     return tuple(dot(column, x) for column in zip(*A, strict=True))
 
 
 def matmul(A: Sequence[Sequence[S]], B: Sequence[Sequence[S]]) -> Mat:
     """A B."""
+    if A is _UNIT:
+        return tuple(map(tuple, B))
+    if B is _UNIT:
+        return tuple(map(tuple, A))
     columns = tuple(zip(*B, strict=True))
-    return tuple(tuple(dot(row, column) for column in columns) for row in A)
+    return tuple([tuple([dot(row, column) for column in columns]) for row in A])
 
 
 def outer(a: Sequence[S], b: Sequence[S]) -> Mat:

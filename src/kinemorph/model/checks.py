@@ -21,6 +21,9 @@ from kinemorph.model.reading import Problem, short
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
 
+LISTED = 12  # names in one sentence
+SEARCHED = 200_000  # characters of names that are looked through for near misses
+
 
 def body_problems(body: Body) -> list[str]:
     """Mass and inertia that some real body could have. A body with neither is legal: it only passes motion on."""
@@ -97,14 +100,14 @@ def name_problems(
         found.append(
             Problem("body", WORLD, f"body '{WORLD}': this name is kept for the ground. Rename the body.", "name")
         )
-    places = {*body_names, WORLD}
+    places, declared = {*body_names, WORLD}, _Declared("body", body_names)
     for frame in frames:
         what = f"frame '{frame.name}'"
         if frame.name in places:
             sentence = f"{what} has the name of a body, expected a name of its own. Rename the frame."
             found.append(Problem("frame", frame.name, sentence, "name"))
         if frame.body not in places:
-            found.append(Problem("frame", frame.name, f"{what}: {_unknown('body', frame.body, body_names)}", "name"))
+            found.append(Problem("frame", frame.name, f"{what}: {declared.unknown(frame.body)}", "name"))
     return found
 
 
@@ -112,19 +115,19 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[
     """Every body hangs on the world: known ends, declared roots, no ring that floats by itself."""
     found: list[Problem] = []
     names = [body.name for body in bodies]
-    ends = {*names, WORLD}
+    ends, declared = {*names, WORLD}, _Declared("body", names)
     for joint in joints:
         for end, body in (("parent", joint.parent), ("child", joint.child)):
             if body not in ends:
-                sentence = f"joint '{joint.name}': {end}: {_unknown('body', body, names)}"
+                sentence = f"joint '{joint.name}': {end}: {declared.unknown(body)}"
                 found.append(Problem("joint", joint.name, sentence, "name"))
     carried = {joint.child for joint in joints}
+    backwards = {joint.parent: joint.name for joint in reversed(joints) if joint.child == WORLD}
     for name in dict.fromkeys(names):
         if name not in carried and name != WORLD:
-            backwards = [joint.name for joint in joints if joint.parent == name and joint.child == WORLD]
             remedy = (
-                f"Swap parent and child of joint '{backwards[0]}': the world cannot hang on a body."
-                if backwards
+                f"Swap parent and child of joint '{backwards[name]}': the world cannot hang on a body."
+                if name in backwards
                 else f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
             )
             sentence = (
@@ -132,13 +135,15 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[
             )
             found.append(Problem("body", name, sentence, "root"))
     edges = [Edge(j.name, j.parent, j.child) for j in joints if j.parent in ends and j.child in ends]
-    tree = spanning_tree(list(ends), edges, directed=True)
-    roots = [name for name in names if name not in carried]
-    below = {v for root in roots for v in spanning_tree(list(ends), edges, root, directed=True).order}
-    below |= {joint.child for joint in joints if joint.child == joint.parent}  # that mistake has its own sentence
-    adrift = [name for name in dict.fromkeys(names) if name in tree.unreached and name in carried and name not in below]
+    vertices = list(dict.fromkeys((WORLD, *names)))
+    tree = spanning_tree(vertices, edges, directed=True)
+    # what hangs below a body without a root, or on itself, is adrift too, but those mistakes have their own sentences
+    loose = [Edge("", WORLD, name) for name in names if name not in carried]
+    loose += [Edge("", WORLD, joint.child) for joint in joints if joint.child == joint.parent]
+    adrift = spanning_tree(vertices, [*edges, *loose], directed=True).unreached
     if adrift and not any(joint.parent not in ends for joint in joints):
-        listed = ", ".join(f"'{name}'" for name in adrift)
+        listed = ", ".join(f"'{name}'" for name in adrift[:LISTED])
+        listed += f" and {len(adrift) - LISTED} more" if len(adrift) > LISTED else ""
         sentence = f"bodies {listed} hang on each other in a ring but not on the world. Declare one of them a root."
         found.append(Problem("body", adrift[0], sentence, "root"))
     kinds = {joint.name: joint.kind for joint in joints}
@@ -153,6 +158,7 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) ->
     """Mimic joints with one coordinate, each led once, and not in a circle."""
     found: list[Problem] = []
     by_name = {joint.name: joint for joint in joints}
+    declared = _Declared("tree joint", list(by_name))
 
     def note(joint: str, sentence: str) -> None:
         found.append(Problem("coupling", joint, sentence))
@@ -161,7 +167,7 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) ->
         what = f"coupling of joint '{coupling.joint}'"
         for name in (coupling.joint, coupling.leader):
             if name not in by_name:
-                note(coupling.joint, f"{what}: {_unknown('tree joint', name, list(by_name))}")
+                note(coupling.joint, f"{what}: {declared.unknown(name)}")
             elif by_name[name].nq != 1:
                 count = by_name[name].nq
                 note(
@@ -172,13 +178,18 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) ->
         if count > 1:
             note(name, f"joint '{name}' is coupled {count} times, expected once. Keep one coupling.")
     leaders = {coupling.joint: coupling.leader for coupling in couplings}
+    walked: dict[str, str] = {}  # joint -> where the walk up its leaders began that met it first
     for start in leaders:
-        here, seen = start, set()
-        while here in leaders and here not in seen:
-            seen.add(here)
+        here = start
+        while here in leaders and here not in walked:
+            walked[here] = start
             here = leaders[here]
-        if here == start:
-            note(start, f"coupling of joint '{start}': it follows itself through its leaders. Break the circle.")
+        if walked.get(here) == start:  # this walk came back to itself: a circle, met for the first time
+            circle = [here]
+            while leaders[circle[-1]] != here:
+                circle.append(leaders[circle[-1]])
+            for name in circle:
+                note(name, f"coupling of joint '{name}': it follows itself through its leaders. Break the circle.")
     return found
 
 
@@ -198,7 +209,16 @@ def parameter_problems(parameters: Iterable[Parameter]) -> list[Problem]:
     return found
 
 
-def _unknown(what: str, name: object, known: Sequence[str]) -> str:
-    """A sentence for a name that is not there, with the nearest one that is."""
-    remedy = did_you_mean(name, known) or f" Declare the {what} or correct the name."
-    return f"there is no {what} {short(name)}, expected a declared name.{remedy}"
+class _Declared:
+    """The names of one kind of part that are there. Near misses are looked for while that takes little time."""
+
+    def __init__(self, what: str, names: Sequence[str]) -> None:
+        self.what, self.names = what, names
+        self.looks = SEARCHED // (1 + sum(map(len, names)))
+
+    def unknown(self, name: str) -> str:
+        """A sentence for a name that is not there, with the nearest one that is."""
+        hint = did_you_mean(name, self.names) if self.looks > 0 else ""
+        self.looks -= 1
+        remedy = hint or f" Declare the {self.what} or correct the name."
+        return f"there is no {self.what} {short(name)}, expected a declared name.{remedy}"

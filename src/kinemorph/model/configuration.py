@@ -153,12 +153,16 @@ def joint_pose(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Po
 
 def joint_twist(joint: Joint, q: Sequence[S], v: Sequence[S], lookup: Lookup | None = None) -> Vec:
     """Twist of the child against the parent, shape (6,), in the joint frame on the child."""
-    total: Vec = zeros(6)
+    total: Vec | None = None
     for step in joint.table.primitives:
         axis, pitch = joint.axes[step.axis or 0], evaluate(joint.pitch, lookup)
-        moved = MANIFOLDS[step.kind].motion(axis, pitch, q[slice(*step.q)])
-        total = add(move_twist_back(moved, total), MANIFOLDS[step.kind].twist(axis, pitch, v[slice(*step.v)]))
-    return total
+        own = MANIFOLDS[step.kind].twist(axis, pitch, v[slice(*step.v)])
+        if total is None:
+            total = own
+        else:
+            moved = MANIFOLDS[step.kind].motion(axis, pitch, q[slice(*step.q)])
+            total = add(move_twist_back(moved, total), own)
+    return zeros(6) if total is None else total
 
 
 # ── the whole robot ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -177,15 +181,16 @@ def random_configuration(robot: Robot, rng: np.random.Generator) -> Array:
     which stay where all their followers are within limits too.
     """
     q = neutral(robot)
-    lower, upper = coupled_limits(robot)
+    lower, upper = (limits.tolist() for limits in coupled_limits(robot))
     reach = {"rad": np.pi, "m": 1.0}
     for joint in robot.joints:
         at = robot.q_slice(joint.name)
-        part = q[at]  # a view
-        for i, (unit, low, high) in enumerate(zip(joint.table.q_units, lower[at], upper[at], strict=True)):
+        part, units = q[at], joint.table.q_units  # a view
+        for i, (unit, low, high) in enumerate(zip(units, lower[at], upper[at], strict=True)):
             if unit:
-                part[i] = rng.uniform(*_bounded(float(low), float(high), reach[unit]))
-        turning = [i for i, unit in enumerate(joint.table.q_units) if not unit]
+                low, high = _bounded(low, high, reach[unit])
+                part[i] = low + (high - low) * rng.random()
+        turning = [i for i, unit in enumerate(units) if not unit] if "" in units else ()
         if turning:
             quaternion = rng.normal(size=4)
             part[turning] = quaternion / np.linalg.norm(quaternion)

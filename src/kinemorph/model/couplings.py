@@ -41,13 +41,18 @@ class Clash(NamedTuple):
 def followers(couplings: Iterable[Coupling]) -> dict[str, Follower]:
     """For every coupled joint: the leader that follows no other, with multiplier and offset of the whole chain."""
     direct = {c.joint: Follower(c.leader, float(evaluate(c.multiplier)), float(evaluate(c.offset))) for c in couplings}
-    resolved = {}
-    for joint, (leader, multiplier, offset) in direct.items():
-        while leader in direct:
-            leader, further, shift = direct[leader]
-            multiplier, offset = multiplier * further, multiplier * shift + offset
-        resolved[joint] = Follower(leader, multiplier, offset)
-    return resolved
+    resolved: dict[str, Follower] = {}
+    for joint in direct:
+        chain = [joint]  # up to a leader that is resolved or follows nobody
+        while direct[chain[-1]].leader in direct and direct[chain[-1]].leader not in resolved:
+            chain.append(direct[chain[-1]].leader)
+        for name in reversed(chain):
+            leader, multiplier, offset = direct[name]
+            if leader in resolved:
+                leader, further, shift = resolved[leader]
+                multiplier, offset = multiplier * further, multiplier * shift + offset
+            resolved[name] = Follower(leader, multiplier, offset)
+    return {joint: resolved[joint] for joint in direct}
 
 
 def coupled_limits(robot: Robot) -> tuple[Array, Array]:

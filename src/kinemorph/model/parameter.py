@@ -11,7 +11,8 @@ number) through a lookup by parameter name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -231,8 +232,12 @@ def _evaluate(value: Value, lookup: Lookup, known: dict[int, Any]) -> Any:
 
 def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
     """Nested tuples of Values (vectors, matrices, poses) as the same nesting of scalars; text and None pass through."""
+    if type(nested) is float:
+        return nested
     if isinstance(nested, tuple):
-        items = [evaluate_all(item, lookup) for item in nested]
+        items: list[Any] = [item if type(item) is float else evaluate_all(item, lookup) for item in nested]
+        if all(map(operator.is_, items, nested)):  # plain numbers throughout
+            return nested
         return nested.__class__(*items) if hasattr(nested, "_fields") else tuple(items)
     if nested is None or isinstance(nested, str):
         return nested
@@ -241,16 +246,17 @@ def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
 
 def parameters_of(nested: Any) -> tuple[Parameter, ...]:
     """The parameters in a Value or in nested tuples of Values, in order of first appearance, each once."""
-    return tuple(dict.fromkeys(_walk(nested, set())))
-
-
-def _walk(nested: Any, seen: set[int]) -> Iterator[Parameter]:
-    if isinstance(nested, Parameter):
-        yield nested
-    elif isinstance(nested, Formula):
-        if id(nested) not in seen:  # a shared part is walked once
-            seen.add(id(nested))
-            yield from _walk(nested.args, seen)
-    elif isinstance(nested, tuple):
-        for item in nested:
-            yield from _walk(item, seen)
+    found: dict[Parameter, None] = {}
+    seen: set[int] = set()
+    waiting = [nested]  # the next one last
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, Parameter):
+            found[item] = None
+        elif isinstance(item, Formula):
+            if id(item) not in seen:  # a shared part is walked once
+                seen.add(id(item))
+                waiting.extend(reversed(item.args))
+        elif isinstance(item, tuple):
+            waiting.extend([part for part in reversed(item) if type(part) is not float])
+    return tuple(found)

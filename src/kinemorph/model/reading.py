@@ -7,12 +7,12 @@ remedy) and hands back a harmless stand-in, so that the rest of the robot can be
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.algebra.vectors import Mat
+from kinemorph.algebra.vectors import Mat, det3
 from kinemorph.model.body import NO_INERTIA, Matrix, Vector, diagonal
 from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate, evaluate_all
@@ -21,6 +21,7 @@ UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation fr
 CLEAN = 8.0 * float(np.finfo(float).eps)  # what is this near is kept to the last bit: reading twice changes nothing
 LONGEST = 60  # characters of a value in a sentence
 
+COORDINATE_AXES = (*IDENTITY.R, *((-x, -y, -z) for x, y, z in IDENTITY.R))
 NESTED = (tuple, list, np.ndarray)  # what counts as several numbers
 
 
@@ -140,6 +141,8 @@ class Reader:
 
     def vector(self, what: str, raw: Any) -> Vector:
         """Three finite Values."""
+        if is_plain(raw):
+            return raw
         items = self.items(what, raw, 3)
         if items is None:
             return (0.0, 0.0, 0.0)
@@ -148,6 +151,9 @@ class Reader:
 
     def matrix(self, what: str, raw: Any) -> Matrix | None:
         """Three rows of three finite Values; None, with notes, where the shape is wrong."""
+        if type(raw) is tuple and len(raw) == 3 and all(map(is_plain, raw)):
+            a, b, c = raw
+            return (a, b, c)
         rows = self.items(what, raw, 3)
         if rows is None:
             return None
@@ -169,6 +175,8 @@ class Reader:
 
     def axis(self, what: str, raw: Any, *, normalize: bool) -> Axis:
         """A unit vector of plain numbers; what is accepted is scaled to length 1 as well as doubles can."""
+        if is_plain(raw) and raw in COORDINATE_AXES:
+            return raw
         items = self.items(what, raw, 3)
         if items is None:
             return (0.0, 0.0, 1.0)
@@ -215,17 +223,20 @@ class Reader:
         matrix = self.matrix(what, raw)
         if matrix is None or len(self.problems) > before:
             return IDENTITY.R
-        R = np.array(evaluate_all(matrix))
-        error = float(np.abs(R @ R.T - np.eye(3)).max()) if np.abs(R).max() < 1e6 else math.inf
+        if matrix == IDENTITY.R:
+            return IDENTITY.R
+        rows = evaluate_all(matrix)
+        error = _departure(rows)
         if error > UNIT_TOLERANCE:
             self.note(f"{what} is not orthonormal (R R^T differs from 1 by {error:.3g}). Give a rotation matrix.")
             return IDENTITY.R
-        if np.linalg.det(R) < 0.0:
+        if det3(rows) < 0.0:
             self.note(f"{what} is a reflection (determinant -1), expected a right-handed rotation. Flip one axis.")
             return IDENTITY.R
         if error <= CLEAN or any(isinstance(entry, (Parameter, Formula)) for row in matrix for entry in row):
             return matrix
         # one step of Newton's iteration for the polar factor: it squares the error, below 1e-17 here, and keeps zeros
+        R = np.array(rows)
         R = R @ (3.0 * np.eye(3) - R.T @ R) / 2.0
         return tuple(tuple(row) for row in R.tolist())
 
@@ -244,6 +255,23 @@ class Reader:
                 for label, item in zip(labels, items, strict=True)
             )
         return tuple(self.not_negative(label, item) for label, item in zip(labels, items, strict=True))
+
+
+def is_plain(raw: Any) -> TypeGuard[tuple[float, float, float]]:
+    """Whether this is a tuple of three finite floats, as a file has them: nothing about it needs to be read."""
+    if type(raw) is not tuple or len(raw) != 3:
+        return False
+    x, y, z = raw
+    return type(x) is float is type(y) is type(z) and math.isfinite(x + y + z)
+
+
+def _departure(R: Mat) -> float:
+    """The largest entry of R R^T - 1."""
+    worst = 0.0
+    for i, a in enumerate(R):
+        for j, b in enumerate(R[: i + 1]):
+            worst = max(worst, abs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - (i == j)))
+    return worst
 
 
 def _listed(raw: Any) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -56,9 +56,6 @@ class JointRow(NamedTuple):
     child: str
     q: tuple[str, ...]
     v: tuple[str, ...]
-
-
-Item = TypeVar("Item", Body, Joint, Frame)
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,20 +135,34 @@ class Robot:
     # ── finding things ────────────────────────────────────────────────────────────────────────────────────────────
 
     def body(self, name: str) -> Body:
-        return _find("body", name, self.bodies)
+        found = self._bodies.get(name)
+        return _missing("body", name, self.bodies) if found is None else found
 
     def joint(self, name: str) -> Joint:
         """A tree joint or a loop by name."""
-        return _find("joint", name, (*self.joints, *self.loops))
+        found = self._joints.get(name)
+        return _missing("joint", name, (*self.joints, *self.loops)) if found is None else found
 
     def frame(self, name: str) -> Frame:
         """A declared frame, or the frame of the body of that name, or the world's."""
-        for frame in self.frames:
-            if frame.name == name:
-                return frame
-        if name == WORLD or name in self.body_names:
+        found = self._frames.get(name)
+        if found is not None:
+            return found
+        if name == WORLD or name in self._bodies:
             return Frame(name, name)
-        return _find("frame", name, (*self.frames, *(Frame(body, body) for body in self.body_names)))
+        return _missing("frame", name, (*self.frames, *(Frame(body, body) for body in self.body_names)))
+
+    @cached_property
+    def _bodies(self) -> dict[str, Body]:
+        return {body.name: body for body in self.bodies}
+
+    @cached_property
+    def _joints(self) -> dict[str, Joint]:
+        return {joint.name: joint for joint in (*self.joints, *self.loops)}
+
+    @cached_property
+    def _frames(self) -> dict[str, Frame]:
+        return {frame.name: frame for frame in self.frames}
 
     def q_slice(self, joint: str) -> slice:
         """Where a tree joint's coordinates lie in q."""
@@ -164,11 +175,11 @@ class Robot:
     def _tree_joint(self, name: str) -> str:
         if name in self._layout:
             return name
-        if any(loop.name == name for loop in self.loops):
+        if name in self._joints:
             raise ModelError(
                 f"joint '{name}' closes a loop and has no coordinates of its own; q covers {self.joint_names}."
             )
-        return _find("joint", name, self.joints).name
+        return _missing("joint", name, self.joints)
 
     @cached_property
     def _layout(self) -> dict[str, tuple[slice, slice]]:
@@ -195,17 +206,14 @@ class Robot:
     @cached_property
     def order(self) -> tuple[Joint, ...]:
         """The tree joints with every parent before its children: the declared order wherever that already holds."""
-        reached, waiting, ordered = {WORLD}, list(self.joints), []
-        while waiting:
-            later = []
-            for joint in waiting:
-                if joint.parent in reached:
-                    reached.add(joint.child)
-                    ordered.append(joint)
-                else:
-                    later.append(joint)
-            waiting = later
-        return tuple(ordered)
+        # as if the list were gone through again and again, each time taking the joints whose parents were taken before
+        place = {joint.child: index for index, joint in enumerate(self.joints)}
+        rounds = {WORLD: (0, -1)}  # body -> (round in which its joint is taken, place of the joint in the list)
+        for step in self.tree.steps:
+            round_, before = rounds[step.parent]
+            here = place[step.child]
+            rounds[step.child] = (round_ + (here < before), here)
+        return tuple(sorted(self.joints, key=lambda joint: rounds[joint.child]))
 
     @cached_property
     def parent_joint(self) -> dict[str, Joint]:
@@ -239,9 +247,6 @@ class Robot:
         return rows + [JointRow(j.name, f"{j.kind} (loop)", j.parent, j.child, (), ()) for j in self.loops]
 
 
-def _find(what: str, name: str, items: tuple[Item, ...]) -> Item:
-    for item in items:
-        if item.name == name:
-            return item
+def _missing(what: str, name: str, items: tuple[Body, ...] | tuple[Joint, ...] | tuple[Frame, ...]) -> NoReturn:
     known = ", ".join(f"'{item.name}'" for item in items[:12]) + (", ..." if len(items) > 12 else "")
     raise ModelError(f"there is no {what} '{name}'; expected one of: {known or 'none is declared'}.")

@@ -109,7 +109,8 @@ def path_to_root(parents: Mapping[str, str], vertex: str) -> tuple[str, ...]:
 def path_between(parents: Mapping[str, str], start: str, end: str) -> tuple[str, ...]:
     """The only path of the tree from `start` to `end`, both included."""
     up, down = path_to_root(parents, start), path_to_root(parents, end)
-    shared = next(vertex for vertex in up if vertex in set(down))
+    below = set(down)
+    shared = next(vertex for vertex in up if vertex in below)
     return (*up[: up.index(shared) + 1], *reversed(down[: down.index(shared)]))
 
 

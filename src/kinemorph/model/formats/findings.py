@@ -46,7 +46,8 @@ class Findings:
         self.file = file
         self.strict = strict
         self.found: list[Finding] = []
-        self.untold = 0  # findings beyond the limit, errors among them or not
+        self.failed = False  # whether anything keeps the model from being loaded
+        self.untold = 0  # findings beyond the limit
 
     def error(
         self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
@@ -79,10 +80,15 @@ class Findings:
     ) -> None:
         if rule not in RULES:
             raise KeyError(rule)
+        finding = Finding(severity, rule, self.file, line, element, problem, remedy, repair)
+        first = severity == "error" and not self.failed
+        self.failed = self.failed or severity == "error"
         if len(self.found) < limits.FINDINGS:
-            self.found.append(Finding(severity, rule, self.file, line, element, problem, remedy, repair))
-        else:
-            self.untold += 1
+            self.found.append(finding)
+            return
+        self.untold += 1
+        if first:  # what keeps the model from being loaded is told, however many doubts came before
+            self.found[-1] = finding
 
     @property
     def errors(self) -> list[Finding]:
@@ -91,8 +97,3 @@ class Findings:
     @property
     def warnings(self) -> list[Finding]:
         return [finding for finding in self.found if finding.severity == "warning"]
-
-    @property
-    def failed(self) -> bool:
-        """Whether anything keeps the model from being loaded."""
-        return any(finding.severity == "error" for finding in self.found)
