@@ -133,6 +133,11 @@ class RobotBuilder:
                 self._couplings.append(data)
         return self
 
+    def without(self, joint: str) -> Self:
+        """Takes a joint back."""
+        self._joints = [draft for draft in self._joints if draft["name"] != joint]
+        return self
+
     # ── checking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def problems(self) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ class Blueprint:
         self.words = words or {}
         self.builder = RobotBuilder(name) if gravity is None else RobotBuilder(name, gravity)
         self.lines: dict[tuple[str, str], int] = {("robot", name): line}
+        self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
         self.elements: list[Element] = []
         self.settings = Settings()
         self._count = 0
@@ -49,7 +50,13 @@ class Blueprint:
     def joint(self, line: int, name: str, kind: str, parent: str, child: str, **data: Any) -> None:
         """A joint; `data` as `RobotBuilder.joint` takes it. A parent "world" is the ground."""
         if self._named("joint", name, line):
+            self.ends[name] = (parent, child)
             self.builder.joint(name, kind, parent, child, **data)
+
+    def withdraw(self, joint: str) -> None:
+        """Takes a joint back."""
+        del self.ends[joint], self.lines["joint", joint]
+        self.builder.without(joint)
 
     def frame(self, line: int, name: str, body: str, **data: Any) -> None:
         """A frame on a body."""

@@ -1,72 +1,302 @@
 """URDF: links and joints as ROS writes them.
 
-T_parent_child = origin * motion(q): the joint frame is the child's frame, so child placements are the identity.
+Links are bodies and joints are joints, in the order of the file; the root hangs on the world by a joint of its own, the
+first, fixed unless `base` says otherwise. What is read besides: <inertial>, <visual>, <collision> and <material>, limits,
+dynamics and mimic of joints, <transmission>, loops in three dialects (`urdf_loops`), <fixed_frame> of Isaac Sim, the
+joint types and <screw_thread_pitch> of Drake (<drake:joint>), and a TOML file beside the model for what URDF cannot say.
+
+A bare root link called "world" is the ground itself, as robots that are bolted down write it. Any other link of that
+name is called "world_link" here.
 """
 
 from __future__ import annotations
 
-from kinemorph.algebra.groups import Pose
-from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
-from kinemorph.algebra.vectors import matmul
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from kinemorph.errors import did_you_mean
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.urdf_joints import ReadJoint, read_joint
+from kinemorph.model.formats.urdf_links import read_link
+from kinemorph.model.formats.urdf_loops import DIALECTS, ReadLoop, read_loop
+from kinemorph.model.formats.urdf_reading import Reading, plain
+from kinemorph.model.formats.urdf_shapes import ShapeReader
+from kinemorph.model.formats.urdf_transmissions import read_transmission
 from kinemorph.model.formats.xml_documents import Node, line_of, parse
-from kinemorph.model.formats.xml_values import Values
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 
-KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
+XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://ros.org/wiki/xacro")
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
     """The system of a URDF file."""
+    blueprint = blueprint_of(source, options, findings)
+    return None if blueprint is None else blueprint.system()
+
+
+def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
+    """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF."""
     root = parse(source, findings)
     if root is None:
         return None
-    blueprint = Blueprint(findings, root.get("name") or "robot", line=line_of(root), words={"body": "link"})
-    values = Values(findings)
-    for node in root.iterchildren("link"):
-        _link(node, blueprint, values)
-    children = {child.get("link") for child in root.iterfind("joint/child")}
-    for node in root.iterchildren("joint"):
-        element = f"joint '{node.get('name')}'"
-        parent, child = node.find("parent"), node.find("child")
-        axis = node.find("axis")
-        blueprint.joint(
-            line_of(node),
-            values.word(node, "name", element),
-            KINDS[node.get("type")],
-            values.word(parent, "link", element),
-            values.word(child, "link", element),
-            placement=_origin(node, element, values),
-            axis=(1.0, 0.0, 0.0) if axis is None else values.numbers(axis, "xyz", 3, element),
+    if root.tag != "robot":
+        findings.error(
+            "structure",
+            line_of(root),
+            "",
+            f"the file begins with <{root.tag}>, expected <robot>",
+            "Wrap the model in <robot>, or give the file the ending of its format.",
         )
-    for node in root.iterchildren("link"):
-        if node.get("name") not in children:
-            blueprint.joint(line_of(node), f"{node.get('name')}_root", options.base or "fixed", WORLD, node.get("name"))
-    return blueprint.system()
+        return None
+    name = root.get("name")
+    blueprint = Blueprint(findings, name or "robot", line=line_of(root), words={"body": "link"})
+    reading = Reading(source, options, findings, blueprint)
+    if not name:
+        findings.warn(
+            "structure", line_of(root), "robot", "attribute 'name' is missing, expected one: it is called 'robot'",
+            'Write <robot name="...">.',
+        )  # fmt: skip
+    links, joints, loops = _parts(root, reading)
+    if links or findings.failed:
+        _declare(links, joints, loops, reading)
+    else:
+        findings.error(
+            "structure", line_of(root), "robot", "the robot has no <link>, expected at least one", "Add its links."
+        )
+    reading.settle()
+    return blueprint
 
 
-def _link(node: Node, blueprint: Blueprint, values: Values) -> None:
-    element = f"link '{node.get('name')}'"
-    name, inertial = values.word(node, "name", element), node.find("inertial")
-    if inertial is None:
-        blueprint.body(line_of(node), name)
+def _parts(root: Node, reading: Reading) -> tuple[list[dict[str, Any]], list[ReadJoint], list[ReadLoop]]:
+    """Everything that stands in <robot>, in the order of the file; frames and actuators are declared at once."""
+    shapes = ShapeReader(reading)
+    for node in root.iterchildren("material"):  # links may use what is defined below them
+        shapes.material(node, f"material '{node.get('name')}'")
+    links: list[dict[str, Any]] = []
+    joints: list[ReadJoint] = []
+    loops: list[ReadLoop] = []
+    motors = []
+    for node in root:
+        tag = node.tag
+        if tag == "link":
+            link = read_link(node, reading, shapes)
+            if link is not None:
+                links.append(link)
+        elif tag in ("joint", "{http://drake.mit.edu}joint"):
+            joint = read_joint(node, reading)
+            if joint is not None:
+                joints.append(joint)
+        elif tag in ("gazebo", "material"):
+            continue
+        elif tag == "transmission":
+            motors.append(node)
+        elif tag in DIALECTS:
+            loop = read_loop(node, reading)
+            if loop is not None:
+                loops.append(loop)
+        elif tag == "fixed_frame":
+            _frame(node, reading)
+        elif isinstance(tag, str) and tag.startswith("{") and tag[1:].partition("}")[0] in XACRO:
+            reading.findings.error(
+                "structure",
+                line_of(node),
+                "",
+                f"<xacro:{tag.partition('}')[2]}> is a macro, expected plain URDF",
+                "Expand it by xacro, or give the file the ending .xacro.",
+            )
+            break
+        else:
+            reading.other(node, "robot", "robot")
+    names = {joint.name for joint in joints}
+    for node in motors:
+        read_transmission(node, names, reading)
+    shapes.settle()
+    return links, joints, loops
+
+
+def _frame(node: Node, reading: Reading) -> None:
+    name, parent, origin = node.get("name"), node.find("parent"), node.find("origin")
+    element = f"fixed_frame '{name}'"
+    if parent is None:
+        reading.findings.error(
+            "structure", line_of(node), element, "<parent> is missing, expected one", 'Add <parent link="..."/>.'
+        )
         return
-    pose = _origin(inertial, element, values)
-    xx, yy, zz, xy, xz, yz = (
-        values.number(inertial.find("inertia"), key, element) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+    placement = None if origin is None else reading.origin(origin, element)
+    name, body = reading.values.word(node, "name", element), reading.values.word(parent, "link", element)
+    if name and body:
+        reading.blueprint.frame(line_of(node), name, body, placement=placement)
+
+
+# ── how the parts hang together ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[ReadLoop], reading: Reading) -> None:
+    """Declares bodies, the root joint, the joints of the file, loops and couplings; then what stands in a sidecar."""
+    blueprint, findings = reading.blueprint, reading.findings
+    names = dict.fromkeys(link["name"] for link in links)
+    _check_ends(names, joints, loops, findings)
+    carried = {joint.child for joint in joints}
+    roots = [name for name in names if name not in carried]
+    ground, renamed = _ground(links, roots, reading)
+    for link in links:
+        if link["name"] != ground:
+            link["name"] = renamed.get(link["name"], link["name"])
+            blueprint.body(**link)
+    taken = {joint.name for joint in joints}
+    hung = []
+    if roots and roots[0] != ground:
+        body = renamed.get(roots[0], roots[0])
+        hung.append(_free_name(f"{body}_root", taken))
+        line = blueprint.lines["body", body]
+        blueprint.joint(line, hung[0], reading.options.base or "fixed", WORLD, body)
+    for line, name, kind, parent, child, data, mimic in joints:
+        blueprint.joint(line, name, kind, renamed.get(parent, parent), renamed.get(child, child), **data)
+        if mimic is not None:
+            leader, multiplier, offset, place = mimic
+            if leader not in taken:
+                findings.error(
+                    "name",
+                    place,
+                    f"joint '{name}'",
+                    f"<mimic>: there is no joint '{leader}', expected the name of a joint",
+                    did_you_mean(leader, taken).strip() or "Correct the name.",
+                )
+            blueprint.couple(place, name, leader, multiplier, offset)
+    if loops and not findings.failed:
+        depth = _depths(names, joints, roots)
+        for loop in loops:
+            parent, child, data = loop.directed(depth)
+            blueprint.joint(
+                loop.line, loop.name, loop.kind, renamed.get(parent, parent), renamed.get(child, child), **data
+            )
+    _extend(blueprint, hung, reading)
+    _check_roots(roots, ground, renamed, reading)
+
+
+def _ground(
+    links: list[dict[str, Any]], roots: list[str], reading: Reading
+) -> tuple[str | None, dict[str, str]]:
+    """The link that is the ground itself, and the new name of a link that is called like it but is not."""
+    world = next((link for link in links if link["name"] == WORLD), None)
+    if world is None:
+        return None, {}
+    bare = len(world) == 2  # a name and a line, nothing else
+    if bare and WORLD in roots and reading.options.base != "free":
+        return WORLD, {}
+    new = _free_name("world_link", {link["name"] for link in links})
+    reading.findings.warn(
+        "name",
+        world["line"],
+        "link 'world'",
+        f"the name is kept for the ground, and this link is a body: it is called '{new}'",
+        "Rename the link.",
     )
-    moment = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    turned = matmul(matmul(pose.R, moment), tuple(zip(*pose.R, strict=True)))
-    mass = values.number(inertial.find("mass"), "value", element)
-    blueprint.body(line_of(node), name, mass, com=pose.p, inertia=turned)
+    return None, {WORLD: new}
 
 
-def _origin(node: Node, element: str, values: Values) -> Pose:
-    origin = node.find("origin")
-    if origin is None:
-        return Pose(rotation_of_angles(0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    x, y, z = values.numbers(origin, "xyz", 3, element, (0.0, 0.0, 0.0))
-    return Pose(rotation_of_angles(*values.numbers(origin, "rpy", 3, element, (0.0, 0.0, 0.0))), (x, y, z))
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadLoop], findings: Findings) -> None:
+    """Every joint names two different links that exist, and no link hangs on two joints."""
+    known = dict.fromkeys(names)
+    carrier: dict[str, ReadJoint] = {}
+    for joint in joints:
+        element = f"joint '{joint.name}'"
+        for end, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in known:
+                _unknown(joint.line, element, end, link, known, findings)
+        if joint.parent == joint.child:
+            findings.error(
+                "structure",
+                joint.line,
+                element,
+                f"parent and child are both '{joint.parent}', expected two links",
+                "Name the other link.",
+            )
+        elif joint.child in carrier:
+            other = carrier[joint.child]
+            stem = findings.file.rpartition("/")[2].removesuffix(".urdf").strip("<>")
+            findings.error(
+                "loop",
+                joint.line,
+                element,
+                f"link '{joint.child}' hangs on joint '{other.name}' (line {other.line}) already, expected one parent",
+                f"If this joint closes a loop, state it in {stem}.sidecar.toml or as <loop_joint> instead of <joint>.",
+            )
+        else:
+            carrier[joint.child] = joint
+    for loop in loops:
+        for link in loop.ends:
+            if link not in known:
+                _unknown(loop.line, f"loop '{loop.name}'", "link", link, known, findings)
+
+
+def _unknown(line: int, element: str, end: str, link: str, known: Iterable[str], findings: Findings) -> None:
+    hint = did_you_mean(link, known).strip() or "Declare the link or correct the name."
+    findings.error("name", line, element, f"{end}: there is no link '{link}', expected the name of a link", hint)
+
+
+def _depths(names: Iterable[str], joints: list[ReadJoint], roots: list[str]) -> dict[str, int]:
+    """How many joints lie between each link and its root."""
+    below: dict[str, list[str]] = {name: [] for name in names}
+    for joint in joints:
+        below[joint.parent].append(joint.child)
+    depth = dict.fromkeys(roots, 0)
+    queue = list(roots)
+    for name in queue:  # grows while it is walked
+        for child in below[name]:
+            if child not in depth:
+                depth[child] = depth[name] + 1
+                queue.append(child)
+    return {name: depth.get(name, 0) for name in below}
+
+
+def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
+    """Adds what stands in the sidecar; a joint there that carries the root takes the place of the default one."""
+    try:
+        sidecar = import_module("kinemorph.model.formats.sidecar")
+    except ModuleNotFoundError:
+        return
+    sidecar.extend(blueprint, reading.source, reading.options, reading.findings)
+    for name in hung:
+        body = blueprint.ends[name][1]
+        if any(ends == (WORLD, body) for other, ends in blueprint.ends.items() if other != name):
+            blueprint.withdraw(name)
+
+
+def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:
+    """Exactly one link hangs on nothing, unless a sidecar says how others hang on the world."""
+    if not roots:
+        reading.findings.error(
+            "root",
+            line_of_first(reading),
+            "robot",
+            "every link is the child of a joint, so there is no root, expected one link without a parent",
+            "Remove the joint that closes the circle, or state it as <loop_joint>.",
+        )
+        return
+    carried = {child for _, child in reading.blueprint.ends.values()}
+    adrift = [name for name in roots if name != ground and renamed.get(name, name) not in carried]
+    if adrift:
+        listed = ", ".join(f"'{name}'" for name in roots[:8]) + (", ..." if len(roots) > 8 else "")
+        reading.findings.error(
+            "root",
+            reading.blueprint.lines.get(("body", renamed.get(adrift[0], adrift[0])), 0),
+            f"link '{adrift[0]}'",
+            f"the links {listed} have no parent, expected one root",
+            "Add the missing joint, or remove links that belong to nothing.",
+        )
+
+
+def line_of_first(reading: Reading) -> int:
+    """The line of <robot>."""
+    return next(iter(reading.blueprint.lines.values()))

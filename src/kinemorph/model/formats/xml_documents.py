@@ -17,7 +17,7 @@ from kinemorph.model.formats.sources import Source
 
 Node: TypeAlias = Any  # an lxml element
 
-# a document type in the encodings that libxml2 detects by itself
+# a document type in the encodings that libxml2 detects by itself; all but the first have zero bytes
 _DOCTYPE = tuple(
     "<!DOCTYPE".encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 )
@@ -31,7 +31,7 @@ def parse(source: Source, findings: Findings) -> Node | None:
     if not source.data.strip():
         findings.error("syntax", 1, "", "the file is empty, expected XML", "Write the model into it.")
         return None
-    for mark in _DOCTYPE:
+    for mark in _DOCTYPE if b"\0" in source.data else _DOCTYPE[:1]:
         place = source.data.find(mark)
         if place >= 0:
             line = source.data.count(b"\n", 0, place) + 1
@@ -53,12 +53,12 @@ def parse(source: Source, findings: Findings) -> Node | None:
         reason = _POSITION.sub("", str(error).strip()) or "no element found"
         findings.error("syntax", line, "", f"the text is not well-formed XML: {reason}", "Correct it near this line.")
         return None
-    if _TOO_DEEP(root):
+    count = int(_COUNT(root))
+    if count > limits.NESTING and _TOO_DEEP(root):
         findings.error(
             "file", 1, "", f"elements lie deeper than {limits.NESTING} inside one another", "Flatten the file."
         )
         return None
-    count = int(_COUNT(root))
     if count > limits.ELEMENTS:
         findings.error(
             "file", 1, "", f"the file has {count} elements, expected at most {limits.ELEMENTS}", "Split the file."

@@ -38,6 +38,12 @@ class Values:
                 self.missing(node, attribute, element, "a number")
                 return 0.0
             return default
+        try:
+            value = float(text)
+            if value - value == 0.0 and "_" not in text:  # finite, the usual case
+                return value
+        except ValueError:
+            pass
         return self.real(node, text, f"<{node.tag}> {attribute}", element)
 
     def numbers(

@@ -1,0 +1,338 @@
+"""URDF joints: kinds, axes, limits, dynamics and mimics.
+
+T_parent_child = origin * motion(q): the joint frame is the child's frame, so child placements are the identity, but for
+planar joints: URDF's axis is the normal of the plane and ours is z, so the joint frame is turned there on both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, turn
+from kinemorph.algebra.vectors import Mat
+from kinemorph.errors import did_you_mean
+from kinemorph.model.formats.urdf_reading import Reading
+from kinemorph.model.formats.xml_documents import Node, line_of
+from kinemorph.model.joint import JOINT_KINDS, Axis
+from kinemorph.model.reading import UNIT_TOLERANCE, short
+
+# how URDF and its extensions call a kind: MuJoCo and Isaac Sim have spherical, Drake has ball, universal and screw
+KINDS = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
+    "planar": "planar",
+    "spherical": "spherical",
+    "ball": "spherical",
+    "universal": "universal",
+    "screw": "helical",
+    "helical": "helical",
+    "cylindrical": "cylindrical",
+}
+AXIS: Axis = (1.0, 0.0, 0.0)  # where there is no <axis>
+AXIS2: Axis = (0.0, 1.0, 0.0)
+LIMITS = ("lower", "upper", "effort", "velocity")
+
+
+class ReadJoint(NamedTuple):
+    """A joint as it was read; `data` is what `Blueprint.joint` takes, `mimic` (leader, multiplier, offset, line)."""
+
+    line: int
+    name: str
+    kind: str
+    parent: str
+    child: str
+    data: dict[str, Any]
+    mimic: tuple[str, float, float, int] | None = None
+
+
+def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
+    """A joint of the tree; None, with findings, where it has no name, no ends or no known type."""
+    name, kind_word = node.get("name"), node.get("type")
+    element = f"joint '{name}'"
+    if not name or name.isspace():
+        reading.values.word(node, "name", "joint")
+        return None
+    kind = read_kind(node, kind_word, element, reading)
+    parts: dict[str, Node] = {}
+    for part in node:
+        tag = part.tag
+        if tag in PARTS and tag not in parts:
+            parts[tag] = part
+        elif tag in PITCHES:
+            parts.setdefault("pitch", part)
+        else:
+            reading.other(part, "joint", element)
+    ends = [_end(node, parts.get(end), end, element, reading) for end in ("parent", "child")]
+    if kind is None or not all(ends):
+        return None
+    data: dict[str, Any] = {}
+    origin = parts.get("origin")
+    if origin is not None:
+        data["placement"] = reading.origin(origin, element)
+    if kind != "fixed":
+        shape_motion(node, kind, data, parts, element, reading)
+        if kind_word == "continuous":
+            _unlimited(parts.get("limit"), data, element, reading)
+        else:
+            _limits(node, parts.get("limit"), kind, data, element, reading)
+        dynamics = parts.get("dynamics")
+        if dynamics is not None:
+            _dynamics(dynamics, kind, data, element, reading)
+    mimic = parts.get("mimic")
+    led = None if mimic is None or kind == "fixed" else _mimic(mimic, element, reading)
+    return ReadJoint(line_of(node), name, kind, ends[0], ends[1], data, led)
+
+
+PARTS = frozenset(("origin", "parent", "child", "axis", "axis2", "limit", "dynamics", "mimic"))
+PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_pitch", "pitch"))
+
+
+def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> str | None:
+    """Our kind of a joint type; None, with a finding, where the type is not known."""
+    kind = KINDS.get(word or "")
+    if kind is None:
+        found = "is missing" if word is None else f"is {short(word)}"
+        hint = did_you_mean(word, KINDS).strip() if word else ""
+        reading.findings.error(
+            "structure",
+            line_of(node),
+            element,
+            f"the type {found}, expected one of {', '.join(KINDS)}",
+            hint or "Choose one of these.",
+        )
+    return kind
+
+
+def _end(node: Node, part: Node | None, end: str, element: str, reading: Reading) -> str:
+    """The link that a joint names as its parent or child."""
+    if part is None:
+        reading.findings.error(
+            "structure",
+            line_of(node),
+            element,
+            f"<{end}> is missing, expected one",
+            f'Add <{end} link="..."/> with the name of a link.',
+        )
+        return ""
+    name: str | None = part.get("link")
+    return name or reading.values.word(part, "link", element)
+
+
+# ── how it moves ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def shape_motion(
+    node: Node, kind: str, data: dict[str, Any], parts: dict[str, Node], element: str, reading: Reading
+) -> None:
+    """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
+    if kind in ("free", "spherical"):
+        return
+    axis = read_axis(parts.get("axis"), AXIS, element, reading)
+    if kind == "planar":
+        if axis != (0.0, 0.0, 1.0):
+            across = turn(z_to(axis))
+            data["placement"] = compose(data.get("placement", IDENTITY), across)
+            data["child_placement"] = compose(data.get("child_placement", IDENTITY), across)
+        return
+    data["axis"] = axis
+    if kind == "universal":
+        data["axis2"] = read_axis(parts.get("axis2"), AXIS2, element, reading)
+    elif kind == "helical":
+        pitch = parts.get("pitch")
+        if pitch is None:
+            reading.findings.error(
+                "structure",
+                line_of(node),
+                element,
+                "a screw joint has no <screw_thread_pitch>, expected its travel per turn [m]",
+                'Add <screw_thread_pitch value="..."/>.',
+            )
+        else:
+            data["pitch"] = reading.values.number(pitch, "value", element) / (2.0 * math.pi)
+
+
+def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) -> Axis:
+    """A direction of length 1; scaled, with a warning that can mend the file, where it is longer or shorter."""
+    if node is None:
+        return default
+    x, y, z = reading.values.numbers(node, "xyz", 3, element)
+    length = math.hypot(x, y, z)
+    if abs(length - 1.0) <= UNIT_TOLERANCE:
+        return (x, y, z)
+    if reading.findings.failed and (x, y, z) == (0.0, 0.0, 0.0) and not _zero(node):
+        return default  # it could not be read, which was said
+    if not 1e-150 < length < 1e150:
+        reading.findings.error(
+            "axis",
+            line_of(node),
+            element,
+            f"<axis> xyz is {short(node.get('xyz'))}, expected a direction of length 1",
+            "Give the direction of the joint, such as 0 0 1.",
+        )
+        return default
+    unit = (x / length, y / length, z / length)
+    reading.findings.warn(
+        "axis",
+        line_of(node),
+        element,
+        f"<axis> xyz is {short(node.get('xyz'))} with length {length:.9g}, expected 1: it is scaled",
+        f'Write <axis xyz="{_written(unit)}"/>.',
+        repair=_rewrite(node, "xyz", _written(unit)),
+    )
+    return unit
+
+
+def _zero(node: Node) -> bool:
+    try:
+        return all(float(part) == 0.0 for part in node.get("xyz", "").split())
+    except ValueError:
+        return False
+
+
+def _written(numbers: tuple[float, ...]) -> str:
+    return " ".join(f"{number:.17g}" if number % 1.0 else f"{number:.0f}" for number in numbers)
+
+
+def _rewrite(node: Node, attribute: str, text: str) -> Callable[[], None]:
+    def repair() -> None:
+        node.set(attribute, text)
+
+    return repair
+
+
+def z_to(axis: Axis) -> Mat:
+    """The shortest rotation that carries z to a unit axis, shape (3, 3)."""
+    x, y, z = axis
+    if z < -1.0 + 1e-12:
+        return ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
+    share = 1.0 / (1.0 + z)
+    return (
+        (1.0 - share * x * x, -share * x * y, x),
+        (-share * x * y, 1.0 - share * y * y, y),
+        (-x, -y, z),
+    )
+
+
+# ── limits and losses ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _limits(
+    joint: Node, node: Node | None, kind: str, data: dict[str, Any], element: str, reading: Reading
+) -> None:
+    """Limits of position, speed and effort; what is missing is unlimited."""
+    single = JOINT_KINDS[kind].nv == 1
+    if node is None:
+        if single and joint.get("type") in ("revolute", "prismatic"):
+            reading.doubt(
+                "limit",
+                f"no limit on {joint.get('type')}",
+                joint,
+                element,
+                f"a {joint.get('type')} joint has no <limit>, expected one: it moves without limits",
+                'Add <limit lower="..." upper="..." effort="..." velocity="..."/>.',
+            )
+        return
+    if not single:
+        if kind != "free" and node.attrib:
+            reading.doubt(
+                "dropped",
+                f"limit of {kind}",
+                node,
+                element,
+                f"<limit> of a {kind} joint is not used: it does not say which of its coordinates it means",
+                "State limits where the robot is used.",
+            )
+        return
+    lower = _bound(node, "lower", -math.inf, element, reading)
+    upper = _bound(node, "upper", math.inf, element, reading)
+    if lower > upper:
+        reading.findings.error(
+            "limit",
+            line_of(node),
+            element,
+            f"the lower limit {lower:.6g} lies above the upper limit {upper:.6g}, expected the other way round",
+            "Swap them.",
+        )
+        return
+    data["lower"], data["upper"] = lower, upper
+    _rates(node, data, element, reading)
+    if lower == -math.inf or upper == math.inf:
+        reading.strange(node, LIMITS, element)
+
+
+def _unlimited(node: Node | None, data: dict[str, Any], element: str, reading: Reading) -> None:
+    """A continuous joint: speed and effort may be limited, the angle is not."""
+    if node is None:
+        return
+    _rates(node, data, element, reading)
+    lower = _bound(node, "lower", 0.0, element, reading)
+    upper = _bound(node, "upper", 0.0, element, reading)
+    if lower != upper and math.isfinite(upper - lower):
+        reading.doubt(
+            "limit",
+            "limited continuous",
+            node,
+            element,
+            f"limits from {lower:.6g} to {upper:.6g} are given, but a continuous joint has none: they are not used",
+            "Make the joint revolute, or remove lower and upper.",
+        )
+
+
+def _rates(node: Node, data: dict[str, Any], element: str, reading: Reading) -> None:
+    for key in ("effort", "velocity"):
+        if node.get(key) is None:
+            continue
+        value = _bound(node, key, math.inf, element, reading)
+        if value > 0.0:
+            data[key] = value
+        else:
+            reading.doubt(
+                "limit",
+                key,
+                node,
+                element,
+                f"the {key} limit is {value:.6g}, expected above 0: no limit is assumed",
+                f"Give the limit, or leave {key} out.",
+            )
+
+
+def _bound(node: Node, key: str, default: float, element: str, reading: Reading) -> float:
+    """A number that may be infinite."""
+    text = node.get(key)
+    if text is None:
+        return default
+    try:
+        value = float(text)
+        if value == value and "_" not in text:  # not NaN
+            return value
+    except ValueError:
+        pass
+    reading.values.real(node, text, f"<limit> {key}", element)
+    return default
+
+
+def _dynamics(node: Node, kind: str, data: dict[str, Any], element: str, reading: Reading) -> None:
+    for key in ("damping", "friction"):
+        value = reading.values.number(node, key, element, 0.0)
+        if value < 0.0:
+            reading.findings.warn(
+                "data",
+                line_of(node),
+                element,
+                f"<dynamics> {key} is {value:.6g}, expected at least 0: 0 is assumed",
+                "Change its sign or leave it out.",
+            )
+        elif value > 0.0:
+            data[key] = value
+
+
+def _mimic(node: Node, element: str, reading: Reading) -> tuple[str, float, float, int] | None:
+    leader = node.get("joint") or reading.values.word(node, "joint", element)
+    multiplier = reading.values.number(node, "multiplier", element, 1.0)
+    offset = reading.values.number(node, "offset", element, 0.0)
+    return (leader, multiplier, offset, line_of(node)) if leader else None

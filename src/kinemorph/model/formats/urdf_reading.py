@@ -1,0 +1,151 @@
+"""What the readers of URDF parts share: origins, parts that nobody knows, and doubts that are told once per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
+from kinemorph.errors import did_you_mean
+from kinemorph.model.formats.blueprint import Blueprint
+from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.xml_documents import Node, line_of
+from kinemorph.model.formats.xml_values import Values
+
+# tags of other programs, by the element they stand in: decoration, or orders to a simulator or a driver
+SILENT = {
+    "robot": {"gazebo", "sensor", "ros2_control", "group_state", "static", "mujoco", "compiler", "isaac", "safety"},
+    "link": {"gazebo", "self_filter", "collision_checking", "self_collision_checking", "sensor", "gravity", "kinematic"},
+    "joint": {"safety_controller", "calibration", "gazebo", "hardwareInterface", "sensor", "property"},
+    "inertial": set(),
+    "visual": {"meshes", "gazebo"},
+    "collision": {"material", "verbose", "gazebo"},
+    "geometry": set(),
+}
+# tags that say something about the motion that a System has no place for
+DROPPED = {
+    "link": {"contact", "surface", "drake:proximity_properties"},
+    "robot": {"loop_closure", "drake:linear_bushing_rpy", "drake:collision_filter_group", "drake:tendon_constraint"},
+    "joint": {"drake:mimic", "drake:controller_gains", "drake:rotor_inertia", "drake:gear_ratio"},
+}
+KNOWN = {
+    "robot": ("link", "joint", "material", "transmission", "gazebo", "loop_joint", "loop", "constraint", "fixed_frame"),
+    "link": ("inertial", "visual", "collision"),
+    "joint": ("origin", "parent", "child", "axis", "axis2", "limit", "dynamics", "mimic", "safety_controller"),
+    "inertial": ("origin", "mass", "inertia"),
+    "visual": ("origin", "geometry", "material"),
+    "collision": ("origin", "geometry"),
+    "geometry": ("box", "cylinder", "sphere", "capsule", "mesh"),
+}
+PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
+
+
+@dataclass
+class Doubt:
+    """A warning that may hold for many parts; it is told once, at the first of them, with their number."""
+
+    line: int
+    element: str
+    problem: str
+    remedy: str
+    count: int = 0
+
+
+class Reading:
+    """One file being read: where findings, parts and numbers go."""
+
+    def __init__(self, source: Source, options: Options, findings: Findings, blueprint: Blueprint) -> None:
+        self.source = source
+        self.options = options
+        self.findings = findings
+        self.blueprint = blueprint
+        self.values = Values(findings)
+        self._doubts: dict[tuple[str, str], Doubt] = {}
+
+    # ── doubts ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def doubt(self, rule: str, kind: str, node: Node, element: str, problem: str, remedy: str) -> None:
+        """A warning that is grouped with others of its `kind`."""
+        known = self._doubts.get((rule, kind))
+        if known is None:
+            known = self._doubts[rule, kind] = Doubt(line_of(node), element, problem, remedy)
+        known.count += 1
+
+    def settle(self) -> None:
+        """Tells the doubts."""
+        for (rule, _), doubt in self._doubts.items():
+            more = f" ({doubt.count} times in this file)" if doubt.count > 1 else ""
+            self.findings.warn(rule, doubt.line, doubt.element, doubt.problem + more, doubt.remedy)
+        self._doubts.clear()
+
+    def other(self, node: Node, place: str, element: str) -> None:
+        """A child that the reader of its parent has no use for: a comment, decoration, or a mistake."""
+        tag = node.tag
+        if not isinstance(tag, str):  # a comment
+            return
+        tag = plain(tag)
+        if tag in SILENT[place]:
+            return
+        if tag in KNOWN[place]:
+            self.doubt(
+                "structure",
+                f"{place}/{tag}",
+                node,
+                element,
+                f"<{tag}> stands here a second time, expected once: the first one counts",
+                "Remove all but one.",
+            )
+        elif tag in DROPPED.get(place, ()):
+            self.doubt(
+                "dropped", f"{place}/{tag}", node, element, f"<{tag}> is not used", "State it where the robot is run."
+            )
+        elif ":" not in tag:  # what bears a prefix belongs to another program
+            hint = did_you_mean(tag, KNOWN[place]).strip()
+            self.doubt(
+                "unknown",
+                f"{place}/{tag}",
+                node,
+                element,
+                f"<{tag}> is no element of <{place}>, so it is not used",
+                hint or "Remove it, or correct its name.",
+            )
+
+    def strange(self, node: Node, known: Iterable[str], element: str) -> None:
+        """Warns of attributes that the format does not have: often one that is there has a slip of the pen."""
+        for name in node.attrib:
+            if name not in known and ":" not in plain(name):
+                hint = did_you_mean(name, known).strip()
+                self.doubt(
+                    "unknown",
+                    f"{node.tag}@{name}",
+                    node,
+                    element,
+                    f"<{node.tag}>: there is no attribute '{name}', so it is not used",
+                    hint or "Remove it, or correct its name.",
+                )
+
+    # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def origin(self, node: Node, element: str) -> Pose:
+        """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 where it is missing."""
+        xyz, rpy = node.get("xyz"), node.get("rpy")
+        if xyz is None or rpy is None:
+            self.strange(node, ("xyz", "rpy"), element)
+        R, p = IDENTITY
+        if rpy is not None:
+            angles = self.values.reals(node, rpy, 3, "<origin> rpy", element)
+            if angles != (0.0, 0.0, 0.0):
+                R = rotation_of_angles(*angles)
+        if xyz is not None:
+            p = self.values.reals(node, xyz, 3, "<origin> xyz", element)
+        return Pose(R, p)
+
+
+def plain(tag: str) -> str:
+    """A tag with the usual prefix of its name space in place of its address."""
+    if tag[0] != "{":
+        return tag
+    space, _, name = tag[1:].partition("}")
+    return PREFIXES.get(space, "x:") + name
