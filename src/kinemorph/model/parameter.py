@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -166,6 +167,12 @@ class Formula(Symbolic):
     op: str
     args: tuple[Value, ...]
 
+    @cached_property
+    def extent(self) -> tuple[int, int]:
+        """(depth, number of ops) of the tree; a shared part counts wherever it appears."""
+        parts = [arg.extent for arg in self.args if isinstance(arg, Formula)]
+        return 1 + max((part[0] for part in parts), default=0), 1 + sum(part[1] for part in parts)
+
     def __str__(self) -> str:
         return f"{self.op}({', '.join(str(arg) for arg in self.args)})"
 
@@ -185,6 +192,14 @@ def _apply(op: str, *args: Any) -> Any:
             return NotImplemented
     folded = _folded(op, values)
     return Formula(op, tuple(values)) if folded is None else folded
+
+
+def applied(op: str, *args: Value) -> Value:
+    """The op on Values: a number where all of them are numbers, else what the operators of parameters give."""
+    if any(isinstance(arg, (Parameter, Formula)) for arg in args):
+        value: Value = _apply(op, *args)
+        return value
+    return float(getattr(scalar.f, op)(*map(float, args)))
 
 
 def _folded(op: str, values: list[Value]) -> Value | None:

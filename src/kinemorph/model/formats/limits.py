@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 FILE_SIZE = 64_000_000  # bytes of a model file
+TOML_SIZE = 16_000_000  # characters of a TOML file
 NESTING = 256  # elements inside one another, brackets inside one another
 ELEMENTS = 1_000_000  # XML elements, TOML keys
 BODIES = 10_000

@@ -1,0 +1,247 @@
+"""Expressions in model files: "0.5 * l1", "m1 * l1**2 / 12", "atan2(a, b) - pi / 2".
+
+The grammar is closed: numbers, names of parameters, + - * / **, brackets, `pi`, and the op vocabulary as functions. It
+binds as Python does. Nothing is ever evaluated as code. A name that is no plain word stands in `backquotes`, doubled
+where it holds one. What is constant folds into a number; `written` prints a Value so that it reads back as the same.
+
+    sum = product (("+" | "-") product)*        sign  = ("+" | "-")* power
+    product = sign (("*" | "/") sign)*          power = atom ("**" sign)?
+    atom = number | name | "pi" | function "(" sum ("," sum)* ")" | "(" sum ")"
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, NoReturn
+
+from kinemorph.errors import did_you_mean
+from kinemorph.model.parameter import Formula, Parameter, Value, applied
+from kinemorph.ops import OPS
+
+LONGEST = 20_000  # characters of an expression
+DEEPEST = 60  # brackets and powers inside one another
+TALLEST = 120  # ops one above the other in a formula: what sums and products build up from left to right
+LARGEST = 20_000  # ops in a formula, shared parts counted wherever they appear
+
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_TOKEN = re.compile(rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[^\W\d]\w*)|`(?P<quoted>(?:[^`]|``)+)`|(?P<sign>\*\*|[-+*/(),]))")
+_WORD = re.compile(r"[^\W\d]\w*")
+BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+
+
+class Token(NamedTuple):
+    """A piece of an expression: number, name, quoted, sign or end; `column` counts from 1."""
+
+    kind: str
+    text: str
+    column: int
+
+
+class ExpressionError(ValueError):
+    """An expression that cannot be read; the sentence names the column."""
+
+
+def parse_expression(text: str, names: Mapping[str, Value]) -> Value:
+    """The Value of an expression; `names` holds what its names stand for. Raises ExpressionError with a sentence."""
+    return _Parser(text, names).parse()
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names that an expression refers to, functions aside, each once. Raises ExpressionError."""
+    tokens = _tokens(text)
+    found = [
+        token.text
+        for token, after in zip(tokens, tokens[1:], strict=False)
+        if token.kind == "quoted" or (token.kind == "name" and after.text != "(")
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _tokens(text: str) -> list[Token]:
+    if len(text) > LONGEST:
+        raise ExpressionError(f"the expression has {len(text)} characters, expected at most {LONGEST}")
+    tokens, at, end = [], 0, len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            column = at + len(text[at:]) - len(text[at:].lstrip()) + 1
+            raise ExpressionError(f"column {column}: {text[column - 1]!r} is there, expected a number, a name or a sign")
+        kind = match.lastgroup or ""
+        piece = match[kind].replace("``", "`") if kind == "quoted" else match[kind]
+        tokens.append(Token(kind, piece, match.start(kind) + 1))
+        at = match.end()
+    return [*tokens, Token("end", "", end + 1)]
+
+
+class _Parser:
+    """One walk over the tokens; every method reads one rule of the grammar and gives its Value."""
+
+    def __init__(self, text: str, names: Mapping[str, Value]) -> None:
+        self.tokens, self.names = _tokens(text), names
+        self.at = self.depth = 0
+
+    def parse(self) -> Value:
+        value = self.sum()
+        if self.here.kind != "end":
+            self.refuse("the end, or a sign between two values")
+        return value
+
+    @property
+    def here(self) -> Token:
+        return self.tokens[self.at]
+
+    def take(self, *signs: str) -> str:
+        """The sign that stands here, if it is one of these, and goes on; else empty."""
+        token = self.here
+        if token.kind == "sign" and token.text in signs:
+            self.at += 1
+            return token.text
+        return ""
+
+    def refuse(self, expected: str) -> NoReturn:
+        found = repr(self.here.text) if self.here.kind != "end" else "the end"
+        raise ExpressionError(f"column {self.here.column}: {found} is there, expected {expected}")
+
+    def sum(self) -> Value:
+        value = self.product()
+        while sign := self.take("+", "-"):
+            value = self.apply(BINARY[sign], value, self.product())
+        return value
+
+    def product(self) -> Value:
+        value = self.sign()
+        while sign := self.take("*", "/"):
+            value = self.apply(BINARY[sign], value, self.sign())
+        return value
+
+    def sign(self) -> Value:
+        negative = False
+        while sign := self.take("+", "-"):
+            negative ^= sign == "-"
+        value = self.power()
+        return self.apply("neg", value) if negative else value
+
+    def power(self) -> Value:
+        base = self.atom()
+        if not self.take("**"):
+            return base
+        self.deeper()
+        value = self.apply("pow", base, self.sign())
+        self.depth -= 1
+        return value
+
+    def atom(self) -> Value:
+        token = self.here
+        if token.kind in ("end", "sign") and token.text != "(":
+            self.refuse("a number, a name or '('")
+        self.at += 1
+        if token.kind == "number":
+            return float(token.text)
+        if token.kind == "name" and self.take("("):
+            return self.function(token)
+        if token.kind == "sign":
+            return self.bracket()[0]
+        if token.text in self.names:
+            return self.names[token.text]
+        if token.text == "pi" and token.kind == "name":
+            return math.pi
+        raise ExpressionError(
+            f"column {token.column}: there is no parameter {token.text!r}, expected a declared one."
+            f"{did_you_mean(token.text, self.names)}".removesuffix(".")
+        )
+
+    def bracket(self, *, several: bool = False) -> list[Value]:
+        """What stands between an opening bracket, taken already, and its closing one."""
+        self.deeper()
+        values = [self.sum()]
+        while several and self.take(","):
+            values.append(self.sum())
+        if not self.take(")"):
+            self.refuse("')'")
+        self.depth -= 1
+        return values
+
+    def function(self, token: Token) -> Value:
+        op = OPS.get(token.text)
+        if op is None:
+            hint = did_you_mean(token.text, OPS) or f" Known are {', '.join(OPS)}."
+            raise ExpressionError(f"column {token.column}: there is no function {token.text!r}.{hint}".removesuffix("."))
+        values = self.bracket(several=True)
+        if len(values) != op.arity:
+            raise ExpressionError(
+                f"column {token.column}: {token.text} has {len(values)} arguments, expected {op.arity}"
+            )
+        return self.apply(op.name, *values)
+
+    def apply(self, op: str, *values: Value) -> Value:
+        value = applied(op, *values)
+        if isinstance(value, Formula):
+            depth, count = value.extent
+            if depth > TALLEST or count > LARGEST:
+                raise ExpressionError(
+                    f"the formula has {count} ops, {depth} above one another, expected at most {LARGEST} and {TALLEST}"
+                )
+        return value
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise ExpressionError(f"column {self.here.column}: brackets lie deeper than {DEEPEST} inside one another")
+
+
+# ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
+# sign between two values, how tightly the whole binds, and how tightly its two sides must
+SPELL = {
+    "add": (" + ", SUM, SUM, PRODUCT),
+    "sub": (" - ", SUM, SUM, PRODUCT),
+    "mul": (" * ", PRODUCT, PRODUCT, SIGN),
+    "div": (" / ", PRODUCT, PRODUCT, SIGN),
+    "pow": ("**", POWER, ATOM, SIGN),
+}
+
+
+def written(value: Value) -> str:
+    """A Value as an expression that reads back as the same Value. Raises ValueError where a formula is too large."""
+    if isinstance(value, Formula):
+        depth, count = value.extent
+        if depth > TALLEST or count > LARGEST:
+            raise ValueError(
+                f"the formula has {count} ops, {depth} above one another, expected at most {LARGEST} and {TALLEST}"
+            )
+    return _written(value)[0]
+
+
+def _written(value: Value) -> tuple[str, int]:
+    """(text, how tightly it binds)."""
+    if isinstance(value, Parameter):
+        return _name(value.name), ATOM
+    if not isinstance(value, Formula):
+        return number(value), SIGN if math.copysign(1.0, value) < 0.0 else ATOM
+    parts = [_written(arg) for arg in value.args]
+    if value.op == "neg":
+        return f"-{_bracketed(parts[0], SIGN)}", SIGN
+    if value.op not in SPELL:
+        return f"{value.op}({', '.join(text for text, _ in parts)})", ATOM
+    sign, binds, left, right = SPELL[value.op]
+    return f"{_bracketed(parts[0], left)}{sign}{_bracketed(parts[1], right)}", binds
+
+
+def _bracketed(part: tuple[str, int], least: int) -> str:
+    text, binds = part
+    return text if binds >= least else f"({text})"
+
+
+def _name(name: str) -> str:
+    return name if _WORD.fullmatch(name) else f"`{name.replace('`', '``')}`"
+
+
+def number(value: float) -> str:
+    """A float as the shortest text that reads back as the same float; without a point where it is whole and short."""
+    if math.isinf(value):
+        return "1e999" if value > 0.0 else "-1e999"
+    text = repr(float(value))
+    return text.removesuffix(".0") if value or text[0] != "-" else text

@@ -1,0 +1,274 @@
+"""Quantities as text: "5 mm", "30 deg", "3 kg m^2", "1500 rpm". Everything is kept in SI, with angles in radians.
+
+A unit is a product, quotient and power of the names below, read from left to right: "N m s/rad", "m/s^2", "kg*m^2". The
+radian counts as a unit of its own, so that an angle is not a bare number and 5 mm is no pitch of a screw. `KINDS` says
+which units fit which kind of quantity, the usual one first.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from kinemorph.errors import did_you_mean
+
+LONGEST = 60  # characters of a unit
+BASES = ("m", "kg", "s", "A", "K", "rad")
+
+
+class Unit(NamedTuple):
+    """What one of a unit is in SI: `scale` times pi to the power `turns`, and the powers of BASES."""
+
+    scale: Fraction
+    turns: int
+    powers: tuple[int, ...]
+
+
+def _unit(scale: Fraction | int | str, turns: int = 0, **powers: int) -> Unit:
+    return Unit(Fraction(scale), turns, tuple(powers.get(base, 0) for base in BASES))
+
+
+UNITS: dict[str, Unit] = {
+    "1": _unit(1),
+    "m": _unit(1, m=1),
+    "g": _unit("1/1000", kg=1),
+    "s": _unit(1, s=1),
+    "A": _unit(1, A=1),
+    "K": _unit(1, K=1),
+    "rad": _unit(1, rad=1),
+    "deg": _unit("1/180", 1, rad=1),
+    "rev": _unit(2, 1, rad=1),
+    "rpm": _unit("1/30", 1, rad=1, s=-1),
+    "min": _unit(60, s=1),
+    "h": _unit(3600, s=1),
+    "N": _unit(1, m=1, kg=1, s=-2),
+    "J": _unit(1, m=2, kg=1, s=-2),
+    "W": _unit(1, m=2, kg=1, s=-3),
+    "Pa": _unit(1, m=-1, kg=1, s=-2),
+    "V": _unit(1, m=2, kg=1, s=-3, A=-1),
+    "ohm": _unit(1, m=2, kg=1, s=-3, A=-2),
+    "H": _unit(1, m=2, kg=1, s=-2, A=-2),
+    "F": _unit(1, m=-2, kg=-1, s=4, A=2),
+    "inch": _unit("127/5000", m=1),
+    "ft": _unit("381/1250", m=1),
+    "lb": _unit("45359237/100000000", kg=1),
+    "t": _unit(1000, kg=1),
+}
+PREFIXED = {"m", "g", "s", "A", "N", "J", "W", "Pa", "V", "ohm", "H", "F", "rad"}
+PREFIXES = {
+    **{"n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "c": Fraction(1, 100)},
+    **{"d": Fraction(1, 10), "k": Fraction(1000), "M": Fraction(10**6), "G": Fraction(10**9)},
+}
+SPELLINGS = {"\N{DEGREE SIGN}": "deg", "\N{OHM SIGN}": "ohm", "\N{GREEK CAPITAL LETTER OMEGA}": "ohm", "**": "^"}
+SPELLINGS |= {"\N{MICRO SIGN}": "u", "\N{GREEK SMALL LETTER MU}": "u", "\N{MIDDLE DOT}": "*"}
+SPELLINGS |= {"\N{SUPERSCRIPT TWO}": "^2", "\N{SUPERSCRIPT THREE}": "^3"}
+
+# kinds of quantities: (what it is called, units that fit)
+KINDS: dict[str, tuple[str, ...]] = {
+    "number": ("1",),
+    "length": ("m",),
+    "angle": ("rad",),
+    "mass": ("kg",),
+    "inertia": ("kg m^2",),
+    "time": ("s",),
+    "speed": ("m/s",),
+    "rate": ("rad/s", "1/s"),
+    "acceleration": ("m/s^2",),
+    "force": ("N",),
+    "torque": ("N m", "N m/rad"),
+    "damping": ("N s/m",),
+    "angular damping": ("N m s/rad", "N m s"),
+    "stiffness": ("N/m",),
+    "angular stiffness": ("N m/rad", "N m"),
+    "pitch": ("m/rad",),
+    "voltage": ("V",),
+    "current": ("A",),
+    "resistance": ("ohm",),
+    "inductance": ("H",),
+    "motor constant": ("N m/A", "V s/rad", "V s"),
+    "energy": ("J",),
+    "power": ("W",),
+    "pressure": ("Pa",),
+}
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_QUANTITY = re.compile(rf"\s*((?>{_NUMBER}))\s*(?=[^\W\d_]|\N{{DEGREE SIGN}}|(?<=\s)1\s*/)(.*)", re.DOTALL)
+_TOKEN = re.compile(r"\s*(?:([^\W\d_]+)|(\d+)|([-*/^()]))")
+
+
+def is_quantity(text: str) -> bool:
+    """Whether a text is a number followed by a unit, known or not."""
+    return _QUANTITY.fullmatch(text) is not None
+
+
+def quantity(text: str, kind: str = "") -> float:
+    """The number in SI of a text such as "5 mm", or of a plain number. An empty kind takes every unit.
+
+    Raises ValueError with a sentence that says what fits.
+    """
+    return read_quantity(text, kind)[0]
+
+
+def read_quantity(text: str, kind: str = "") -> tuple[float, str]:
+    """(number in SI, its unit in SI); raises ValueError as `quantity` does."""
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        try:
+            return float(text), ""
+        except ValueError:
+            raise ValueError(f"{text[:LONGEST]!r} is no number with a unit{_such_as(kind)}") from None
+    number, unit_text = float(match[1]), match[2]
+    unit = parse_unit(unit_text)
+    if kind and unit.powers not in _fitting(kind):
+        what = kind_of(unit)
+        found = f"the unit of {_a(what)}" if what else "a unit of another kind"
+        raise ValueError(f"{text[:LONGEST]!r} has {found}, expected {_a(kind)}{_such_as(kind)}")
+    return in_si(number, unit), si_unit(unit_text)
+
+
+def in_si(number: float, unit: Unit) -> float:
+    """A number of a unit, in SI."""
+    if unit.turns:
+        return number * (float(unit.scale) * math.pi**unit.turns if unit.turns != 1 else _turn(unit.scale))
+    return number * unit.scale.numerator / unit.scale.denominator
+
+
+def _turn(scale: Fraction) -> float:
+    """pi times a fraction, so that 1 deg has the bits of math.radians(1)."""
+    return math.pi * scale.numerator / scale.denominator
+
+
+@lru_cache(maxsize=1024)
+def parse_unit(text: str) -> Unit:
+    """The unit that a text says. Raises ValueError with a sentence."""
+    spelled = text.strip()
+    if len(spelled) > LONGEST:
+        raise ValueError(f"the unit {spelled[:20]!r}... has {len(spelled)} characters, expected at most {LONGEST}")
+    for found, usual in SPELLINGS.items():
+        spelled = spelled.replace(found, usual)
+    tokens = _tokens(spelled, text)
+    unit, rest = _product(tokens, 0, text)
+    if rest < len(tokens):
+        raise ValueError(f"the unit {text!r} has {tokens[rest]!r} where a name of a unit is expected")
+    return unit
+
+
+def _tokens(spelled: str, text: str) -> list[str]:
+    tokens, at = [], 0
+    while at < len(spelled):
+        match = _TOKEN.match(spelled, at)
+        if match is None:
+            raise ValueError(f"the unit {text!r} has {spelled[at:].strip()[:1]!r}, expected names, '*', '/' and '^'")
+        tokens.append(match[match.lastindex or 0])
+        at = match.end()
+    return tokens
+
+
+def _product(tokens: list[str], at: int, text: str) -> tuple[Unit, int]:
+    """Factors from left to right, up to a closing bracket or the end; nested no deeper than LONGEST."""
+    total, sign = UNITS["1"], 1
+    while True:
+        factor, at = _factor(tokens, at, text)
+        total = _times(total, factor, sign)
+        if at >= len(tokens) or tokens[at] == ")":
+            return total, at
+        sign = -1 if tokens[at] == "/" else 1
+        if tokens[at] in "*/":
+            at += 1
+
+
+def _factor(tokens: list[str], at: int, text: str) -> tuple[Unit, int]:
+    token = tokens[at] if at < len(tokens) else ""
+    if token == "(":
+        unit, at = _product(tokens, at + 1, text)
+        if at >= len(tokens):
+            raise ValueError(f"the unit {text!r} has a bracket that does not close")
+    else:
+        unit = _named(token, text)
+    at += 1
+    if at < len(tokens) and tokens[at] == "^":
+        negative = tokens[at + 1 : at + 2] == ["-"]
+        power = tokens[at + 2 if negative else at + 1 :][:1]
+        if not power or not power[0].isdecimal() or len(power[0]) > 1:
+            raise ValueError(f"the unit {text!r} has no power of one digit after '^'")
+        unit = _times(UNITS["1"], unit, -int(power[0]) if negative else int(power[0]))
+        at += 3 if negative else 2
+    return unit, at
+
+
+def _named(token: str, text: str) -> Unit:
+    if token in UNITS:
+        return UNITS[token]
+    if token[:1] in PREFIXES and token[1:] in PREFIXED:
+        unit = UNITS[token[1:]]
+        return unit._replace(scale=unit.scale * PREFIXES[token[0]])
+    if not token.isalpha():
+        found = f"{token!r} where the name of a unit is expected" if token else "no name of a unit at its end"
+        raise ValueError(f"the unit {text!r} has {found}")
+    hint = did_you_mean(token, [*UNITS, "kg", "mm"])
+    raise ValueError(f"the unit {text!r} is not known: there is no unit {token!r}{hint.replace(' Did', '; did', 1)}")
+
+
+def _times(a: Unit, b: Unit, power: int) -> Unit:
+    powers = tuple(x + power * y for x, y in zip(a.powers, b.powers, strict=True))
+    scale = a.scale * b.scale**power
+    if max(map(abs, powers)) > 99 or max(scale.numerator, scale.denominator).bit_length() > 900:
+        raise ValueError("a unit has a power that is out of range, expected one of a physical quantity")
+    return Unit(scale, a.turns + power * b.turns, powers)
+
+
+# ── kinds ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=64)
+def _fitting(kind: str) -> frozenset[tuple[int, ...]]:
+    return frozenset(parse_unit(unit).powers for unit in KINDS[kind])
+
+
+def kind_of(unit: Unit) -> str:
+    """The first kind of quantity that has this unit; empty where none has."""
+    return next((kind for kind in KINDS if unit.powers in _fitting(kind)), "")
+
+
+def fits(unit_text: str, kind: str) -> bool:
+    """Whether a unit is one of the kind; True where it is not known."""
+    try:
+        return not kind or parse_unit(unit_text).powers in _fitting(kind)
+    except ValueError:
+        return True
+
+
+def is_si(unit_text: str) -> bool:
+    """Whether one of the unit is 1 in SI. Raises ValueError where the unit is not known."""
+    unit = parse_unit(unit_text)
+    return unit.scale == 1 and unit.turns == 0
+
+
+def si_unit(unit_text: str) -> str:
+    """The unit in SI: the text itself where it is one, else the usual one of its kind, else a product of bases."""
+    if is_si(unit_text):
+        return unit_text.strip()
+    unit = parse_unit(unit_text)
+    kind = kind_of(unit)
+    if kind:
+        return KINDS[kind][0] if KINDS[kind][0] != "1" else ""
+    return " ".join(
+        base if power == 1 else f"{base}^{power}" for base, power in zip(BASES, unit.powers, strict=True) if power
+    )
+
+
+def _such_as(kind: str) -> str:
+    examples = {"length": "'5 mm'", "angle": "'30 deg'", "mass": "'250 g'", "rate": "'1500 rpm'"}
+    examples["pitch"] = "'5 mm/rev'"
+    if not kind:
+        return " such as '5 mm'"
+    if kind == "number":
+        return " without a unit"
+    return f" such as {examples.get(kind, repr('1 ' + KINDS[kind][0]))}"
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
