@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinemorph.algebra.groups import Pose, act
-from kinemorph.algebra.scalar import S, div, equal, plus, times, where
+from kinemorph.algebra.scalar import S, div, equal, minus, plus, times, where
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
@@ -111,8 +111,15 @@ def added(first: Inertia, second: Inertia) -> Inertia:
 
 def second_moment(inertia: Inertia) -> Mat:
     """Sigma = integral of r r^T dm about the origin [kg m^2], shape (3, 3)."""
-    central = mat_sub(diagonal((times(0.5, trace(inertia.moment)),) * 3), inertia.moment)
-    return mat_add(central, mat_scale(inertia.mass, outer(inertia.com, inertia.com)))
+    mass, com, half = inertia.mass, inertia.com, times(0.5, trace(inertia.moment))
+    return tuple(
+        [
+            tuple(
+                [plus(minus(half if i == j else 0.0, x), times(mass, times(com[i], com[j]))) for j, x in enumerate(row)]
+            )
+            for i, row in enumerate(inertia.moment)
+        ]
+    )
 
 
 def from_second_moment(mass: S, first_moment: Sequence[S], sigma: Sequence[Sequence[S]]) -> Inertia:

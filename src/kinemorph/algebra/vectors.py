@@ -132,9 +132,9 @@ def matvec_transposed(A: Sequence[Sequence[S]], x: Sequence[S]) -> Vec:
 def matmul(A: Sequence[Sequence[S]], B: Sequence[Sequence[S]]) -> Mat:
     """A B."""
     if A is _UNIT:
-        return tuple(map(tuple, B))
+        return B if isinstance(B, tuple) else tuple(map(tuple, B))
     if B is _UNIT:
-        return tuple(map(tuple, A))
+        return A if isinstance(A, tuple) else tuple(map(tuple, A))
     columns = tuple(zip(*B, strict=True))
     return tuple([tuple([dot(row, column) for column in columns]) for row in A])
 
