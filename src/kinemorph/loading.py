@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +20,11 @@ from kinemorph.mechanics.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.newton_euler import inverse_dynamics
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import random_configuration
-from kinemorph.model.formats import by_ending, by_name, recognize
+from kinemorph.model.elements import Actuator
+from kinemorph.model.formats import Format, by_ending, by_name, recognize
 from kinemorph.model.formats.findings import Finding, Findings
 from kinemorph.model.formats.sources import Base, Options, Source, read_file
+from kinemorph.model.merging import merge_fixed as merge
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
@@ -81,7 +84,7 @@ def load_text(
     data = text.encode() if isinstance(text, str) else text
     source, findings = Source(f"<{format}>", data), Findings(f"<{format}>", strict=strict)
     reader = by_name(format)
-    system = _tested(reader.read(source, _options(base, merge_fixed, package_dirs, None), findings), findings)
+    system = _read(reader, source, _options(base, merge_fixed, package_dirs, None), findings)
     return _settled(Examination(system, tuple(findings.found), findings.untold), source.name)
 
 
@@ -96,7 +99,7 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
     except ModelError as error:
         findings.error("file", 0, "", "the file has no known format", str(error.problems[0]))
         return Examination(None, tuple(findings.found))
-    system = _tested(reader.read(source, options or Options(), findings), findings)
+    system = _read(reader, source, options or Options(), findings)
     return Examination(system, tuple(findings.found), findings.untold)
 
 
@@ -135,10 +138,19 @@ def _settled(examination: Examination, name: str) -> System:
 # ── the cheap checks ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _tested(system: System | None, findings: Findings) -> System | None:
-    """The system, if the equations of its robot hold together at a random state."""
+def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:
+    """The system of a source, with fixed bodies merged where that is asked for; None, with findings, where none is."""
+    system: System | None = reader.read(source, options, findings)
     if system is None or findings.failed:
         return None
+    if options.merge_fixed:
+        used = [element.joint for element in system.elements if isinstance(element, Actuator)]
+        system = replace(system, robot=merge(system.robot, keep=used))
+    return _tested(system, findings)
+
+
+def _tested(system: System, findings: Findings) -> System | None:
+    """The system, if the equations of its robot hold together at a random state."""
     problem = roundtrip_problem(system.robot)
     if problem:
         findings.error(

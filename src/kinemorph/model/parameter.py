@@ -227,22 +227,34 @@ def _folded(op: str, values: list[Value]) -> Value | None:
 
 def evaluate(value: Value, lookup: Lookup | None = None) -> Any:
     """A Value as a scalar: `lookup` gives scalars by parameter name, the other parameters take their nominal value."""
-    if isinstance(value, (Parameter, Formula)):
-        return _evaluate(value, lookup or {}, {})
-    return float(value)
+    if isinstance(value, Formula):
+        return _evaluate(value, lookup or {})
+    return _leaf(value, lookup or {})
 
 
-def _evaluate(value: Value, lookup: Lookup, known: dict[int, Any]) -> Any:
+def _leaf(value: Value, lookup: Lookup) -> Any:
+    """A number or a parameter as a scalar."""
     if isinstance(value, Parameter):
         found = lookup.get(value.name)
         return float(value.value) if found is None else found
-    if not isinstance(value, Formula):
-        return float(value)
-    key = id(value)  # a shared part of the tree is computed once
-    if key not in known:
-        arguments = [_evaluate(arg, lookup, known) for arg in value.args]
-        known[key] = getattr(scalar.f, value.op)(*arguments)
-    return known[key]
+    return float(value)
+
+
+def _evaluate(formula: Formula, lookup: Lookup) -> Any:
+    """A formula as a scalar. Its parts come first, each once; no depth is too deep."""
+    known: dict[int, Any] = {}
+    waiting = [formula]
+    while waiting:
+        here = waiting[-1]
+        parts = [arg for arg in here.args if isinstance(arg, Formula) and id(arg) not in known]
+        if parts:
+            waiting += parts
+            continue
+        waiting.pop()
+        if id(here) not in known:
+            arguments = [known[id(arg)] if isinstance(arg, Formula) else _leaf(arg, lookup) for arg in here.args]
+            known[id(here)] = getattr(scalar.f, here.op)(*arguments)
+    return known[id(formula)]
 
 
 def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
