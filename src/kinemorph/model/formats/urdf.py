@@ -158,15 +158,16 @@ def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[R
         blueprint.joint(line, name, kind, renamed.get(parent, parent), renamed.get(child, child), **data)
         if mimic is not None:
             leader, multiplier, offset, place = mimic
-            if leader not in taken:
-                findings.error(
+            if leader in taken:
+                blueprint.couple(place, name, leader, multiplier, offset)
+            else:
+                findings.warn(
                     "name",
                     place,
                     f"joint '{name}'",
-                    f"<mimic>: there is no joint '{leader}', expected the name of a joint",
+                    f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves by itself",
                     did_you_mean(leader, taken).strip() or "Correct the name.",
                 )
-            blueprint.couple(place, name, leader, multiplier, offset)
     if loops and not findings.failed:
         depth = _depths(names, joints, roots)
         for loop in loops:

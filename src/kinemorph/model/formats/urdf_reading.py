@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
-from kinemorph.errors import did_you_mean
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
@@ -27,7 +27,7 @@ SILENT = {
 # tags that say something about the motion that a System has no place for
 DROPPED = {
     "link": {"contact", "surface", "drake:proximity_properties"},
-    "robot": {"loop_closure", "drake:linear_bushing_rpy", "drake:collision_filter_group", "drake:tendon_constraint"},
+    "robot": {"coupling", "loop_closure", "drake:linear_bushing_rpy", "drake:collision_filter_group", "drake:tendon_constraint"},
     "joint": {"drake:mimic", "drake:controller_gains", "drake:rotor_inertia", "drake:gear_ratio"},
 }
 KNOWN = {
@@ -102,7 +102,7 @@ class Reading:
                 "dropped", f"{place}/{tag}", node, element, f"<{tag}> is not used", "State it where the robot is run."
             )
         elif ":" not in tag:  # what bears a prefix belongs to another program
-            hint = did_you_mean(tag, KNOWN[place]).strip()
+            hint = nearest(tag, KNOWN[place])
             self.doubt(
                 "unknown",
                 f"{place}/{tag}",
@@ -116,7 +116,7 @@ class Reading:
         """Warns of attributes that the format does not have: often one that is there has a slip of the pen."""
         for name in node.attrib:
             if name not in known and ":" not in plain(name):
-                hint = did_you_mean(name, known).strip()
+                hint = nearest(name, known)
                 self.doubt(
                     "unknown",
                     f"{node.tag}@{name}",
@@ -149,3 +149,9 @@ def plain(tag: str) -> str:
         return tag
     space, _, name = tag[1:].partition("}")
     return PREFIXES.get(space, "x:") + name
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`Did you mean 'x'?` for a slip of the pen; nothing for a word that is another."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
+    return f"Did you mean '{near[0]}'?" if near else ""

@@ -146,9 +146,10 @@ class ShapeReader:
         try:
             path = find_file(name, self.reading.source, self.reading.options)
         except (Outside, OSError, ValueError):
-            self.reading.findings.warn(
+            self.reading.doubt(
                 "path",
-                line_of(node),
+                "mesh",
+                node,
                 element,
                 f"the mesh {short(name)} lies outside the folders that may be read: it is left out",
                 "Name its folder in package_dirs, or move it beside the model.",
