@@ -13,7 +13,7 @@ builder finds it and makes it a loop, and keeps as tree joints those that leave 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, Self
 
@@ -131,6 +131,14 @@ class RobotBuilder:
                 self.frame(**data)
             else:
                 self._couplings.append(data)
+        return self
+
+    def reshape(self, change: Callable[[Shape], Shape | None]) -> Self:
+        """Changes every shape declared so far; None leaves it out."""
+        for draft in self._bodies:
+            for key in ("shapes", "collisions"):
+                if draft[key]:
+                    draft[key] = tuple([new for shape in draft[key] if (new := change(shape)) is not None])
         return self
 
     def without(self, joint: str) -> Self:

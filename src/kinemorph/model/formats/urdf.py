@@ -34,12 +34,24 @@ XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://r
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
     """The system of a URDF file."""
-    blueprint = blueprint_of(source, options, findings)
-    return None if blueprint is None else blueprint.system()
+    read = _read(source, options, findings)
+    if read is None:
+        return None
+    blueprint, shapes = read
+    shapes.search()
+    return blueprint.system()
 
 
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
-    """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF."""
+    """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF.
+
+    Meshes are declared too, but not looked for.
+    """
+    read = _read(source, options, findings)
+    return None if read is None else read[0]
+
+
+def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, ShapeReader] | None:
     root = parse(source, findings)
     if root is None:
         return None
@@ -60,7 +72,8 @@ def blueprint_of(source: Source, options: Options, findings: Findings) -> Bluepr
             "structure", line_of(root), "robot", "attribute 'name' is missing, expected one: it is called 'robot'",
             'Write <robot name="...">.',
         )  # fmt: skip
-    links, joints, loops = _parts(root, reading)
+    shapes = ShapeReader(reading)
+    links, joints, loops = _parts(root, reading, shapes)
     if links or findings.failed:
         _declare(links, joints, loops, reading)
     else:
@@ -68,12 +81,13 @@ def blueprint_of(source: Source, options: Options, findings: Findings) -> Bluepr
             "structure", line_of(root), "robot", "the robot has no <link>, expected at least one", "Add its links."
         )
     reading.settle()
-    return blueprint
+    return blueprint, shapes
 
 
-def _parts(root: Node, reading: Reading) -> tuple[list[dict[str, Any]], list[ReadJoint], list[ReadLoop]]:
+def _parts(
+    root: Node, reading: Reading, shapes: ShapeReader
+) -> tuple[list[dict[str, Any]], list[ReadJoint], list[ReadLoop]]:
     """Everything that stands in <robot>, in the order of the file; frames and actuators are declared at once."""
-    shapes = ShapeReader(reading)
     for node in root.iterchildren("material"):  # links may use what is defined below them
         shapes.material(node, f"material '{node.get('name')}'")
     links: list[dict[str, Any]] = []
@@ -114,7 +128,6 @@ def _parts(root: Node, reading: Reading) -> tuple[list[dict[str, Any]], list[Rea
     names = {joint.name for joint in joints}
     for node in motors:
         read_transmission(node, names, reading)
-    shapes.settle()
     return links, joints, loops
 
 
