@@ -5,7 +5,7 @@ Meshes are looked for in the folders that may be read when all is read; their fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -25,7 +25,28 @@ class ShapeReader:
         self.reading = reading
         self.values = reading.values
         self.colors: dict[str, Color] = {}
-        self.meshes: dict[str, MeshUse] = {}  # by the name of the file
+        self.solids: dict[str, list[Node]] = {}  # by the name of the link: its <visual> and <collision>
+        self.renamed: dict[str, str] = {}  # links that are bodies of another name
+        self.meshes: dict[str, tuple[Node, str]] = {}  # by the name of the file: where it is named first
+
+    def dress(self) -> None:
+        """Reads the shapes of all links, looks for their meshes, and gives them to the bodies declared."""
+        read = {
+            link: [(node.tag, self.shape(node, f"link '{link}'")) for node in nodes]
+            for link, nodes in self.solids.items()
+        }
+        paths = self._paths()
+        placed = {
+            link: [(tag, _placed(shape, paths)) for tag, shape in row if shape is not None]
+            for link, row in read.items()
+        }
+        self.reading.blueprint.builder.dress({
+            self.renamed.get(link, link): tuple(
+                tuple([shape for tag, shape in row if tag == place and shape is not None])
+                for place in ("visual", "collision")
+            )
+            for link, row in placed.items()
+        })  # fmt: skip
 
     def shape(self, node: Node, element: str) -> Shape | None:
         """The shape of a <visual> or <collision>; None, with a finding, where there is none to be had."""
@@ -85,7 +106,7 @@ class ShapeReader:
         if node.get("scale") is not None:
             scale = self.values.numbers(node, "scale", 3, element)  # type: ignore[assignment]
         if name not in self.meshes:
-            self.meshes[name] = MeshUse(line_of(node), element)
+            self.meshes[name] = (node, element)
         return MeshFile(name, "", scale, pose, color)
 
     def _large(self, node: Node, size: float, element: str) -> bool:
@@ -125,20 +146,18 @@ class ShapeReader:
 
     # ── meshes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def search(self) -> None:
-        """Looks for the meshes and puts their paths into the shapes declared; those that lie outside are left out."""
-        if not self.meshes:
-            return
-        reading = self.reading
-        paths = MeshSearch(reading.source, reading.options).paths(self.meshes, reading.findings)
+    def _paths(self) -> dict[str, str | None]:
+        """Where the meshes lie, by their names; see `MeshSearch.paths`."""
+        uses = {name: MeshUse(line_of(node), element) for name, (node, element) in self.meshes.items()}
+        return MeshSearch(self.reading.source, self.reading.options).paths(uses, self.reading.findings)
 
-        def found(shape: Shape) -> Shape | None:
-            if not isinstance(shape, MeshFile):
-                return shape
-            path = paths[shape.source]
-            return None if path is None else MeshFile(shape.source, path, shape.scale, shape.placement, shape.color)
 
-        reading.blueprint.builder.reshape(found)
+def _placed(shape: Shape, paths: Mapping[str, str | None]) -> Shape | None:
+    """A mesh with the path of its file, None where it lies outside; other shapes as they are."""
+    if not isinstance(shape, MeshFile):
+        return shape
+    path = paths[shape.source]
+    return None if path is None else MeshFile(shape.source, path, shape.scale, shape.placement, shape.color)
 
 
 SOLIDS: dict[str, Callable[[ShapeReader, Node, Pose, Color, str], Any]] = {
