@@ -44,6 +44,7 @@ from kinemorph.algebra.vectors import (
 )
 
 SYMMETRY_TOLERANCE = 1e-9  # of the largest entry
+NANOMETER = 1e-9  # [m] mass this near to an axis lies on it: smaller moments are rounding of the file's numbers
 CONSISTENCY_TOLERANCE = 1e-6  # of the largest principal moment: files round their numbers
 
 
@@ -166,8 +167,8 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
             f"moment of inertia is not symmetric: I{one} is {moment[i][j]:.6g}, I{other} is {moment[j][i]:.6g} kg m^2; "
             "a product of inertia is one number, write it twice"
         )
-    if not skewed and not _positive(moment):  # principal moments exist only for a symmetric matrix
-        a, b, c = _principal_moments(moment)
+    if not skewed and min(moment[i][i] for i in range(3)) < -NANOMETER * NANOMETER * abs(mass):
+        a, b, c = _principal_moments(moment)  # they exist only for a symmetric matrix
         if a < -CONSISTENCY_TOLERANCE * max(abs(a), abs(c)):
             problems.append(
                 f"principal moments are {a:.6g}, {b:.6g}, {c:.6g} kg m^2, expected none below 0; check the signs of "
@@ -176,17 +177,24 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
     return problems
 
 
-def triangle_doubts(moment: Sequence[Sequence[float]]) -> list[str]:
-    """One sentence where symmetric moments [kg m^2], shape (3, 3), without negative ones fit no distribution of mass.
+def triangle_doubts(moment: Sequence[Sequence[float]], mass: float = 0.0) -> list[str]:
+    """One sentence where symmetric moments [kg m^2], shape (3, 3), of a body of `mass` [kg] fit no distribution of it.
 
-    Equations of motion exist all the same, and many published models have such numbers.
+    Equations of motion exist all the same, and many published models have such numbers. Moments about the axes that
+    are negative are `inertia_problems`; here they are at least 0, but products may be too large for them.
     """
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
     half = 0.5 * (xx + yy + zz)  # the triangle inequality holds where this, less the moments, is not negative
     if _positive(((half - xx, -xy, -xz), (-xy, half - yy, -yz), (-xz, -yz, half - zz))):
         return []
     a, b, c = _principal_moments(moment)
-    if a + b >= c - CONSISTENCY_TOLERANCE * max(abs(a), abs(c)):
+    slack = CONSISTENCY_TOLERANCE * max(abs(a), abs(c)) + NANOMETER * NANOMETER * mass
+    if a < -slack:
+        return [
+            f"principal moments are {a:.6g}, {b:.6g}, {c:.6g} kg m^2, expected none below 0; the products of inertia "
+            "are too large; check that they are about the center of mass and in the body's axes"
+        ]
+    if a + b >= c - slack:
         return []
     return [
         f"principal moments are {a:.6g}, {b:.6g}, {c:.6g} kg m^2: the triangle inequality fails, {a:.6g} + {b:.6g} < "

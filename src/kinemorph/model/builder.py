@@ -13,7 +13,7 @@ builder finds it and makes it a loop, and keeps as tree joints those that leave 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, Self
 
@@ -62,8 +62,9 @@ class RobotBuilder:
         collisions: Sequence[Shape] = (),
     ) -> Self:
         """A rigid body: `mass` [kg], `com` [m], `inertia` [kg m^2] about the com, a 3 x 3 matrix or three moments."""
-        draft = {key: value for key, value in locals().items() if key != "self"}
-        self._bodies.append(draft)
+        self._bodies.append({
+            "name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": shapes, "collisions": collisions,
+        })  # fmt: skip
         return self
 
     def joint(
@@ -95,8 +96,12 @@ class RobotBuilder:
         apart. Numbers per coordinate may be one number for all. `normalize` scales an axis to length 1 instead of
         reporting it.
         """
-        draft = {key: value for key, value in locals().items() if key != "self"}
-        self._joints.append(draft)
+        self._joints.append({
+            "name": name, "kind": kind, "parent": parent, "child": child, "placement": placement,
+            "translation": translation, "rotation": rotation, "child_placement": child_placement, "axis": axis,
+            "axis2": axis2, "normalize": normalize, "pitch": pitch, "lower": lower, "upper": upper,
+            "velocity": velocity, "effort": effort, "damping": damping, "friction": friction, "armature": armature,
+        })  # fmt: skip
         return self
 
     def root(
@@ -131,6 +136,13 @@ class RobotBuilder:
                 self.frame(**data)
             else:
                 self._couplings.append(data)
+        return self
+
+    def dress(self, shapes: Mapping[str, tuple[Sequence[Shape], Sequence[Shape]]]) -> Self:
+        """Gives declared bodies, by name, what they look like and what they touch with."""
+        for draft in self._bodies:
+            if draft["name"] in shapes:
+                draft["shapes"], draft["collisions"] = shapes[draft["name"]]
         return self
 
     def without(self, joint: str) -> Self:

@@ -75,6 +75,9 @@ class Blueprint:
 
     def _named(self, kind: str, name: str, line: int) -> bool:
         """Keeps the line of a name; False, with a finding, where the name cannot be used."""
+        if (kind, name) not in self.lines and len(name) <= limits.NAME_LENGTH:
+            self.lines[kind, name] = line
+            return True
         if len(name) > limits.NAME_LENGTH:
             self.findings.error(
                 "name",
@@ -83,8 +86,7 @@ class Blueprint:
                 f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}",
                 "Shorten it.",
             )
-            return False
-        if (kind, name) in self.lines:
+        else:
             self.findings.error(
                 "name",
                 line,
@@ -92,9 +94,7 @@ class Blueprint:
                 f"the name is used already on line {self.lines[kind, name]}, expected a name of its own",
                 "Rename one of the two.",
             )
-            return False
-        self.lines[kind, name] = line
-        return True
+        return False
 
     def word(self, kind: str) -> str:
         """What the format calls a kind of part."""

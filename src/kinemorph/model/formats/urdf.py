@@ -11,6 +11,7 @@ name is called "world_link" here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -34,12 +35,25 @@ XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://r
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
     """The system of a URDF file."""
-    blueprint = blueprint_of(source, options, findings)
-    return None if blueprint is None else blueprint.system()
+    read = _read(source, options, findings)
+    if read is None:
+        return None
+    blueprint, shapes = read
+    shapes.dress()
+    shapes.reading.settle()
+    return blueprint.system()
 
 
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
-    """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF."""
+    """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF.
+
+    All that moves is there; what the bodies look like is read by `read` afterwards.
+    """
+    read = _read(source, options, findings)
+    return None if read is None else read[0]
+
+
+def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, ShapeReader] | None:
     root = parse(source, findings)
     if root is None:
         return None
@@ -60,22 +74,21 @@ def blueprint_of(source: Source, options: Options, findings: Findings) -> Bluepr
             "structure", line_of(root), "robot", "attribute 'name' is missing, expected one: it is called 'robot'",
             'Write <robot name="...">.',
         )  # fmt: skip
-    links, joints, loops = _parts(root, reading)
+    shapes = ShapeReader(reading)
+    links, joints, loops = _parts(root, reading, shapes)
     if links or findings.failed:
-        _declare(links, joints, loops, reading)
+        _declare(links, joints, loops, reading, shapes)
     else:
         findings.error(
             "structure", line_of(root), "robot", "the robot has no <link>, expected at least one", "Add its links."
         )
-    reading.settle()
-    return blueprint
+    return blueprint, shapes
 
 
-def _parts(root: Node, reading: Reading) -> tuple[list[dict[str, Any]], list[ReadJoint], list[ReadLoop]]:
+def _parts(
+    root: Node, reading: Reading, shapes: ShapeReader
+) -> tuple[list[dict[str, Any]], list[ReadJoint], list[ReadLoop]]:
     """Everything that stands in <robot>, in the order of the file; frames and actuators are declared at once."""
-    shapes = ShapeReader(reading)
-    for node in root.iterchildren("material"):  # links may use what is defined below them
-        shapes.material(node, f"material '{node.get('name')}'")
     links: list[dict[str, Any]] = []
     joints: list[ReadJoint] = []
     loops: list[ReadLoop] = []
@@ -90,8 +103,10 @@ def _parts(root: Node, reading: Reading) -> tuple[list[dict[str, Any]], list[Rea
             joint = read_joint(node, reading)
             if joint is not None:
                 joints.append(joint)
-        elif tag in ("gazebo", "material"):
+        elif tag == "gazebo":
             continue
+        elif tag == "material":
+            shapes.material(node, f"material '{node.get('name')}'")
         elif tag == "transmission":
             motors.append(node)
         elif tag in DIALECTS:
@@ -114,7 +129,6 @@ def _parts(root: Node, reading: Reading) -> tuple[list[dict[str, Any]], list[Rea
     names = {joint.name for joint in joints}
     for node in motors:
         read_transmission(node, names, reading)
-    shapes.settle()
     return links, joints, loops
 
 
@@ -135,14 +149,21 @@ def _frame(node: Node, reading: Reading) -> None:
 # ── how the parts hang together ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[ReadLoop], reading: Reading) -> None:
+def _declare(
+    links: list[dict[str, Any]],
+    joints: list[ReadJoint],
+    loops: list[ReadLoop],
+    reading: Reading,
+    shapes: ShapeReader,
+) -> None:
     """Declares bodies, the root joint, the joints of the file, loops and couplings; then what stands in a sidecar."""
     blueprint, findings = reading.blueprint, reading.findings
     names = dict.fromkeys(link["name"] for link in links)
     _check_ends(names, joints, loops, findings)
     carried = {joint.child for joint in joints}
     roots = [name for name in names if name not in carried]
-    ground, renamed = _ground(links, roots, reading)
+    ground, renamed = _ground(links, roots, reading, shapes)
+    shapes.renamed = renamed
     for link in links:
         if link["name"] != ground:
             link["name"] = renamed.get(link["name"], link["name"])
@@ -158,15 +179,16 @@ def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[R
         blueprint.joint(line, name, kind, renamed.get(parent, parent), renamed.get(child, child), **data)
         if mimic is not None:
             leader, multiplier, offset, place = mimic
-            if leader not in taken:
-                findings.error(
+            if leader in taken:
+                blueprint.couple(place, name, leader, multiplier, offset)
+            else:
+                findings.warn(
                     "name",
                     place,
                     f"joint '{name}'",
-                    f"<mimic>: there is no joint '{leader}', expected the name of a joint",
+                    f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves by itself",
                     did_you_mean(leader, taken).strip() or "Correct the name.",
                 )
-            blueprint.couple(place, name, leader, multiplier, offset)
     if loops and not findings.failed:
         depth = _depths(names, joints, roots)
         for loop in loops:
@@ -179,13 +201,13 @@ def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[R
 
 
 def _ground(
-    links: list[dict[str, Any]], roots: list[str], reading: Reading
+    links: list[dict[str, Any]], roots: list[str], reading: Reading, shapes: ShapeReader
 ) -> tuple[str | None, dict[str, str]]:
     """The link that is the ground itself, and the new name of a link that is called like it but is not."""
     world = next((link for link in links if link["name"] == WORLD), None)
     if world is None:
         return None, {}
-    bare = len(world) == 2  # a name and a line, nothing else
+    bare = len(world) == 2 and WORLD not in shapes.solids  # a name and a line, nothing else
     if bare and WORLD in roots and reading.options.base != "free":
         return WORLD, {}
     new = _free_name("world_link", {link["name"] for link in links})
@@ -224,13 +246,12 @@ def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadL
             )
         elif joint.child in carrier:
             other = carrier[joint.child]
-            stem = findings.file.rpartition("/")[2].removesuffix(".urdf").strip("<>")
             findings.error(
                 "loop",
                 joint.line,
                 element,
                 f"link '{joint.child}' hangs on joint '{other.name}' (line {other.line}) already, expected one parent",
-                f"If this joint closes a loop, state it in {stem}.sidecar.toml or as <loop_joint> instead of <joint>.",
+                f"If this joint closes a loop, state it in {sidecar_name(findings.file)} or as <loop_joint> instead of <joint>.",
             )
         else:
             carrier[joint.child] = joint
@@ -262,15 +283,21 @@ def _depths(names: Iterable[str], joints: list[ReadJoint], roots: list[str]) -> 
 
 def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
     """Adds what stands in the sidecar; a joint there that carries the root takes the place of the default one."""
-    try:
-        sidecar = import_module("kinemorph.model.formats.sidecar")
-    except ModuleNotFoundError:
+    source, options = reading.source, reading.options
+    beside = source.folder and os.path.join(source.folder, sidecar_name(source.name))
+    if options.sidecar is None and (not beside or not os.path.isfile(beside)):
         return
-    sidecar.extend(blueprint, reading.source, reading.options, reading.findings)
+    sidecar = import_module("kinemorph.model.formats.sidecar")
+    sidecar.extend(blueprint, source, options, reading.findings)
     for name in hung:
         body = blueprint.ends[name][1]
         if any(ends == (WORLD, body) for other, ends in blueprint.ends.items() if other != name):
             blueprint.withdraw(name)
+
+
+def sidecar_name(file: str) -> str:
+    """How the TOML file beside a model is called."""
+    return f"{os.path.splitext(os.path.basename(file))[0].strip('<>')}.sidecar.toml"
 
 
 def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:

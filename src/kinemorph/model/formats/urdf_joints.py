@@ -52,12 +52,12 @@ class ReadJoint(NamedTuple):
 
 def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
     """A joint of the tree; None, with findings, where it has no name, no ends or no known type."""
-    name, kind_word = node.get("name"), node.get("type")
+    name, word = node.get("name"), node.get("type")
     element = f"joint '{name}'"
     if not name or name.isspace():
         reading.values.word(node, "name", "joint")
         return None
-    kind = read_kind(node, kind_word, element, reading)
+    kind = KINDS.get(word) or read_kind(node, word, element, reading)
     parts: dict[str, Node] = {}
     for part in node:
         tag = part.tag
@@ -67,25 +67,31 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
             parts.setdefault("pitch", part)
         else:
             reading.other(part, "joint", element)
-    ends = [_end(node, parts.get(end), end, element, reading) for end in ("parent", "child")]
-    if kind is None or not all(ends):
+    part = parts.get
+    above, below = part("parent"), part("child")
+    parent = (above is not None and above.get("link")) or _no_end(node, above, "parent", element, reading)
+    child = (below is not None and below.get("link")) or _no_end(node, below, "child", element, reading)
+    if kind is None or not parent or not child:
         return None
     data: dict[str, Any] = {}
-    origin = parts.get("origin")
+    origin = part("origin")
     if origin is not None:
         data["placement"] = reading.origin(origin, element)
+    mimic = None
     if kind != "fixed":
         shape_motion(node, kind, data, parts, element, reading)
-        if kind_word == "continuous":
-            _unlimited(parts.get("limit"), data, element, reading)
+        limit = part("limit")
+        if word == "continuous":
+            _unlimited(limit, data, element, reading)
         else:
-            _limits(node, parts.get("limit"), kind, data, element, reading)
-        dynamics = parts.get("dynamics")
+            _limits(node, limit, kind, data, element, reading)
+        dynamics = part("dynamics")
         if dynamics is not None:
-            _dynamics(dynamics, kind, data, element, reading)
-    mimic = parts.get("mimic")
-    led = None if mimic is None or kind == "fixed" else _mimic(mimic, element, reading)
-    return ReadJoint(line_of(node), name, kind, ends[0], ends[1], data, led)
+            _dynamics(dynamics, data, element, reading)
+        follows = part("mimic")
+        if follows is not None:
+            mimic = _mimic(follows, element, reading)
+    return ReadJoint(node.sourceline or 0, name, kind, parent, child, data, mimic)
 
 
 PARTS = frozenset(("origin", "parent", "child", "axis", "axis2", "limit", "dynamics", "mimic"))
@@ -108,8 +114,8 @@ def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> s
     return kind
 
 
-def _end(node: Node, part: Node | None, end: str, element: str, reading: Reading) -> str:
-    """The link that a joint names as its parent or child."""
+def _no_end(node: Node, part: Node | None, end: str, element: str, reading: Reading) -> str:
+    """Reports a joint that does not name its parent or child."""
     if part is None:
         reading.findings.error(
             "structure",
@@ -119,8 +125,7 @@ def _end(node: Node, part: Node | None, end: str, element: str, reading: Reading
             f'Add <{end} link="..."/> with the name of a link.',
         )
         return ""
-    name: str | None = part.get("link")
-    return name or reading.values.word(part, "link", element)
+    return reading.values.word(part, "link", element)
 
 
 # ── how it moves ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -130,16 +135,18 @@ def shape_motion(
     node: Node, kind: str, data: dict[str, Any], parts: dict[str, Node], element: str, reading: Reading
 ) -> None:
     """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
-    if kind in ("free", "spherical"):
+    if kind == "free" or kind == "spherical":
         return
-    axis = read_axis(parts.get("axis"), AXIS, element, reading)
+    axis = data["axis"] = read_axis(parts.get("axis"), AXIS, element, reading)
+    if kind == "revolute" or kind == "prismatic":
+        return
     if kind == "planar":
+        del data["axis"]
         if axis != (0.0, 0.0, 1.0):
             across = turn(z_to(axis))
             data["placement"] = compose(data.get("placement", IDENTITY), across)
             data["child_placement"] = compose(data.get("child_placement", IDENTITY), across)
         return
-    data["axis"] = axis
     if kind == "universal":
         data["axis2"] = read_axis(parts.get("axis2"), AXIS2, element, reading)
     elif kind == "helical":
@@ -160,9 +167,14 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
     """A direction of length 1; scaled, with a warning that can mend the file, where it is longer or shorter."""
     if node is None:
         return default
+    text = node.get("xyz")
+    known = reading.axes.get(text)
+    if known is not None:
+        return known
     x, y, z = reading.values.numbers(node, "xyz", 3, element)
     length = math.hypot(x, y, z)
     if abs(length - 1.0) <= UNIT_TOLERANCE:
+        reading.axes[text] = (x, y, z)
         return (x, y, z)
     if reading.findings.failed and (x, y, z) == (0.0, 0.0, 0.0) and not _zero(node):
         return default  # it could not be read, which was said
@@ -225,6 +237,15 @@ def _limits(
     joint: Node, node: Node | None, kind: str, data: dict[str, Any], element: str, reading: Reading
 ) -> None:
     """Limits of position, speed and effort; what is missing is unlimited."""
+    if node is not None and (kind == "revolute" or kind == "prismatic"):
+        texts = [node.get(key) for key in LIMITS]
+        try:  # the usual case: all four are there and sound
+            lower, upper, effort, velocity = map(float, texts)
+            if lower <= upper and effort > 0.0 and velocity > 0.0 and "_" not in "".join(texts):
+                data["lower"], data["upper"], data["effort"], data["velocity"] = lower, upper, effort, velocity
+                return
+        except (TypeError, ValueError):
+            pass
     single = JOINT_KINDS[kind].nv == 1
     if node is None:
         if single and joint.get("type") in ("revolute", "prismatic"):
@@ -316,9 +337,11 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
     return default
 
 
-def _dynamics(node: Node, kind: str, data: dict[str, Any], element: str, reading: Reading) -> None:
+def _dynamics(node: Node, data: dict[str, Any], element: str, reading: Reading) -> None:
     for key in ("damping", "friction"):
-        value = reading.values.number(node, key, element, 0.0)
+        if node.get(key) is None:
+            continue
+        value = reading.values.number(node, key, element)
         if value < 0.0:
             reading.findings.warn(
                 "data",

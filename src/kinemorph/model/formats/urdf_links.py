@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.vectors import Mat
 from kinemorph.model.formats.urdf_reading import Reading
 from kinemorph.model.formats.urdf_shapes import ShapeReader
 from kinemorph.model.formats.xml_documents import Node, line_of
@@ -13,31 +15,28 @@ ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> dict[str, Any] | None:
-    """What `Blueprint.body` takes, with the name and the line; None, with a finding, for a link without a name."""
+    """What `Blueprint.body` takes, with the name and the line; None, with a finding, for a link without a name.
+
+    What it looks like and touches with is left to `shapes`.
+    """
     name = node.get("name")
-    element = f"link '{name}'"
     if not name or name.isspace():
         reading.values.word(node, "name", "link")
         return None
-    seen: list[Any] = []
-    looks: list[Any] = []
-    touches: list[Any] = []
-    body: dict[str, Any] = {"line": line_of(node), "name": name}
+    element = f"link '{name}'"
+    body: dict[str, Any] = {"line": node.sourceline or 0, "name": name}
+    solids = None
     for part in node:
         tag = part.tag
-        if tag == "visual":
-            looks.append(shapes.shape(part, element))
-        elif tag == "collision":
-            touches.append(shapes.shape(part, element))
-        elif tag == "inertial" and not seen:
-            seen.append(part)
+        if tag == "visual" or tag == "collision":
+            if solids is None:
+                solids = shapes.solids[name] = []
+            solids.append(part)
+        elif tag == "inertial" and "mass" not in body:
+            body["mass"] = 0.0
             _inertial(part, body, element, reading)
         else:
             reading.other(part, "link", element)
-    if looks:
-        body["shapes"] = tuple([shape for shape in looks if shape is not None])
-    if touches:
-        body["collisions"] = tuple([shape for shape in touches if shape is not None])
     return body
 
 
@@ -56,8 +55,8 @@ def _inertial(node: Node, body: dict[str, Any], element: str, reading: Reading) 
             moments = part
         else:
             reading.other(part, "inertial", element)
-    for tag, part in (("mass", mass), ("inertia", moments)):
-        if part is None:
+    if mass is None or moments is None:
+        for tag in [tag for tag, part in (("mass", mass), ("inertia", moments)) if part is None]:
             reading.findings.error(
                 "structure",
                 line_of(node),
@@ -65,25 +64,36 @@ def _inertial(node: Node, body: dict[str, Any], element: str, reading: Reading) 
                 f"<inertial> has no <{tag}>, expected one",
                 f"Add <{tag}>, or remove <inertial> for a link without mass.",
             )
-            return
-    number = reading.values.number
-    body["mass"] = number(mass, "value", element)
-    body["inertia"] = turned(pose or IDENTITY, tuple([number(moments, key, element) for key in ENTRIES]))
-    if pose is not None:
-        body["com"] = pose.p
+        return
+    texts = (mass.get("value"), *[moments.get(key) for key in ENTRIES])
+    try:
+        numbers = [*map(float, texts)]
+        usual = math.isfinite(sum(numbers)) and "_" not in "".join(texts)
+    except (TypeError, ValueError):
+        usual = False
+    if not usual:
+        numbers = [reading.values.number(mass, "value", element)]
+        numbers += [reading.values.number(moments, key, element) for key in ENTRIES]
+    body["mass"] = numbers[0]
+    if pose is None:
+        pose = IDENTITY
+    body["com"] = pose.p
+    body["inertia"] = turned(pose.R, *numbers[1:])
 
 
-def turned(pose: Pose, entries: tuple[float, ...]) -> tuple[tuple[float, ...], ...]:
-    """R I R^T of the entries xx xy xz yy yz zz, exactly symmetric, shape (3, 3)."""
-    xx, xy, xz, yy, yz, zz = entries
-    if pose.R is IDENTITY.R:
+def turned(
+    R: Mat, xx: float, xy: float, xz: float, yy: float, yz: float, zz: float
+) -> tuple[tuple[float, float, float], ...]:
+    """R I R^T of these moments and products, exactly symmetric, shape (3, 3)."""
+    if R is IDENTITY.R:
         return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    moved = [(a * xx + b * xy + c * xz, a * xy + b * yy + c * yz, a * xz + b * yz + c * zz) for a, b, c in pose.R]
-    (a, b, c), (d, e, f), (g, h, i) = pose.R
-    (p, q, r), (s, t, u), (v, w, x) = moved
-    full = (p * d + q * e + r * f, p * g + q * h + r * i, s * g + t * h + u * i)
+    (a, b, c), (d, e, f), (g, h, i) = R
+    (p, q, r), (s, t, u), (v, w, x) = (
+        (k * xx + m * xy + n * xz, k * xy + m * yy + n * yz, k * xz + m * yz + n * zz) for k, m, n in R
+    )
+    ab, ac, bc = p * d + q * e + r * f, p * g + q * h + r * i, s * g + t * h + u * i
     return (
-        (p * a + q * b + r * c, full[0], full[1]),
-        (full[0], s * d + t * e + u * f, full[2]),
-        (full[1], full[2], v * g + w * h + x * i),
+        (p * a + q * b + r * c, ab, ac),
+        (ab, s * d + t * e + u * f, bc),
+        (ac, bc, v * g + w * h + x * i),
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
-from kinemorph.errors import did_you_mean
+from kinemorph.algebra.vectors import Mat
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.xml_documents import Node, line_of
 from kinemorph.model.formats.xml_values import Values
+from kinemorph.model.joint import Axis
 
 # tags of other programs, by the element they stand in: decoration, or orders to a simulator or a driver
 SILENT = {
@@ -27,7 +29,7 @@ SILENT = {
 # tags that say something about the motion that a System has no place for
 DROPPED = {
     "link": {"contact", "surface", "drake:proximity_properties"},
-    "robot": {"loop_closure", "drake:linear_bushing_rpy", "drake:collision_filter_group", "drake:tendon_constraint"},
+    "robot": {"coupling", "loop_closure", "drake:linear_bushing_rpy", "drake:collision_filter_group", "drake:tendon_constraint"},
     "joint": {"drake:mimic", "drake:controller_gains", "drake:rotor_inertia", "drake:gear_ratio"},
 }
 KNOWN = {
@@ -39,6 +41,7 @@ KNOWN = {
     "collision": ("origin", "geometry"),
     "geometry": ("box", "cylinder", "sphere", "capsule", "mesh"),
 }
+NO_TURN = (0.0, 0.0, 0.0)
 PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
 
 
@@ -63,6 +66,9 @@ class Reading:
         self.blueprint = blueprint
         self.values = Values(findings)
         self._doubts: dict[tuple[str, str], Doubt] = {}
+        self._triples: dict[str, tuple[float, ...]] = {}  # by the text that says them
+        self._rotations: dict[str, Mat] = {}
+        self.axes: dict[str, Axis] = {}  # axes of length 1, by their text
 
     # ── doubts ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -102,7 +108,7 @@ class Reading:
                 "dropped", f"{place}/{tag}", node, element, f"<{tag}> is not used", "State it where the robot is run."
             )
         elif ":" not in tag:  # what bears a prefix belongs to another program
-            hint = did_you_mean(tag, KNOWN[place]).strip()
+            hint = nearest(tag, KNOWN[place])
             self.doubt(
                 "unknown",
                 f"{place}/{tag}",
@@ -116,7 +122,7 @@ class Reading:
         """Warns of attributes that the format does not have: often one that is there has a slip of the pen."""
         for name in node.attrib:
             if name not in known and ":" not in plain(name):
-                hint = did_you_mean(name, known).strip()
+                hint = nearest(name, known)
                 self.doubt(
                     "unknown",
                     f"{node.tag}@{name}",
@@ -128,6 +134,17 @@ class Reading:
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
+        """Three finite numbers; a text that was read before is not read again."""
+        known = self._triples.get(text)
+        if known is not None:
+            return known
+        before = len(self.findings.found) + self.findings.untold
+        found = self.values.reals(node, text, 3, what, element)
+        if len(self.findings.found) + self.findings.untold == before:  # a mistake is told wherever it stands
+            self._triples[text] = found
+        return found
+
     def origin(self, node: Node, element: str) -> Pose:
         """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 where it is missing."""
         xyz, rpy = node.get("xyz"), node.get("rpy")
@@ -135,11 +152,14 @@ class Reading:
             self.strange(node, ("xyz", "rpy"), element)
         R, p = IDENTITY
         if rpy is not None:
-            angles = self.values.reals(node, rpy, 3, "<origin> rpy", element)
-            if angles != (0.0, 0.0, 0.0):
-                R = rotation_of_angles(*angles)
+            R = self._rotations.get(rpy)
+            if R is None:
+                angles = self.triple(node, rpy, "<origin> rpy", element)
+                R = IDENTITY.R if angles == NO_TURN else rotation_of_angles(*angles)
+                if rpy in self._triples:
+                    self._rotations[rpy] = R
         if xyz is not None:
-            p = self.values.reals(node, xyz, 3, "<origin> xyz", element)
+            p = self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element)
         return Pose(R, p)
 
 
@@ -149,3 +169,9 @@ def plain(tag: str) -> str:
         return tag
     space, _, name = tag[1:].partition("}")
     return PREFIXES.get(space, "x:") + name
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`Did you mean 'x'?` for a slip of the pen; nothing for a word that is another."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
+    return f"Did you mean '{near[0]}'?" if near else ""

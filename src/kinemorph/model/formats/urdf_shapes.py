@@ -1,17 +1,15 @@
 """What URDF links look like and touch with: <visual> and <collision>, their solids, meshes and colors.
 
-Meshes are only looked for here, in the folders that may be read; their files are opened when they are drawn.
+Meshes are looked for in the folders that may be read when all is read; their files are opened when they are drawn.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from pathlib import PurePosixPath
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.model.formats.sources import Outside, find_file
+from kinemorph.model.formats.mesh_search import MeshSearch, MeshUse
 from kinemorph.model.formats.urdf_reading import Reading
 from kinemorph.model.formats.xml_documents import Node, line_of
 from kinemorph.model.reading import short
@@ -21,15 +19,34 @@ UNSCALED = (1.0, 1.0, 1.0)
 
 
 class ShapeReader:
-    """Reads shapes; keeps the materials that have names and the folders that were looked into."""
+    """Reads shapes; keeps the materials that have names, and where meshes are named."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.values = reading.values
         self.colors: dict[str, Color] = {}
-        self._folders: dict[str, tuple[str, frozenset[str]]] = {}  # of a mesh's name: where it lies, its plain files
-        self._paths: dict[str, str | None] = {}
-        self._lost: dict[str, list[tuple[str, int, str]]] = {}  # by package: name, line, element of a missing mesh
+        self.solids: dict[str, list[Node]] = {}  # by the name of the link: its <visual> and <collision>
+        self.renamed: dict[str, str] = {}  # links that are bodies of another name
+        self.meshes: dict[str, tuple[Node, str]] = {}  # by the name of the file: where it is named first
+
+    def dress(self) -> None:
+        """Reads the shapes of all links, looks for their meshes, and gives them to the bodies declared."""
+        read = {
+            link: [(node.tag, self.shape(node, f"link '{link}'")) for node in nodes]
+            for link, nodes in self.solids.items()
+        }
+        paths = self._paths()
+        placed = {
+            link: [(tag, _placed(shape, paths)) for tag, shape in row if shape is not None]
+            for link, row in read.items()
+        }
+        self.reading.blueprint.builder.dress({
+            self.renamed.get(link, link): tuple(
+                tuple([shape for tag, shape in row if tag == place and shape is not None])
+                for place in ("visual", "collision")
+            )
+            for link, row in placed.items()
+        })  # fmt: skip
 
     def shape(self, node: Node, element: str) -> Shape | None:
         """The shape of a <visual> or <collision>; None, with a finding, where there is none to be had."""
@@ -88,8 +105,9 @@ class ShapeReader:
         scale = UNSCALED
         if node.get("scale") is not None:
             scale = self.values.numbers(node, "scale", 3, element)  # type: ignore[assignment]
-        path = self._path(name, node, element)
-        return None if path is None else MeshFile(name, path, scale, pose, color)
+        if name not in self.meshes:
+            self.meshes[name] = (node, element)
+        return MeshFile(name, "", scale, pose, color)
 
     def _large(self, node: Node, size: float, element: str) -> bool:
         if size > 0.0:
@@ -128,66 +146,18 @@ class ShapeReader:
 
     # ── meshes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _path(self, name: str, node: Node, element: str) -> str | None:
-        """Where a mesh lies, "" where it is not found; None, with a finding, where it lies outside."""
-        if name in self._paths:
-            path = self._paths[name]
-        else:
-            path = self._paths[name] = self._found(name, node, element)
-        if path == "":
-            self._lost.setdefault(_package(name), []).append((name, line_of(node), element))
-        return path
-
-    def _found(self, name: str, node: Node, element: str) -> str | None:
-        folder, _, file = name.rpartition("/")
-        known = self._folders.get(folder)
-        if known is not None and file in known[1]:  # a plain file beside one that was found, so no link leads away
-            return f"{known[0]}/{file}"
-        try:
-            path = find_file(name, self.reading.source, self.reading.options)
-        except (Outside, OSError, ValueError):
-            self.reading.findings.warn(
-                "path",
-                line_of(node),
-                element,
-                f"the mesh {short(name)} lies outside the folders that may be read: it is left out",
-                "Name its folder in package_dirs, or move it beside the model.",
-            )
-            return None
-        if path is None:
-            return ""
-        if known is None and path.name == file:
-            self._folders[folder] = (str(path.parent), _plain_files(path.parent))
-        return str(path)
-
-    def settle(self) -> None:
-        """Tells which meshes were not found: one warning for each package or folder."""
-        for package, lost in self._lost.items():
-            name, line, element = lost[0]
-            files = len({row[0] for row in lost})
-            what = f"the mesh {short(name)} is" if files == 1 else f"{files} meshes such as {short(name)} are"
-            remedy = (
-                f"Name the folder that holds '{package}' in package_dirs."
-                if package
-                else "Put it where the model looks for it."
-            )
-            self.reading.findings.warn(
-                "mesh", line, element, f"{what} not there; the motion does not depend on it", remedy
-            )
-        self._lost.clear()
+    def _paths(self) -> dict[str, str | None]:
+        """Where the meshes lie, by their names; see `MeshSearch.paths`."""
+        uses = {name: MeshUse(line_of(node), element) for name, (node, element) in self.meshes.items()}
+        return MeshSearch(self.reading.source, self.reading.options).paths(uses, self.reading.findings)
 
 
-def _package(name: str) -> str:
-    scheme, mark, rest = name.partition("://")
-    return PurePosixPath(rest).parts[0] if mark and scheme in ("package", "model") and rest.strip("/") else ""
-
-
-def _plain_files(folder: os.PathLike[str]) -> frozenset[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return frozenset(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
-    except OSError:
-        return frozenset()
+def _placed(shape: Shape, paths: Mapping[str, str | None]) -> Shape | None:
+    """A mesh with the path of its file, None where it lies outside; other shapes as they are."""
+    if not isinstance(shape, MeshFile):
+        return shape
+    path = paths[shape.source]
+    return None if path is None else MeshFile(shape.source, path, shape.scale, shape.placement, shape.color)
 
 
 SOLIDS: dict[str, Callable[[ShapeReader, Node, Pose, Color, str], Any]] = {

@@ -34,7 +34,7 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
                 "transmission",
                 node,
                 element,
-                f"it joins {len(motors)} motors to {len(driven)} joints, expected one to one: it is left out",
+                f"motors: {len(motors)}, joints: {len(driven)}, expected one of each: it is left out",
                 "Give every joint a transmission of its own.",
             )
         return
