@@ -269,7 +269,7 @@ class Values:
         return tuple(self.forms[row.form](item, at.key(i), row) for i, item in enumerate(items))
 
     def anything(self, raw: Any, at: At, field: Field | None = None) -> Any:
-        """What is written, with tuples in place of lists of at most two dimensions and numbers in place of quantities."""
+        """What is written, with tuples for lists of at most two dimensions and numbers for quantities."""
         if isinstance(raw, list):
             return tuple(
                 tuple(item) if isinstance(item, list) else self.anything(item, at.key(i)) for i, item in enumerate(raw)
