@@ -8,13 +8,30 @@ from collections.abc import Sequence
 from kinemorph.algebra.vectors import Mat
 
 Angles = tuple[float, float, float]
+Turn = tuple[float, float]  # cosine and sine
 
 
 def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Mat:
     """The rotation matrix, shape (3, 3), of angles [rad]; exact zeros and ones where an angle is 0."""
-    cr, sr = math.cos(roll), math.sin(roll)
-    cp, sp = math.cos(pitch), math.sin(pitch)
-    cy, sy = math.cos(yaw), math.sin(yaw)
+    return rotation_of_turns(
+        (math.cos(roll), math.sin(roll)), (math.cos(pitch), math.sin(pitch)), (math.cos(yaw), math.sin(yaw))
+    )
+
+
+def exact_turn(angle: float) -> Turn:
+    """(cosine, sine) of a finite angle [rad], where the double of a multiple of 90 degrees stands for the multiple.
+
+    The double nearest to pi/2 has the cosine 6e-17; a right angle has 0.
+    """
+    quarters = round(angle / (math.pi / 2.0))
+    if math.radians(90.0 * quarters) == angle:
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+    return math.cos(angle), math.sin(angle)
+
+
+def rotation_of_turns(roll: Turn, pitch: Turn, yaw: Turn) -> Mat:
+    """The rotation matrix, shape (3, 3), of three angles given by (cosine, sine)."""
+    (cr, sr), (cp, sp), (cy, sy) = roll, pitch, yaw
     return (
         (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
         (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),

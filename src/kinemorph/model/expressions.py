@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple, NoReturn
 
 from kinemorph.errors import did_you_mean
@@ -26,7 +27,9 @@ TALLEST = 120  # ops one above the other in a formula: what sums and products bu
 LARGEST = 20_000  # ops in a formula, shared parts counted wherever they appear
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_TOKEN = re.compile(rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[^\W\d]\w*)|`(?P<quoted>(?:[^`]|``)+)`|(?P<sign>\*\*|[-+*/(),]))")
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[^\W\d]\w*)|`(?P<quoted>(?:[^`]|``)+)`|(?P<sign>\*\*|[-+*/(),]))"
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 
@@ -53,7 +56,7 @@ def names_in(text: str) -> tuple[str, ...]:
     tokens = _tokens(text)
     found = [
         token.text
-        for token, after in zip(tokens, tokens[1:], strict=False)
+        for token, after in pairwise(tokens)
         if token.kind == "quoted" or (token.kind == "name" and after.text != "(")
     ]
     return tuple(dict.fromkeys(found))
@@ -67,7 +70,9 @@ def _tokens(text: str) -> list[Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             column = at + len(text[at:]) - len(text[at:].lstrip()) + 1
-            raise ExpressionError(f"column {column}: {text[column - 1]!r} is there, expected a number, a name or a sign")
+            raise ExpressionError(
+                f"column {column}: {text[column - 1]!r} is there, expected a number, a name or a sign"
+            )
         kind = match.lastgroup or ""
         piece = match[kind].replace("``", "`") if kind == "quoted" else match[kind]
         tokens.append(Token(kind, piece, match.start(kind) + 1))
@@ -167,7 +172,9 @@ class _Parser:
         op = OPS.get(token.text)
         if op is None:
             hint = did_you_mean(token.text, OPS) or f" Known are {', '.join(OPS)}."
-            raise ExpressionError(f"column {token.column}: there is no function {token.text!r}.{hint}".removesuffix("."))
+            raise ExpressionError(
+                f"column {token.column}: there is no function {token.text!r}.{hint}".removesuffix(".")
+            )
         values = self.bracket(several=True)
         if len(values) != op.arity:
             raise ExpressionError(

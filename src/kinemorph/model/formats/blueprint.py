@@ -6,7 +6,7 @@ file and line, and with the policy for files: what is doubtful about a body's ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +15,16 @@ from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.reading import Problem, short
+from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element, Settings, System
 
 
 class Blueprint:
-    """Collects parts with their lines. `words` is what the format calls things: {"body": "link"}."""
+    """Collects parts with their lines. `words` is what the format calls things: {"body": "link"}.
+
+    `findings` may be exchanged for a view of another file while parts of that file are declared. What needs the whole
+    robot, such as a state by the names of coordinates, waits in `afterwards` and may write `settings`.
+    """
 
     def __init__(
         self,
@@ -35,6 +40,8 @@ class Blueprint:
         self.builder = RobotBuilder(name) if gravity is None else RobotBuilder(name, gravity)
         self.lines: dict[tuple[str, str], int] = {("robot", name): line}
         self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
+        self.files: dict[tuple[str, str], Findings] = {}
+        self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
         self.settings = Settings()
         self._count = 0
@@ -55,7 +62,7 @@ class Blueprint:
 
     def withdraw(self, joint: str) -> None:
         """Takes a joint back."""
-        del self.ends[joint], self.lines["joint", joint]
+        del self.ends[joint], self.lines["joint", joint], self.files["joint", joint]
         self.builder.without(joint)
 
     def frame(self, line: int, name: str, body: str, **data: Any) -> None:
@@ -66,6 +73,7 @@ class Blueprint:
     def couple(self, line: int, joint: str, leader: str, multiplier: Any = 1.0, offset: Any = 0.0) -> None:
         """A joint that follows another."""
         self.lines["coupling", joint] = line
+        self.files["coupling", joint] = self.findings
         self.builder.couple(joint, leader, multiplier, offset)
 
     def element(self, line: int, element: Element) -> None:
@@ -77,6 +85,7 @@ class Blueprint:
         """Keeps the line of a name; False, with a finding, where the name cannot be used."""
         if (kind, name) not in self.lines and len(name) <= limits.NAME_LENGTH:
             self.lines[kind, name] = line
+            self.files[kind, name] = self.findings
             return True
         if len(name) > limits.NAME_LENGTH:
             self.findings.error(
@@ -116,10 +125,14 @@ class Blueprint:
             return None
         robot, problems, doubts = self.builder.judged()
         for problem in problems:
-            self.findings.problem("error", *self._place(problem), problem)
+            self._told(problem).problem("error", *self._place(problem), problem)
         for doubt in doubts:
-            self.findings.problem("warning", *self._place(doubt), doubt)
+            self._told(doubt).problem("warning", *self._place(doubt), doubt)
         if robot is None or self.findings.failed:
+            return None
+        for step in self.afterwards:
+            step(robot)
+        if self.findings.failed:
             return None
         try:
             return System(robot, tuple(self.elements), replace(self.settings))
@@ -127,6 +140,10 @@ class Blueprint:
             for sentence in error.problems:
                 self.findings.problem("error", 0, "settings", Problem("settings", "", sentence, "data"))
             return None
+
+    def _told(self, problem: Problem) -> Findings:
+        """The findings of the file that declares the part."""
+        return self.files.get((problem.kind, problem.name), self.findings)
 
     def _place(self, problem: Problem) -> tuple[int, str]:
         """(line, element) of the part that a sentence is about."""

@@ -39,6 +39,13 @@ class Finding(NamedTuple):
         return {**data, "repairable": self.repair is not None}
 
 
+class _Tally:
+    """What all views of the same findings share."""
+
+    failed = False
+    untold = 0
+
+
 class Findings:
     """Collects findings. `strict` makes errors of all warnings."""
 
@@ -46,8 +53,23 @@ class Findings:
         self.file = file
         self.strict = strict
         self.found: list[Finding] = []
-        self.failed = False  # whether anything keeps the model from being loaded
-        self.untold = 0  # findings beyond the limit
+        self._tally = _Tally()
+
+    def within(self, file: str) -> Findings:
+        """The same findings, seen from another file: what is written down here is told of that file."""
+        view = Findings(file, strict=self.strict)
+        view.found, view._tally = self.found, self._tally
+        return view
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything keeps the model from being loaded."""
+        return self._tally.failed
+
+    @property
+    def untold(self) -> int:
+        """How many findings are beyond the limit."""
+        return self._tally.untold
 
     def error(
         self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
@@ -81,12 +103,13 @@ class Findings:
         if rule not in RULES:
             raise KeyError(rule)
         finding = Finding(severity, rule, self.file, line, element, problem, remedy, repair)
-        first = severity == "error" and not self.failed
-        self.failed = self.failed or severity == "error"
+        tally = self._tally
+        first = severity == "error" and not tally.failed
+        tally.failed = tally.failed or severity == "error"
         if len(self.found) < limits.FINDINGS:
             self.found.append(finding)
             return
-        self.untold += 1
+        tally.untold += 1
         if first:  # what keeps the model from being loaded is told, however many doubts came before
             self.found[-1] = finding
 

@@ -52,7 +52,7 @@ POSE = (
 
 PARAMETER = (
     Field("value", "value", "", "Nominal value: a number, or a text with a unit.", required=True),
-    Field("unit", "text", "", "Unit of the value, such as \"kg\"."),
+    Field("unit", "text", "", 'Unit of the value, such as "kg".'),
     Field("symbol", "text", "", "What equations print, in LaTeX."),
 )
 
@@ -98,8 +98,8 @@ COUPLING = (
 SETTINGS = (
     Field("q", "state", "", "Configuration at the start: a list, or values by name of coordinate."),
     Field("v", "state", "", "Velocity at the start: a list, or values by name."),
-    Field("duration", "value", "time", "How long a run lasts [s]."),
-    Field("sample", "value", "time", "Time between stored states [s]."),
+    Field("duration", "literal", "time", "How long a run lasts [s]."),
+    Field("sample", "literal", "time", "Time between stored states [s]."),
 )
 
 TABLES: dict[str, tuple[Field, ...]] = {
@@ -114,7 +114,9 @@ WORDS["elements"] = "element"
 TOP = (
     Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
     Field("name", "text", "", "Name of the robot; that of the file where it is left out."),
-    Field("gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] where it is left out."),
+    Field(
+        "gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] where it is left out."
+    ),
     *(Field(table, "table") for table in (*TABLES, "elements", "settings")),
 )
 NOT_IN_SIDECARS = ("name",)
@@ -158,7 +160,9 @@ class Solid(NamedTuple):
 
 
 _CENTER = Field("center", "vector", "length", "Center in the body's frame [m].")
-_ALONG = Field("axis", "choice", "", "Axis of the body that the solid lies along; z where it is left out.", inner=("x", "y", "z"))
+_ALONG = Field(
+    "axis", "choice", "", "Axis of the body that the solid lies along; z where it is left out.", inner=("x", "y", "z")
+)
 
 
 def _length(name: str, *, required: bool = True) -> Field:
@@ -175,7 +179,7 @@ SOLIDS: dict[str, Solid] = {
 
 # ── elements: rows out of type hints ──────────────────────────────────────────────────────────────────────────────────
 
-_PLAIN = {float: "value", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
+_PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
 
 
 def element_fields(element: type[Any]) -> tuple[Field, ...]:

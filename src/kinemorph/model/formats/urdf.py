@@ -23,7 +23,7 @@ from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.urdf_joints import ReadJoint, read_joint
 from kinemorph.model.formats.urdf_links import read_link
 from kinemorph.model.formats.urdf_loops import DIALECTS, ReadLoop, read_loop
-from kinemorph.model.formats.urdf_reading import Reading, plain
+from kinemorph.model.formats.urdf_reading import Reading
 from kinemorph.model.formats.urdf_shapes import ShapeReader
 from kinemorph.model.formats.urdf_transmissions import read_transmission
 from kinemorph.model.formats.xml_documents import Node, line_of, parse

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.groups import IDENTITY, Pose, compose, turn
+from kinemorph.algebra.groups import IDENTITY, compose, turn
 from kinemorph.algebra.vectors import Mat
 from kinemorph.errors import did_you_mean
 from kinemorph.model.formats.urdf_reading import Reading
@@ -233,9 +233,7 @@ def z_to(axis: Axis) -> Mat:
 # ── limits and losses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _limits(
-    joint: Node, node: Node | None, kind: str, data: dict[str, Any], element: str, reading: Reading
-) -> None:
+def _limits(joint: Node, node: Node | None, kind: str, data: dict[str, Any], element: str, reading: Reading) -> None:
     """Limits of position, speed and effort; what is missing is unlimited."""
     if node is not None and (kind == "revolute" or kind == "prismatic"):
         texts = [node.get(key) for key in LIMITS]

@@ -19,7 +19,15 @@ from kinemorph.model.joint import Axis
 # tags of other programs, by the element they stand in: decoration, or orders to a simulator or a driver
 SILENT = {
     "robot": {"gazebo", "sensor", "ros2_control", "group_state", "static", "mujoco", "compiler", "isaac", "safety"},
-    "link": {"gazebo", "self_filter", "collision_checking", "self_collision_checking", "sensor", "gravity", "kinematic"},
+    "link": {
+        "gazebo",
+        "self_filter",
+        "collision_checking",
+        "self_collision_checking",
+        "sensor",
+        "gravity",
+        "kinematic",
+    },
     "joint": {"safety_controller", "calibration", "gazebo", "hardwareInterface", "sensor", "property"},
     "inertial": set(),
     "visual": {"meshes", "gazebo"},
@@ -29,7 +37,13 @@ SILENT = {
 # tags that say something about the motion that a System has no place for
 DROPPED = {
     "link": {"contact", "surface", "drake:proximity_properties"},
-    "robot": {"coupling", "loop_closure", "drake:linear_bushing_rpy", "drake:collision_filter_group", "drake:tendon_constraint"},
+    "robot": {
+        "coupling",
+        "loop_closure",
+        "drake:linear_bushing_rpy",
+        "drake:collision_filter_group",
+        "drake:tendon_constraint",
+    },
     "joint": {"drake:mimic", "drake:controller_gains", "drake:rotor_inertia", "drake:gear_ratio"},
 }
 KNOWN = {

@@ -130,7 +130,7 @@ class ShapeReader:
         for part in node:
             if part.tag == "color" and part.get("rgba") is not None:
                 rgba = self.values.numbers(part, "rgba", 4, element)
-                if not (0.0 <= min(rgba) and max(rgba) <= 1.0):
+                if not (min(rgba) >= 0.0 and max(rgba) <= 1.0):
                     self.reading.doubt(
                         "data",
                         "color",

@@ -1,0 +1,66 @@
+"""TOML: the native model file, which holds everything that a System can.
+
+    kinemorph = 1                                   the mark of the format
+    [parameters] [bodies.*] [joints.*]              the robot; see docs/model_file.md
+    [frames.*] [couplings.*] [elements.*] [settings]
+
+The order of the file is the order of the robot. Roots are joints whose parent is "world". What closes a loop is a joint
+like any other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kinemorph.model.formats.blueprint import Blueprint
+from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.toml_documents import parse
+from kinemorph.model.formats.toml_parts import Parts
+from kinemorph.model.formats.toml_writer import write as write
+from kinemorph.model.system import System
+from kinemorph.model.topology import WORLD
+
+
+def read(source: Source, options: Options, findings: Findings) -> System | None:
+    """The system of a TOML file."""
+    document = parse(source, findings)
+    if document is None:
+        return None
+    parts = Parts(document, source, options, findings)
+    if not parts.checked():
+        return None
+    parts.parameters()
+    top = parts.top()
+    name = top.get("name") or Path(source.name).stem.strip("<>") or "robot"
+    blueprint = Blueprint(findings, name, line=document.lines.line(("name",)), gravity=top.get("gravity"))
+    parts.declare(blueprint)
+    _roots(document.data, blueprint, options)
+    return blueprint.system()
+
+
+def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None:
+    """Bodies that hang nowhere are roots where the caller says of which kind; else they are findings."""
+    bodies, joints = _table(data, "bodies"), _table(data, "joints")
+    children = [joint.get("child") for joint in joints.values() if isinstance(joint, dict)]
+    carried = {child for child in children if isinstance(child, str)}
+    for name in bodies:
+        if name in carried:
+            continue
+        line = blueprint.lines.get(("body", name), 0)
+        if options.base is not None:
+            blueprint.joint(line, f"{name}_root", options.base, WORLD, name)
+        elif name != WORLD:
+            blueprint.findings.error(
+                "root",
+                line,
+                f"body '{name}'",
+                "no joint has it as its child, expected one joint to carry it",
+                f'Add [joints.{name}_root] with kind = "fixed" or "free", parent = "{WORLD}" and child = "{name}".',
+            )
+
+
+def _table(data: dict[str, Any], key: str) -> dict[str, Any]:
+    table = data.get(key)
+    return table if isinstance(table, dict) else {}

@@ -1,0 +1,281 @@
+"""The parts of a robot out of the tables of a TOML file: parameters, bodies, joints, frames, couplings, elements.
+
+`Parts` declares them at a blueprint, in the order of the file. A model file and a sidecar hold the same tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from kinemorph.errors import did_you_mean
+from kinemorph.model.body import Body
+from kinemorph.model.elements import ELEMENT_KINDS
+from kinemorph.model.formats import toml_fields as rows
+from kinemorph.model.formats.blueprint import Blueprint
+from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sources import Options, Outside, Source, find_file
+from kinemorph.model.formats.toml_documents import Document
+from kinemorph.model.formats.toml_fields import Field
+from kinemorph.model.formats.toml_parameters import read_parameters
+from kinemorph.model.formats.toml_values import At, Values
+from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.reading import short
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import Mesh, MeshFile, Shape
+
+ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # of the two kinds of quantity, the one about or along an axis
+REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
+    "joint": lambda robot: (*robot.joint_names, *(loop.name for loop in robot.loops)),
+    "body": lambda robot: ("world", *robot.body_names),
+    "frame": lambda robot: ("world", *robot.body_names, *(frame.name for frame in robot.frames)),
+}  # fields of elements that name a part of the robot
+
+
+class Parts:
+    """Reads the tables of one document."""
+
+    def __init__(self, document: Document, source: Source, options: Options, findings: Findings) -> None:
+        self.data, self.findings = document.data, findings
+        self.source, self.options = source, options
+        self.values = Values(findings, document.lines)
+
+    def checked(self, without: tuple[str, ...] = ()) -> bool:
+        """Whether this is a file of ours; unknown tables are findings."""
+        known = [field.name for field in rows.TOP if field.name not in without]
+        mark = self.data.get(rows.MARK)
+        if mark != rows.VERSION or isinstance(mark, bool):
+            found = "is missing" if mark is None else f"is {short(mark)}"
+            self.values.error(
+                "structure",
+                At((rows.MARK,), "", ""),
+                f"the mark of the format, '{rows.MARK} = {rows.VERSION}', {found}",
+                f"Write {rows.MARK} = {rows.VERSION} into the first line.",
+            )
+        for key in self.data:
+            if key not in known:
+                self.values.unknown(At((key,), "", ""), key, known)
+        return mark == rows.VERSION
+
+    def top(self) -> dict[str, Any]:
+        """Name and gravity, where they are given."""
+        fields = [field for field in rows.TOP if field.form in ("text", "vector")]
+        return self.values.table({key: self.data[key] for key in ("name", "gravity") if key in self.data}, TOP, fields)
+
+    def parameters(self) -> None:
+        """Gives names in expressions their meaning; to be read before all that uses them."""
+        table = self.data.get("parameters", {})
+        if isinstance(table, dict):
+            read_parameters(table, self.values)
+        else:
+            self._no_table("parameters")
+
+    def declare(self, blueprint: Blueprint) -> None:
+        """All parts but the name and gravity."""
+        for key, declare in (
+            ("bodies", self._body),
+            ("joints", self._joint),
+            ("frames", self._frame),
+            ("couplings", self._coupling),
+            ("elements", self._element),
+        ):
+            table = self.data.get(key, {})
+            if not isinstance(table, dict):
+                self._no_table(key)
+                continue
+            for name, raw in table.items():
+                at = At((key, name), f"{rows.WORDS[key]} '{name}'", "")
+                if isinstance(raw, dict):
+                    declare(blueprint, self.values.lines.line(at.path), name, raw, at)
+                else:
+                    problem = f"it is {short(raw)}, expected a table"
+                    self.values.error("structure", at, problem, f"Write [{key}.{name}] and its keys below.")
+        self._settings(blueprint)
+
+    def _no_table(self, key: str) -> None:
+        problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"
+        self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.name] and its keys below.")
+
+    # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _body(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        read = self.values.table(raw, at, rows.BODY)
+        if "solid" in raw:
+            solid = self._solid(name, read.get("mass", 0.0), raw["solid"], at.key("solid"))
+            read |= {"com": solid.com, "inertia": solid.inertia, "shapes": solid.shapes}
+            for key in ("com", "inertia"):
+                if key in raw:
+                    problem = f"{key} is given together with solid, expected one of both"
+                    self.values.error("structure", at.key(key), problem, "Keep one of the two.")
+        for key in ("shapes", "collisions"):
+            if key in raw:
+                shapes = enumerate(self.values.items(raw[key], at.key(key)))
+                read[key] = tuple(shape for i, item in shapes if (shape := self._shape(item, at.key(key).key(i))))
+        blueprint.body(line, name, **read)
+
+    def _solid(self, name: str, mass: Any, raw: Any, at: At) -> Body:
+        row = self._kind(raw, at, rows.SOLIDS)
+        if row is None:
+            return Body(name)
+        before = self.values.mistakes
+        read = self.values.table(raw, at, row.fields, skip=("kind",))
+        return Body(name) if self.values.mistakes > before else row.make(name, mass, **read)
+
+    def _shape(self, raw: Any, at: At) -> Shape | None:
+        if isinstance(raw, dict) and raw.get("kind") == "mesh":
+            if "vertices" in raw or "faces" in raw:
+                return self._made(Mesh, self.values.table(raw, at, rows.MESH, skip=("kind",)), at)
+            return self._mesh_file(raw, at)
+        row = self._kind(raw, at, {**rows.SHAPES, "mesh": None})
+        if row is None:
+            return None
+        return self._made(row[0], self.values.table(raw, at, row[1], skip=("kind",)), at)
+
+    def _made(self, shape: type[Any], read: dict[str, Any], at: At) -> Shape | None:
+        try:
+            made: Shape = shape(**read)
+        except TypeError:  # a size is missing, which is a finding already
+            return None
+        return made
+
+    def _mesh_file(self, raw: dict[str, Any], at: At) -> MeshFile | None:
+        read = self.values.table(raw, at, rows.MESH_FILE, skip=("kind",))
+        name = read.pop("file", "")
+        if not name:
+            return None
+        path, line = None, self.values.lines.line(at.path)
+        try:
+            path = find_file(name, self.source, self.options)
+            if path is None:
+                problem = f"the file {short(name)} is not found, expected it beside the model or in package_dirs"
+                self.findings.warn("mesh", line, at.element, problem, "Check its path; the dynamics are right without.")
+        except Outside:
+            problem = f"the file {short(name)} lies outside the model's folder and package_dirs"
+            self.findings.warn("path", line, at.element, problem, "Move it, or name its folder in package_dirs.")
+        except (OSError, ValueError) as error:
+            problem = f"the file {short(name)} cannot be looked for: {short(str(error))}"
+            self.findings.warn("mesh", line, at.element, problem, "Correct its path.")
+        return MeshFile(name, "" if path is None else str(path), **read)
+
+    def _kind(self, raw: Any, at: At, known: dict[str, Any]) -> Any:
+        """The row of a table that names its kind; None, with a finding, where there is none."""
+        kind = raw.get("kind") if isinstance(raw, dict) else None
+        if isinstance(kind, str) and kind in known:
+            return known[kind]
+        if not isinstance(raw, dict):
+            problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
+        elif kind is None:
+            problem, remedy = f"{at.what}: the key 'kind' is missing", f"Add kind, one of {', '.join(known)}."
+        else:
+            problem = f"{at.what}: the kind is {short(kind)}, expected one of {', '.join(known)}"
+            remedy = did_you_mean(kind, known).strip() or "Choose one of these."
+        self.values.error("structure", at, problem.strip(), remedy)
+        return None
+
+    # ── joints, frames, couplings ─────────────────────────────────────────────────────────────────────────────────
+
+    def _joint(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        before = self.values.mistakes
+        read = self.values.table(raw, at, rows.JOINT)
+        kind = JOINT_KINDS.get(read.get("kind", ""))
+        for field in rows.JOINT:
+            if field.form.startswith("per_") and field.name in raw and kind is not None:
+                kinds = kind.q_units if field.form == "per_coordinate" else kind.v_units
+                read[field.name] = self._per(raw[field.name], at.key(field.name), field, kinds)
+        if self.values.mistakes == before:
+            blueprint.joint(line, name, **read)
+
+    def _per(self, raw: Any, at: At, field: Field, coordinates: tuple[str, ...]) -> Any:
+        """One number for all coordinates, or a list with one for each; each in a unit of its own."""
+        kinds = [field.kind[ABOUT[unit]] if unit else "number" for unit in coordinates]
+        if not isinstance(raw, list):
+            return self.values.value(raw, at, kinds[0] if len(set(kinds)) == 1 else "")
+        items = self.values.items(raw, at, len(kinds))
+        return tuple(
+            self.values.value(x, at.key(i), kind) for i, (x, kind) in enumerate(zip(items, kinds, strict=True))
+        )
+
+    def _frame(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        read = self.values.table(raw, at, rows.FRAME)
+        if "body" in read:
+            blueprint.frame(line, name, **read)
+
+    def _coupling(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        read = self.values.table(raw, at, rows.COUPLING)
+        if "leader" in read:
+            blueprint.couple(line, name, **read)
+
+    # ── elements and settings ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _element(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        element = self._kind(raw, At(at.path, at.element, ""), ELEMENT_KINDS)
+        if element is None:
+            return
+        before, fields = self.values.mistakes, rows.element_fields(element)
+        read = self.values.table(raw, at, fields, skip=("kind",))
+        if self.values.mistakes > before:
+            return
+        try:
+            made = element(name=name, **read)
+        except (TypeError, ValueError, ArithmeticError) as error:
+            self.values.error("data", at, f"it cannot be made: {short(str(error))}", "Correct its data.")
+            return
+        blueprint.element(line, made)
+        blueprint.afterwards.append(lambda robot: self._referring(robot, fields, read, at))
+
+    def _referring(self, robot: Robot, fields: tuple[Field, ...], read: dict[str, Any], at: At) -> None:
+        """Names in an element that no part of the robot has."""
+        for field in fields:
+            name = read.get(field.name)
+            if field.name in REFERENCES and isinstance(name, str):
+                known = REFERENCES[field.name](robot)
+                if name not in known:
+                    remedy = did_you_mean(name, known).strip() or f"Declare the {field.name} or correct the name."
+                    problem = f"there is no {field.name} {short(name)}, expected a declared name"
+                    self.values.error("name", at.key(field.name), problem, remedy)
+
+    def _settings(self, blueprint: Blueprint) -> None:
+        raw = self.data.get("settings")
+        if raw is None:
+            return
+        at = At(("settings",), "settings", "")
+        read = self.values.table(raw, at, rows.SETTINGS)
+        for key in ("duration", "sample"):
+            if key in read and not 0.0 < read[key] < float("inf"):
+                problem = f"{key} is {read.pop(key):.6g} s, expected a finite time above 0"
+                self.values.error("number", at.key(key), problem, "Enlarge it.")
+        blueprint.settings = replace(blueprint.settings, **read)
+        if isinstance(raw, dict) and ("q" in raw or "v" in raw):
+            blueprint.afterwards.append(lambda robot: self._state(blueprint, robot, raw, at))
+
+    def _state(self, blueprint: Blueprint, robot: Robot, raw: dict[str, Any], at: At) -> None:
+        """q and v by place or by name, each coordinate in its unit; what is not named is neutral."""
+        neutral = [value for joint in robot.joints for value in joint.table.neutral]
+        for key, names, coordinates, rest in (
+            ("q", robot.q_names, robot.q_units, neutral),
+            ("v", robot.v_names, robot.v_units, [0.0] * robot.nv),
+        ):
+            if key not in raw:
+                continue
+            kinds = [
+                {"rad": "angle", "m": "length", "rad/s": "rate", "m/s": "speed"}.get(u, "number") for u in coordinates
+            ]
+            rows_here = [Field(name, "literal", kind) for name, kind in zip(names, kinds, strict=True)]
+            if isinstance(raw[key], dict):
+                read = self.values.table(raw[key], at.key(key), rows_here)
+                state = [read.get(name, value) for name, value in zip(names, rest, strict=True)]
+            else:
+                items = self.values.items(raw[key], at.key(key), len(names))
+                state = [
+                    self.values.literal(item, at.key(key).key(i), row)
+                    for i, (item, row) in enumerate(zip(items, rows_here, strict=True))
+                ]
+            if not all(abs(value) < float("inf") for value in state):
+                problem = f"{key} is {short(raw[key])}, expected finite numbers"
+                self.values.error("number", at.key(key), problem, "Correct it.")
+            found: dict[str, Any] = {key: tuple(state)}
+            blueprint.settings = replace(blueprint.settings, **found)
+
+
+TOP = At((), "", "")
