@@ -3,7 +3,8 @@
 Defaults, classes, frames, replicates, inertias from geoms, meshes: MuJoCo's compiler knows what a file means, so what
 is read is its compiled model. q equals MuJoCo's qpos, number by number:
 
-    T_parent_body = T_body  J_1(q) J_2(q) ...      slide  Trans(axis (q - q0))      hinge  Trans(p) Rot(axis, q - q0) Trans(-p)
+    T_parent_body = T_body J_1(q) J_2(q) ...
+    slide  J = Trans(axis (q - q0))         hinge  J = Trans(p) Rot(axis, q - q0) Trans(-p)
 
 with q0 the `ref` of the joint. A body with several joints becomes a chain: between two joints stands a body without
 mass called `body~joint`. Free joints are absolute, as in qpos; their v is a body twist here and not MuJoCo's mixture.
@@ -18,6 +19,7 @@ from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.mjcf_compiling import compile_bundle
 from kinemorph.model.formats.mjcf_files import gather
 from kinemorph.model.formats.mjcf_model import system_of
+from kinemorph.model.formats.mjcf_writer import write as write
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.system import System
 

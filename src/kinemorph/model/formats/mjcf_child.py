@@ -15,19 +15,93 @@ import os
 import sys
 from typing import Any
 
-FIELDS = (
-    "body_parentid body_pos body_quat body_ipos body_iquat body_mass body_inertia body_jntadr body_jntnum body_gravcomp "
-    "body_mocapid jnt_type jnt_qposadr jnt_dofadr jnt_pos jnt_axis jnt_limited jnt_range jnt_stiffness "
-    "jnt_stiffnesspoly jnt_actfrclimited jnt_actfrcrange dof_armature dof_damping dof_dampingpoly dof_frictionloss "
-    "qpos0 eq_type eq_obj1id eq_obj2id eq_objtype eq_data eq_active0 actuator_trntype actuator_trnid actuator_gear "
-    "actuator_dyntype actuator_gaintype actuator_biastype actuator_gainprm actuator_biasprm actuator_ctrllimited "
-    "actuator_ctrlrange actuator_forcelimited actuator_forcerange actuator_armature actuator_damping "
-    "actuator_dampingpoly geom_type geom_bodyid geom_contype geom_conaffinity geom_group geom_size geom_pos geom_quat "
-    "geom_rgba geom_matid geom_dataid geom_fluid mat_rgba site_bodyid site_pos site_quat mesh_pathadr mesh_scale "
-    "mesh_pos mesh_quat mesh_vertnum"
-).split()
-NAMES = "body jnt site geom eq actuator mesh tendon sensor key".split()
-COUNTS = "nbody nq nv ntendon nsensor nflex nskin npair nexclude nplugin nkey ngravcomp nmocap".split()
+FIELDS = [
+    "body_parentid",
+    "body_pos",
+    "body_quat",
+    "body_ipos",
+    "body_iquat",
+    "body_mass",
+    "body_inertia",
+    "body_jntadr",
+    "body_jntnum",
+    "body_gravcomp",
+    "body_mocapid",
+    "jnt_type",
+    "jnt_qposadr",
+    "jnt_dofadr",
+    "jnt_pos",
+    "jnt_axis",
+    "jnt_limited",
+    "jnt_range",
+    "jnt_stiffness",
+    "jnt_stiffnesspoly",
+    "jnt_actfrclimited",
+    "jnt_actfrcrange",
+    "dof_armature",
+    "dof_damping",
+    "dof_dampingpoly",
+    "dof_frictionloss",
+    "qpos0",
+    "eq_type",
+    "eq_obj1id",
+    "eq_obj2id",
+    "eq_objtype",
+    "eq_data",
+    "eq_active0",
+    "actuator_trntype",
+    "actuator_trnid",
+    "actuator_gear",
+    "actuator_dyntype",
+    "actuator_gaintype",
+    "actuator_biastype",
+    "actuator_gainprm",
+    "actuator_biasprm",
+    "actuator_ctrllimited",
+    "actuator_ctrlrange",
+    "actuator_forcelimited",
+    "actuator_forcerange",
+    "actuator_armature",
+    "actuator_damping",
+    "actuator_dampingpoly",
+    "geom_type",
+    "geom_bodyid",
+    "geom_contype",
+    "geom_conaffinity",
+    "geom_group",
+    "geom_size",
+    "geom_pos",
+    "geom_quat",
+    "geom_rgba",
+    "geom_matid",
+    "geom_dataid",
+    "geom_fluid",
+    "mat_rgba",
+    "site_bodyid",
+    "site_pos",
+    "site_quat",
+    "mesh_pathadr",
+    "mesh_scale",
+    "mesh_pos",
+    "mesh_quat",
+    "mesh_vertnum",
+]
+NAMES = ["body", "jnt", "site", "geom", "eq", "actuator", "mesh", "tendon", "sensor", "key"]
+COUNTS = [
+    "nbody",
+    "nq",
+    "nv",
+    "ntendon",
+    "nsensor",
+    "nflex",
+    "nskin",
+    "npair",
+    "nexclude",
+    "nplugin",
+    "nkey",
+    "ngravcomp",
+    "nmocap",
+]
 SMALL = 4000  # corners of a surface that comes back by itself
 
 

@@ -58,7 +58,11 @@ def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:
         return "actuators that do not act on a joint"
     if model.jnt_type[j] not in SIMPLE:
         return "actuators of ball and free joints"
-    if model.actuator_dyntype[k] or model.actuator_gaintype[k] != FIXED or model.actuator_biastype[k] not in (NONE, AFFINE):
+    if (
+        model.actuator_dyntype[k]
+        or model.actuator_gaintype[k] != FIXED
+        or model.actuator_biastype[k] not in (NONE, AFFINE)
+    ):
         return "actuators with states or gains of their own (muscles, filters, general ones)"
     gear, gain = float(model.actuator_gear[k][0]), float(model.actuator_gainprm[k][0])
     constant, stiffness, damping = model.actuator_biasprm[k][:3].tolist()

@@ -42,7 +42,9 @@ def _loop(model: Compiled, reading: Any, e: int, kind: int) -> str | None:
     one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
     data = model.eq_data[e].tolist()
     if int(model.eq_objtype[e]) == SITE:
-        frames = [Pose(quat_to_rotation(model.site_quat[k].tolist()), tuple(model.site_pos[k].tolist())) for k in (one, two)]
+        frames = [
+            Pose(quat_to_rotation(model.site_quat[k].tolist()), tuple(model.site_pos[k].tolist())) for k in (one, two)
+        ]
         one, two = int(model.site_bodyid[one]), int(model.site_bodyid[two])
     elif kind == CONNECT:
         frames = [translation(data[:3]), translation(data[3:6])]

@@ -11,6 +11,7 @@ In the text every element has a line of its own, so that a line in one of MuJoCo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -29,6 +30,7 @@ LEFT_OUT = {"texture", "skin", "custom", "layer"}  # elements without a say in t
 UNREAD = {  # attributes likewise; and the compiler's folders, once they are followed
     "material": ("texture",),
     "light": ("texture",),
+    "size": ("memory", "njmax", "nconmax", "nstack"),  # room for a simulation in MuJoCo
     "compiler": ("meshdir", "texturedir", "assetdir", "strippath"),
 }
 PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
@@ -124,9 +126,9 @@ class _Gathering:
     def _flat(self, root: Node, source: Source) -> list[_Step]:
         """All elements in order, those of included files in place of the includes."""
         steps: list[_Step] = []
-        included = set()
+        included: set[Path] = set()
         # a walk with a stack of (children to come, what closes after them, file, line of the main file)
-        stack = [(iter([root]), None, source, 0)]
+        stack: list[tuple[Iterator[Node], str | None, Source, int]] = [(iter([root]), None, source, 0)]
         tags: list[str] = []
         while stack:
             children, closing, at, main = stack[-1]
@@ -141,8 +143,8 @@ class _Gathering:
             self.elements += 1
             place = Place(at.name, line_of(node), main or line_of(node))
             if self.elements > limits.ELEMENTS or len(tags) > limits.NESTING:
-                self._refuse("file", place, "", f"the file and what it includes have more than {limits.ELEMENTS} "
-                             f"elements, or more than {limits.NESTING} inside one another", "Split the model.")  # fmt: skip
+                what = f"more than {limits.ELEMENTS} elements, or more than {limits.NESTING} inside one another"
+                self._refuse("file", place, "", f"the file and what it includes have {what}", "Split the model.")
                 return []
             if node.tag == "include":
                 opened = self._included(node, at, source, place, included)
@@ -184,9 +186,7 @@ class _Gathering:
 
     # ── the text ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _written(
-        self, steps: list[_Step], source: Source, main: bool
-    ) -> tuple[bytes, list[tuple[str, Path, Place]]]:
+    def _written(self, steps: list[_Step], source: Source, main: bool) -> tuple[bytes, list[tuple[str, Path, Place]]]:
         """The text of all elements that have a say, a line each, with made-up file names; and the sub-models found."""
         compiler: dict[str, str] = {}
         for step in steps:
@@ -272,7 +272,10 @@ class _Gathering:
     # ── paths ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _found(self, name: str, tag: str, source: Source, place: Place, *, quiet: bool = False) -> Path | None:
-        """Where a named file lies; None, with a finding, where it is not or may not be read. `quiet` bears with the former."""
+        """Where a named file lies; None, with a finding, where it is not there or may not be read.
+
+        `quiet` says nothing of a file that is not there.
+        """
         try:
             path = find_file(name, source, self.options) if name else None
         except (Outside, OSError, ValueError, RuntimeError):

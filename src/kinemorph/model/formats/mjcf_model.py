@@ -18,6 +18,7 @@ from kinemorph.model.formats.mjcf_drives import add_drives, reflected_inertia
 from kinemorph.model.formats.mjcf_equalities import add_equalities
 from kinemorph.model.formats.mjcf_files import Bundle
 from kinemorph.model.formats.mjcf_shapes import Geometry
+from kinemorph.model.robot import Array
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 
@@ -84,7 +85,9 @@ class _Reading:
         if len(names):
             told = [f"'{name}'" for name in names if name]
             listed = ", ".join(told[:4]) + (", ..." if len(told) > 4 else "")
-            self.findings.warn("dropped", 0, "", f"{what}: {len(names)} left out{f' ({listed})' if told else ''}", remedy)
+            self.findings.warn(
+                "dropped", 0, "", f"{what}: {len(names)} left out{f' ({listed})' if told else ''}", remedy
+            )
 
     def _name_joints(self) -> None:
         """Joints have names of their own, apart from bodies."""
@@ -119,7 +122,7 @@ class _Reading:
         if i == 0:
             self.blueprint.body(line, name, shapes=shapes, collisions=collisions)
             return
-        R = np.array(quat_to_rotation(model.body_iquat[i].tolist()))
+        R: Array = np.array(quat_to_rotation(model.body_iquat[i].tolist()))
         inertia = R @ np.diag(model.body_inertia[i]) @ R.T
         self.blueprint.body(
             line,
@@ -167,7 +170,7 @@ class _Reading:
         q, v, nv = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j]), 3 if kind == BALL else 1
         x, y, z = model.jnt_axis[j].tolist()
         anchor = IDENTITY if kind == SLIDE else translation(tuple(model.jnt_pos[j].tolist()))
-        reference, data = IDENTITY, {}
+        reference, data = IDENTITY, dict[str, Any]()
         if kind != BALL:
             q0 = float(model.qpos0[q])
             if q0:
@@ -219,9 +222,7 @@ class _Reading:
         for k, name in enumerate(model.names["site"]):
             placement = Pose(quat_to_rotation(model.site_quat[k].tolist()), tuple(model.site_pos[k].tolist()))
             body = self.bodies[int(model.site_bodyid[k])]
-            self.blueprint.frame(
-                self.line("site", name), self.unique(name or f"site{k}"), body, placement=placement
-            )
+            self.blueprint.frame(self.line("site", name), self.unique(name or f"site{k}"), body, placement=placement)
 
     def _start(self) -> None:
         """qpos0 is where a run starts, where that is not the neutral configuration."""

@@ -51,9 +51,7 @@ class Geometry:
                 collisions.setdefault(body, []).append(shape)
             if not touches or model.geom_group[k] <= SHOWN:
                 shapes.setdefault(body, []).append(shape)
-        return {
-            body: (tuple(shapes.get(body, ())), tuple(collisions.get(body, ()))) for body in {*shapes, *collisions}
-        }
+        return {body: (tuple(shapes.get(body, ())), tuple(collisions.get(body, ()))) for body in {*shapes, *collisions}}
 
     def _shape(self, k: int) -> Shape | None:
         model = self.model
