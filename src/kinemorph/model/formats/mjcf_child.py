@@ -1,0 +1,176 @@
+"""Compiles one MJCF text by MuJoCo, in a process of its own: run as a script, never imported by the package.
+
+MuJoCo can abort, hang or eat memory; then this process goes, and nothing else. It reads a NumPy archive from its
+standard input (the text and the files it names) and writes one to its standard output: arrays of the compiled model, or
+a message. It uses nothing of the package, so that it can run isolated.
+
+Arguments: bytes of memory and seconds of processor time it may have, the most bodies, and the folder that holds MuJoCo.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import Any
+
+FIELDS = [
+    "body_parentid",
+    "body_pos",
+    "body_quat",
+    "body_ipos",
+    "body_iquat",
+    "body_mass",
+    "body_inertia",
+    "body_jntadr",
+    "body_jntnum",
+    "body_gravcomp",
+    "body_mocapid",
+    "jnt_type",
+    "jnt_qposadr",
+    "jnt_dofadr",
+    "jnt_pos",
+    "jnt_axis",
+    "jnt_limited",
+    "jnt_range",
+    "jnt_stiffness",
+    "jnt_stiffnesspoly",
+    "jnt_actfrclimited",
+    "jnt_actfrcrange",
+    "dof_armature",
+    "dof_damping",
+    "dof_dampingpoly",
+    "dof_frictionloss",
+    "qpos0",
+    "eq_type",
+    "eq_obj1id",
+    "eq_obj2id",
+    "eq_objtype",
+    "eq_data",
+    "eq_active0",
+    "actuator_trntype",
+    "actuator_trnid",
+    "actuator_gear",
+    "actuator_dyntype",
+    "actuator_gaintype",
+    "actuator_biastype",
+    "actuator_gainprm",
+    "actuator_biasprm",
+    "actuator_ctrllimited",
+    "actuator_ctrlrange",
+    "actuator_forcelimited",
+    "actuator_forcerange",
+    "actuator_armature",
+    "actuator_damping",
+    "actuator_dampingpoly",
+    "geom_type",
+    "geom_bodyid",
+    "geom_contype",
+    "geom_conaffinity",
+    "geom_group",
+    "geom_size",
+    "geom_pos",
+    "geom_quat",
+    "geom_rgba",
+    "geom_matid",
+    "geom_dataid",
+    "geom_fluid",
+    "mat_rgba",
+    "site_bodyid",
+    "site_pos",
+    "site_quat",
+    "mesh_pathadr",
+    "mesh_scale",
+    "mesh_pos",
+    "mesh_quat",
+    "mesh_vertnum",
+]
+NAMES = ["body", "jnt", "site", "geom", "eq", "actuator", "mesh", "tendon", "sensor", "key"]
+COUNTS = [
+    "nbody",
+    "nq",
+    "nv",
+    "ntendon",
+    "nsensor",
+    "nflex",
+    "nskin",
+    "npair",
+    "nexclude",
+    "nplugin",
+    "nkey",
+    "ngravcomp",
+    "nmocap",
+]
+SMALL = 4000  # corners of a surface that comes back by itself
+
+
+def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(plain data, arrays) of the compiled model."""
+    import mujoco
+    import numpy as np
+
+    try:
+        model = mujoco.MjModel.from_xml_string(text.decode(), files)
+    except (ValueError, mujoco.FatalError, MemoryError) as error:
+        return {"error": str(error) or type(error).__name__}, {}
+    if model.nbody > most:
+        return {"error": f"the compiled model has {model.nbody - 1} bodies, expected at most {most}"}, {}
+    arrays = {name: np.asarray(getattr(model, name)) for name in FIELDS}
+    arrays["gravity"] = np.asarray(model.opt.gravity)
+    arrays["wind"] = np.array([*model.opt.wind, model.opt.density, model.opt.viscosity])
+    text_of = model.names.split(b"\0")
+    starts, place = {}, 0
+    for part in text_of:
+        starts[place] = part.decode(errors="replace")
+        place += len(part) + 1
+    data: dict[str, Any] = {
+        "names": {kind: [starts.get(int(at), "") for at in getattr(model, f"name_{kind}adr")] for kind in NAMES},
+        "counts": {name: int(getattr(model, name)) for name in COUNTS},
+        "model": starts.get(0, ""),
+        "no_gravity": bool(model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY),
+        "paths": [
+            "" if at < 0 else model.paths[at:].split(b"\0")[0].decode(errors="replace") for at in model.mesh_pathadr
+        ],
+    }
+    for index in range(model.nmesh):
+        if model.mesh_vertnum[index] <= SMALL and model.mesh_facenum[index] <= 2 * SMALL:
+            first, count = model.mesh_vertadr[index], model.mesh_vertnum[index]
+            arrays[f"vertices{index}"] = np.array(model.mesh_vert[first : first + count], dtype=float)
+            first, count = model.mesh_faceadr[index], model.mesh_facenum[index]
+            arrays[f"faces{index}"] = np.array(model.mesh_face[first : first + count])
+    return data, arrays
+
+
+def confine(memory: int, seconds: int) -> None:
+    """Limits this process, where the platform can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    for kind, limit in (("RLIMIT_AS", memory), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0), ("RLIMIT_FSIZE", 1 << 20)):
+        try:
+            resource.setrlimit(getattr(resource, kind), (limit, limit))
+        except (ValueError, OSError, AttributeError):
+            continue
+
+
+def main(memory: str, seconds: str, most: str, folder: str) -> None:
+    """Reads, compiles, writes."""
+    confine(int(memory), int(seconds))
+    sys.path.append(folder)
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what MuJoCo prints is no answer
+    import numpy as np
+
+    with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as given:
+        files = {name.removeprefix("file:"): given[name].tobytes() for name in given.files if name.startswith("file:")}
+        data, arrays = compiled(given["text"].tobytes(), files, int(most))
+    packed = io.BytesIO()
+    np.savez(packed, data=np.frombuffer(json.dumps(data).encode(), dtype=np.uint8), **arrays)
+    answer.write(packed.getvalue())
+    answer.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:5])
