@@ -6,5 +6,6 @@ FILE_SIZE = 64_000_000  # bytes of a model file
 NESTING = 256  # elements inside one another, brackets inside one another
 ELEMENTS = 1_000_000  # XML elements, TOML keys
 BODIES = 10_000
+INCLUDES = 1_000  # files that a model pulls in, counted each time
 NAME_LENGTH = 1_000  # characters
 FINDINGS = 200  # told one by one; the rest is counted
