@@ -42,8 +42,31 @@ OTHER_PARTS = {
     "state": True,
     "wind": True,
     **dict.fromkeys(
-        "pose static self_collide allow_auto_disable enable_wind link joint frame model include light physics scene "
-        "gui atmosphere magnetic_field spherical_coordinates road audio gravity sensor world model_config".split(),
+        [
+            "pose",
+            "static",
+            "self_collide",
+            "allow_auto_disable",
+            "enable_wind",
+            "link",
+            "joint",
+            "frame",
+            "model",
+            "include",
+            "light",
+            "physics",
+            "scene",
+            "gui",
+            "atmosphere",
+            "magnetic_field",
+            "spherical_coordinates",
+            "road",
+            "audio",
+            "gravity",
+            "sensor",
+            "world",
+            "model_config",
+        ],
         False,
     ),
 }
@@ -112,7 +135,11 @@ class _Assembly:
         return (key.removeprefix(self.alone) if self.alone else key).removesuffix(NAMESAKE)
 
     def system(self, top: Node, has_world: bool) -> System | None:
-        frames, links, joints = self.frames, Links(self.frames, self.options, self.tally), Joints(self.frames, self.tally)
+        frames, links, joints = (
+            self.frames,
+            Links(self.frames, self.options, self.tally),
+            Joints(self.frames, self.tally),
+        )
         bodies: dict[str, tuple[LinkParts, int, Model, Node]] = {}
         still: set[str] = set()
         for model in self.models.opened:

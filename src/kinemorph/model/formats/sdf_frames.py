@@ -258,8 +258,6 @@ class Frames:
             self._bodies |= dict.fromkeys(path, self._bodies.get(key))
 
 
-
-
 def tidied(pose: Pose) -> Pose:
     """A pose without the dust of rounding: entries of the rotation that are 0, 1 or -1 but for a rounding or two."""
 

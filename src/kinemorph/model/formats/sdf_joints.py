@@ -14,6 +14,8 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.model.formats.sdf_frames import Entry, Frames
@@ -72,7 +74,7 @@ class Joints:
 
     def read(self, node: Node, model: Model, key: str) -> None:
         """One joint, whose frame is `key`."""
-        entry, values, findings = self.frames.entries[key], model.file.values, model.file.findings
+        entry, findings = self.frames.entries[key], model.file.findings
         element, line = entry.element, line_of(node)
         kind = (node.get("type") or "").strip()
         if kind == "gearbox":
@@ -161,17 +163,13 @@ class Joints:
             return Z
         unit = tuple(x / length for x in vector)
         if abs(length - 1.0) > NEAR_UNIT:
-
-            def repair() -> None:
-                xyz.text = " ".join(map(repr, unit))
-
             findings.warn(
                 "axis",
                 line,
                 element,
                 f"<{tag}> <xyz> is {short(vector)} with length {length:.6g}, expected length 1",
                 "Scale it to length 1, as is done here.",
-                repair,
+                partial(_rewrite, xyz, unit),
             )
         frame = self._expressed_in(axis, xyz, model, key, element)
         x, y, z = unit if frame == key else matvec(self.frames.between(key, frame).R, unit)
@@ -214,12 +212,12 @@ class Joints:
 
     # ── numbers of the axes ───────────────────────────────────────────────────────────────────────────────────────
 
-    def _per_axis(self, node: Node, ours: str, kind: str, model: Model, element: str) -> dict[str, tuple[float, ...]]:
+    def _per_axis(self, node: Node, ours: str, kind: str, model: Model, element: str) -> dict[str, Any]:
         """Limits, damping and friction, one entry per coordinate; a ball has the numbers of its axis three times."""
         row = JOINT_KINDS[ours]
         tags = ("axis", "axis2")[: max(row.axes, 1)] if row.nv else ()
         rows = [self._numbers(node.find(tag), tag, kind, model, element) for tag in tags]
-        data = {key: tuple(numbers[key] for numbers in rows) for key in rows[0]} if rows else {}
+        data: dict[str, Any] = {key: tuple(numbers[key] for numbers in rows) for key in rows[0]} if rows else {}
         if ours == "spherical":
             data = {key: values * 3 for key, values in data.items()}
             data |= {"lower": (-math.inf,) * 4, "upper": (math.inf,) * 4}
@@ -269,7 +267,9 @@ class Joints:
 
     def couple(self) -> None:
         """Turns mimic and gearbox into `followings`; a warning where that cannot be."""
-        simple = {c.joint.name: c.joint for c in self.connections if c.joint.kind in ("revolute", "prismatic", "helical")}
+        simple = {
+            c.joint.name: c.joint for c in self.connections if c.joint.kind in ("revolute", "prismatic", "helical")
+        }
         for node, model, key in self._mimics:
             values, element = model.file.values, self.frames.entries[key].element
             name = values.word(node, "joint", element)
@@ -323,6 +323,10 @@ class Joints:
                 if abs(abs(along) - 1.0) < 1e-6:
                     return joint.name, math.copysign(1.0, along if joint.child == link else -along)
         return None
+
+
+def _rewrite(node: Node, numbers: Sequence[float]) -> None:
+    node.text = " ".join(map(repr, numbers))
 
 
 # ── the tree ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -299,7 +299,9 @@ class Models:
         path = find_file(f"{folder}/model.config", file.source, self.options)
         source = None if path is None else read_file(path, file.findings)
         root = None if source is None else parse(source, file.findings)
-        listed = [] if root is None else [(_numbers(node.get("version", "")), text_of(node)) for node in root.findall("sdf")]
+        listed = (
+            [] if root is None else [(_numbers(node.get("version", "")), text_of(node)) for node in root.findall("sdf")]
+        )
         name = max(listed)[1] if listed else ""
         return find_file(f"{folder}/{name}", file.source, self.options) if name else None
 
