@@ -13,12 +13,15 @@ of inertia that no real body has are refused in a text, but can be set afterward
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 
-from kinemorph.algebra.quaternions import quat_to_rotation, rotation_to_quat
-from kinemorph.bench.pinocchio_twin import Array, Step, matrix, sizes
+from kinemorph.algebra.groups import IDENTITY
+from kinemorph.algebra.quaternions import rotation_to_quat
+from kinemorph.bench.pinocchio_twin import Array, Step, depth_first, matrix, sizes
+from kinemorph.model.conversions import to_convention
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -38,6 +41,9 @@ class MujocoTwin:
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
+        # bodies there have the frames of our joints
+        self._framed = replace(robot, joints=tuple(replace(j, child_placement=IDENTITY) for j in robot.joints))
+        self._order = [joint.name for joint in depth_first(robot)]
         self.names: list[tuple[str, Step]] = []
         self.unreal: dict[str, Array] = {}  # principal moments, by body
         below: dict[str, list[Joint]] = {}
@@ -122,29 +128,17 @@ class MujocoTwin:
 
     def _set(self, q: Array, v: Array, tau: Array | None = None) -> tuple[Array, Array]:
         """Computes the state, and gives (B, Bdot v); B is orthogonal."""
-        n, data = self.robot.nv, self.data
-        B, rate = np.zeros((n, n)), np.zeros(n)
-        for (name, _), step in zip(self.names, self.steps, strict=True):
-            nq, nv = sizes(step.kind)
-            own, speed = q[step.q : step.q + nq], v[step.v : step.v + nv]
-            block, turned, spin = np.eye(nv), np.eye(3), np.zeros(3)
-            if step.kind == "planar":
-                c, s = np.cos(own[2]), np.sin(own[2])
-                turned, spin = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), np.array([0.0, 0.0, speed[2]])
-                block = turned.copy()
-                rate[step.peer_v : step.peer_v + 2] = (turned @ np.cross(spin, [speed[0], speed[1], 0.0]))[:2]
-            elif step.kind == "free":
-                turned = np.array(quat_to_rotation(own[3:].tolist()))
-                joint = self.robot.joint(name.split(".")[0])
-                if joint.parent == "world":  # MuJoCo's own free joint: pose in the world
-                    base = matrix(joint.placement)
-                    turned = base[:3, :3] @ turned
-                    own = np.array([*(base[:3, :3] @ own[:3] + base[:3, 3]), *rotation_to_quat(turned.tolist())])
-                block = np.eye(6)
-                block[:3, :3] = turned
-                rate[step.peer_v : step.peer_v + 3] = turned @ np.cross(speed[3:], speed[:3])
-            data.qpos[step.peer_q : step.peer_q + nq] = own
-            B[step.peer_v : step.peer_v + nv, step.v : step.v + nv] = block
+        data, n = self.data, self.robot.nv
+        qpos, units = to_convention(self._framed, "mujoco", q, np.eye(n), joints=self._order)
+        B, rate = units.T, np.zeros(n)
+        for step in self.steps:
+            if step.kind in ("planar", "free"):  # their linear velocities turn with the body
+                k = sizes(step.kind)[1] // 2 if step.kind == "free" else 2
+                speed = v[step.v : step.v + sizes(step.kind)[1]]
+                linear, spin = np.append(speed[:k], [0.0] * (3 - k)), np.append([0.0] * 3, speed[k:])[-3:]
+                turned = B[step.peer_v : step.peer_v + k, step.v : step.v + k]
+                rate[step.peer_v : step.peer_v + k] = turned @ np.cross(spin, linear)[:k]
+        data.qpos[:] = qpos[0] if n else qpos
         data.qvel[:] = B @ v
         data.qfrc_applied[:] = 0.0 if tau is None else B @ tau
         mujoco.mj_forward(self.model, data)

@@ -3,7 +3,8 @@
 A Pinocchio model carries one frame per joint: our joint frame on the child, so T_parent_joint = placement * motion(q),
 and bodies and further joints hang on it at the inverse of `child_placement`. Quaternions are xyzw there, a planar joint
 has q = [x y cos sin] and an unbounded hinge q = [cos sin]; velocities are ours in another order. Joints are added depth
-first: in another order its CRBA is silently wrong. Universal and cylindrical joints are two joints there.
+first: in another order its CRBA is silently wrong. Universal and cylindrical joints are two joints there. States are
+converted by `kinemorph.model.conversions`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import pinocchio as pin
 from kinemorph.algebra.groups import Pose, matrix_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.configuration import neutral
+from kinemorph.model.conversions import to_convention
 from kinemorph.model.joint import JOINT_KINDS, Axis, Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -74,20 +77,15 @@ class PinocchioTwin:
 
     def __init__(self, robot: Robot, model: Any, steps: list[Step], at: dict[str, tuple[int, Array]]) -> None:
         self.robot, self.model, self.steps, self.at = robot, model, steps, at
-        ours = {step.peer_v + k: step.v + k for step in steps for k in range(sizes(step.kind)[1])}
-        self.order = np.array([ours[k] for k in range(model.nv)], dtype=int)
+        owners = {robot.v_slice(joint.name).start: joint.name for joint in robot.joints if joint.nv}
+        self._joints = [owners[step.v] for step in sorted(steps, key=lambda s: s.peer_v) if step.v in owners]
+        self._unbounded = frozenset(owners[step.v] for step in steps if step.unbounded)
+        places = to_convention(robot, "pinocchio", neutral(robot), np.arange(robot.nv), joints=self._joints)[1]
+        self.order = places.astype(int)
 
     def configuration(self, q: Array) -> Array:
         """Our q, shape (..., nq), as the peer writes it."""
-        peer = np.zeros((*q.shape[:-1], self.model.nq))
-        for step in self.steps:
-            own = q[..., step.q : step.q + sizes(step.kind)[0]]
-            if step.kind == "planar" or step.unbounded:
-                own = np.concatenate([own[..., :-1], np.cos(own[..., -1:]), np.sin(own[..., -1:])], axis=-1)
-            elif step.kind in ("spherical", "free"):
-                own = np.concatenate([own[..., :-4], own[..., -3:], own[..., -4:-3]], axis=-1)
-            peer[..., step.peer_q : step.peer_q + own.shape[-1]] = own
-        return peer
+        return to_convention(self.robot, "pinocchio", q, joints=self._joints, unbounded=self._unbounded)[0]
 
     def velocity(self, v: Array) -> Array:
         """Our v (or a, or tau), shape (..., nv), in the peer's order."""

@@ -7,6 +7,7 @@ TOML_SIZE = 16_000_000  # characters of a TOML file
 NESTING = 256  # elements inside one another, brackets inside one another
 ELEMENTS = 1_000_000  # XML elements, TOML keys
 BODIES = 10_000
+INCLUDES = 1_000  # files that a model pulls in, counted each time
 NAME_LENGTH = 1_000  # characters
 FINDINGS = 200  # told one by one; the rest is counted
 INCLUDED_FILES = 1_000  # files that one model names, or that they name in turn

@@ -25,6 +25,7 @@ RULES: dict[str, str] = {
     "massless": "a body without mass has no inertia, and hangs on one that has mass",
     "singular": "every motion meets some inertia",
     "roundtrip": "forward dynamics undoes inverse dynamics at a random state",
+    "assumed": "numbers that matter are in the file, not filled in from the defaults of its format",
     # what cannot be had
     "mesh": "surfaces named in the file are there, within the folders that may be read",
     "path": "files that a model names lie within the folders that may be read",
