@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -22,7 +23,10 @@ from kinemorph.errors import KinemorphError, ModelError, did_you_mean
 from kinemorph.model.library import LIBRARY
 
 WELL, FAILED, BAD_INPUT, OUR_MISTAKE, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
-VERBS = ("info", "derive", "verify", "simulate", "analyze", "show", "doctor", "demo", "bench")
+VERBS = (
+    *("new", "check", "info", "derive", "verify", "simulate", "analyze", "show"),
+    *("export", "doctor", "demo", "bench"),
+)
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
     *(MemoryError, OSError, RuntimeError, TypeError, ValueError),
@@ -97,8 +101,6 @@ app = typer.Typer(
     epilog=f"Built-in robots: {', '.join(LIBRARY)}. Their data follow a colon: chain:20, pendulum:mass=2.",
 )
 
-ROBOT_HELP = f"A built-in robot: {', '.join(LIBRARY)}; with data: chain:20."
-RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help=ROBOT_HELP, show_default=False)]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print data as JSON.")]
 
 
@@ -148,6 +150,18 @@ def out(text: str) -> None:
 def say(message: str) -> None:
     """A message on stderr."""
     print(message, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def told(without: str = "") -> Iterator[None]:
+    """Warnings as messages on stderr, also where an error ends the work. `without` is left out of them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for warning in caught:
+                say(f"warning: {str(warning.message).replace(without, '')}")
 
 
 @contextlib.contextmanager

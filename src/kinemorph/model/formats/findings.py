@@ -7,7 +7,7 @@ a reader: no exception, no print.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.rules import RULES
@@ -40,7 +40,11 @@ class Finding(NamedTuple):
 
 
 class Findings:
-    """Collects findings. `strict` makes errors of all warnings."""
+    """Collects findings. `strict` makes errors of all warnings.
+
+    Readers leave two more things here: `document`, the parsed file that repairs act on (an lxml element or a tomlkit
+    document; None before it is parsed), and `lines`, where each part of the robot stands, by kind and name.
+    """
 
     def __init__(self, file: str, *, strict: bool = False) -> None:
         self.file = file
@@ -48,6 +52,8 @@ class Findings:
         self.found: list[Finding] = []
         self.failed = False  # whether anything keeps the model from being loaded
         self.untold = 0  # findings beyond the limit
+        self.document: Any = None
+        self.lines: dict[tuple[str, str], int] = {}
 
     def error(
         self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None

@@ -64,6 +64,8 @@ def parse(source: Source, findings: Findings) -> Node | None:
             "file", 1, "", f"the file has {count} elements, expected at most {limits.ELEMENTS}", "Split the file."
         )
         return None
+    if findings.document is None:  # that of the model itself comes first; others are what it includes
+        findings.document = root
     return root
 
 
