@@ -27,6 +27,7 @@ VERBS = (
     *("new", "check", "info", "derive", "verify", "simulate", "analyze", "show"),
     *("export", "doctor", "demo", "bench"),
 )
+LONGEST = 1000  # characters of what Python says about an unexpected error
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
     *(MemoryError, OSError, RuntimeError, TypeError, ValueError),
@@ -86,7 +87,7 @@ class Verbs(TyperGroup):
         except UNEXPECTED as error:
             if os.environ.get("KINEMORPH_TRACEBACK"):
                 raise
-            print(f"error: unexpected {type(error).__name__}: {error}", file=sys.stderr)
+            print(f"error: unexpected {type(error).__name__}: {str(error)[:LONGEST]}", file=sys.stderr)
             print("This is a mistake in kinemorph; KINEMORPH_TRACEBACK=1 shows where it happened.", file=sys.stderr)
             raise typer.Exit(OUR_MISTAKE) from None
 

@@ -142,7 +142,7 @@ def _files(given: str) -> Iterator[str]:
     for folder, folders, names in os.walk(given):
         folders.sort()
         for name in sorted(names):
-            path = os.path.join(folder, name)
+            path = os.path.normpath(os.path.join(folder, name))
             if name.lower().endswith(SURE) or _is_model(path):
                 count += 1
                 yield path

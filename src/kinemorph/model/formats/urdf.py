@@ -173,7 +173,7 @@ def _declare(
     if roots and roots[0] != ground:
         body = renamed.get(roots[0], roots[0])
         hung.append(_free_name(f"{body}_root", taken))
-        line = blueprint.lines["body", body]
+        line = blueprint.lines.get(("body", body), 0)
         blueprint.joint(line, hung[0], reading.options.base or "fixed", WORLD, body)
     for line, name, kind, parent, child, data, mimic in joints:
         blueprint.joint(line, name, kind, renamed.get(parent, parent), renamed.get(child, child), **data)
