@@ -28,6 +28,7 @@ Array = npt.NDArray[np.float64]
 FAR = 50.0  # [m]; no robot is this long between two joints
 DENSEST = 200_000.0  # [kg/m^3]; osmium has 22,590, and bodies are often drawn thinner than they are
 ROOM = 1.02  # share of the greatest possible second moment that rounded numbers may have
+NEGLIGIBLE = 1e-3  # share of the robot's mass below which a body only holds a place, such as that of a sensor
 TOO_WIDE = 30.0  # a second moment this many times the greatest possible one speaks of a wrong unit
 
 
@@ -48,15 +49,11 @@ def hints(robot: Robot, surface: Callable[[Any], Mesh | None] = lambda shape: No
     for body in robot.bodies:
         mass, com = evaluate(body.mass), np.array(evaluate_all(body.com))
         moment = np.array(evaluate_all(body.inertia))
-        sentence = decimal_point(moment)
-        if not sentence and mass > 0.0 and body.name in rooms:
-            sentence = misfit(mass, com, moment, rooms[body.name])
-        if sentence:
-            found.append(Hint("body", body.name, sentence))
-        if mass > 0.0 and (body.shapes or body.collisions) and body.name in rooms:
-            sentence = density(mass, rooms[body.name])
-            if sentence:
-                found.append(Hint("body", body.name, sentence))
+        sentences = [decimal_point(moment)]
+        if body.name in rooms and mass > NEGLIGIBLE * robot.total_mass:
+            sentences.append("" if sentences[0] else misfit(mass, com, moment, rooms[body.name]))
+            sentences.append(density(mass, rooms[body.name]) if body.shapes or body.collisions else "")
+        found += [Hint("body", body.name, sentence) for sentence in sentences if sentence]
     return found
 
 
@@ -133,10 +130,10 @@ def misfit(mass: float, com: Array, moment: Array, room: tuple[Array, Array]) ->
     worst = float(np.max(spread) / np.max(bound)) if np.max(bound) > 0.0 else 0.0
     if worst > TOO_WIDE:
         radius, size = np.sqrt(np.max(spread) / mass), np.max(room[1] - room[0])
-        unit = "were kg mm^2 meant" if worst > 1e4 else "were kg cm^2 meant" if worst > 1e3 else "is it a slip"
+        unit = "were kg mm^2 meant, or " if worst > 1e4 else "were kg cm^2 meant, or " if worst > 1e3 else ""
         return (
             f"the inertia is that of {mass:g} kg spread over {2.0 * radius:.3g} m, but the body is {size:.3g} m large; "
-            f"{unit}, or is a decimal point missing? Compare mass and inertia with their source."
+            f"{unit}is a decimal point missing? Compare mass and inertia with their source."
         )
     return ""
 
