@@ -150,7 +150,7 @@ def out(text: str) -> None:
 
 def say(message: str) -> None:
     """A message on stderr."""
-    print(message, file=sys.stderr)
+    print(message, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -86,7 +86,7 @@ class Findings:
     ) -> None:
         if rule not in RULES:
             raise KeyError(rule)
-        finding = Finding(severity, rule, self.file, line, element, problem, remedy, repair)
+        finding = Finding(severity, rule, self.file, line, _cut(element), _cut(problem), _cut(remedy), repair)
         first = severity == "error" and not self.failed
         self.failed = self.failed or severity == "error"
         if len(self.found) < limits.FINDINGS:
@@ -103,3 +103,8 @@ class Findings:
     @property
     def warnings(self) -> list[Finding]:
         return [finding for finding in self.found if finding.severity == "warning"]
+
+
+def _cut(text: str) -> str:
+    """A text that fits a message: a name in a file can be as long as the file."""
+    return text if len(text) <= limits.TEXT_LENGTH else f"{text[: limits.TEXT_LENGTH - 3]}..."

@@ -9,3 +9,4 @@ ELEMENTS = 1_000_000  # XML elements, TOML keys
 BODIES = 10_000
 NAME_LENGTH = 1_000  # characters
 FINDINGS = 200  # told one by one; the rest is counted
+TEXT_LENGTH = 500  # characters of a name, a reason or a remedy in a message
