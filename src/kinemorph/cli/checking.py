@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from kinemorph.loading import Examination
 
 SURE = tuple(ending for name in ("urdf", "xacro", "sdf", "dh") for ending in FORMATS[name].endings)
-MARKS = {".xml": (b"<mujoco", b"<robot", b"<sdf"), ".mjcf": (b"<mujoco",), ".toml": (b"[robot]", b"[[body]]", b"[body")}
+# files of these endings may be anything; the beginning of a model matches
+MARKS = {
+    ".xml": re.compile(rb"<(mujoco|robot|sdf)\b"),
+    ".mjcf": re.compile(rb"<mujoco\b"),
+    ".toml": re.compile(rb"^\s*kinemorph\s*=", re.MULTILINE),
+}
 
 
 def _print_rules(wanted: bool) -> None:
@@ -151,12 +157,11 @@ def _files(given: str) -> Iterator[str]:
 
 
 def _is_model(path: str) -> bool:
-    marks = MARKS.get(os.path.splitext(path)[1].lower(), ())
-    if not marks or path.lower().endswith(".sidecar.toml"):
+    mark = MARKS.get(os.path.splitext(path)[1].lower())
+    if mark is None or path.lower().endswith(".sidecar.toml"):
         return False
     try:
         with open(path, "rb") as file:
-            beginning = file.read(4096)
+            return mark.search(file.read(4096)) is not None
     except OSError:
         return False
-    return any(mark in beginning for mark in marks)

@@ -15,9 +15,10 @@ import typer
 from kinemorph.cli.application import Json, app, out, put, say, told
 from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen, examined, is_file, reads_models
 from kinemorph.codegen.identifiers import identifier
-from kinemorph.errors import KinemorphError
+from kinemorph.errors import KinemorphError, did_you_mean
 from kinemorph.model.formats import FORMATS, Format, by_ending
 from kinemorph.model.formats.sources import Options
+from kinemorph.model.formats.templates import TEMPLATES
 from kinemorph.model.system import System
 
 
@@ -120,3 +121,35 @@ def _check_place(output: Path, source: Path | None) -> None:
         raise KinemorphError(f"cannot write '{output}': {reason}. Name a file in a folder that exists.")
     if source is not None and output.exists() and output.samefile(source):
         raise KinemorphError(f"--output '{output}' is the file that is read. Choose another name.")
+
+
+# ── new ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the robot; the file is NAME.toml.")],
+    kind: Annotated[
+        str, typer.Option(metavar="KIND", help="; ".join(f"{key}: {row.title}" for key, row in TEMPLATES.items()) + ".")
+    ] = "arm",
+    as_json: Json = False,
+) -> None:
+    """Writes a small model file with comments to start from; it loads and moves as it stands."""
+    if kind not in TEMPLATES:
+        hint = did_you_mean(kind, TEMPLATES)
+        raise KinemorphError(f"--kind is '{kind}'; expected one of {', '.join(TEMPLATES)}.{hint}")
+    path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    robot = path.name.removesuffix(".toml")
+    if not robot or not robot.isprintable() or any(mark in robot for mark in "\"\\"):
+        raise KinemorphError(f"NAME is {robot!r}; expected a name for a file and a robot, such as arm.")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(TEMPLATES[kind].text.replace("NAME", robot))
+    except FileExistsError:
+        raise KinemorphError(f"'{path}' exists already. Choose another name.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another place.") from None
+    say(f"wrote {path}: {TEMPLATES[kind].title}. Try: kinemorph simulate {path} --animate run.gif")
+    if as_json:
+        out(json.dumps({"robot": robot, "kind": kind, "files": [str(path)]}, indent=2) + "\n")
