@@ -140,7 +140,7 @@ def new(
         raise KinemorphError(f"--kind is '{kind}'; expected one of {', '.join(TEMPLATES)}.{hint}")
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
     robot = path.name.removesuffix(".toml")
-    if not robot or not robot.isprintable() or any(mark in robot for mark in "\"\\"):
+    if not robot or not robot.isprintable() or any(mark in robot for mark in '"\\'):
         raise KinemorphError(f"NAME is {robot!r}; expected a name for a file and a robot, such as arm.")
     try:
         with path.open("x", encoding="utf-8") as file:
