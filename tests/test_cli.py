@@ -271,8 +271,9 @@ def test_demo_writes_pictures_and_summaries(tmp_path: Path) -> None:
 BAD = [
     (["info", "pumma"], "Did you mean 'puma'"),
     (["info", "zzz"], "Built-in robots: pendulum"),
-    (["info", "arm.urdf"], "model files are not read yet"),
-    (["info", "models/arm"], "model files are not read yet"),
+    (["info", "arm.urdf"], "arm.urdf: the file does not exist"),
+    (["info", "models/arm"], "models/arm: the file does not exist"),
+    (["info", "puma", "--base", "free"], "--base is for model files"),
     (["info", "chain:0"], "whole number above 0"),
     (["info", "chain:n=x"], "n is 'x'"),
     (["info", "pendulum:weight=2"], "'weight'"),
@@ -334,7 +335,7 @@ def test_an_interruption_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kinemorph.cli.modelling.choose", interrupted)
+    monkeypatch.setattr("kinemorph.cli.choosing.choose", interrupted)
     assert run("info", "puma").exit_code == 130
 
 
@@ -342,7 +343,7 @@ def test_a_mistake_of_ours_is_a_sentence_too(monkeypatch: pytest.MonkeyPatch) ->
     def broken(*args: object) -> None:
         raise ZeroDivisionError("of two numbers")
 
-    monkeypatch.setattr("kinemorph.cli.modelling.choose", broken)
+    monkeypatch.setattr("kinemorph.cli.choosing.choose", broken)
     monkeypatch.delenv("KINEMORPH_TRACEBACK", raising=False)
     result = run("info", "puma")
     assert result.exit_code == 70

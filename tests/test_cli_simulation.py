@@ -12,6 +12,7 @@ from command_line import parsed, run
 from kinemorph.cli import reading
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library import LIBRARY
+from kinemorph.model.system import Settings, System
 from kinemorph.simulation.storage import load_trajectory
 
 
@@ -47,10 +48,12 @@ def test_without_a_start_one_is_chosen_that_moves_and_told(name: str) -> None:
 
 def test_every_robot_has_a_start_of_its_own_and_it_is_told() -> None:
     for name, make in LIBRARY.items():
-        q, note = reading.start(make(), None, None)
+        q, note = reading.start(System(make()), None, None)
         assert isinstance(q, list) and any(q) and " = " in note, name
-    assert reading.start(LIBRARY["pendulum"](), [0.1], None) == ([0.1], "")
-    assert reading.start(LIBRARY["pendulum"](), None, [0.1]) == (None, "")
+    pendulum = LIBRARY["pendulum"]()
+    assert reading.start(System(pendulum), [0.1], None) == ([0.1], "")
+    assert reading.start(System(pendulum), None, [0.1]) == (None, "")
+    assert reading.start(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, "")
 
 
 def test_what_nothing_holds_is_watched_for_a_second() -> None:

@@ -12,7 +12,17 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / "docs" / f"{name}.md"
-    for name in ("robots", "dynamics", "programs", "derivatives", "export", "generator", "simulation", "analysis")
+    for name in (
+        "robots",
+        "dynamics",
+        "programs",
+        "derivatives",
+        "export",
+        "generator",
+        "simulation",
+        "analysis",
+        "files",
+    )
 ]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -8,10 +8,11 @@ full set of checks. Nothing that is wrong with a file is silent: errors are rais
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,11 +34,17 @@ CLOSE = 1e-9  # of the largest generalized force: how near inverse dynamics must
 
 
 class Examination(NamedTuple):
-    """What was read, and everything that was found; `system` is None where an error keeps it from being loaded."""
+    """What was read, and everything that was found; `system` is None where an error keeps it from being loaded.
+
+    `document` is the parsed file on which the repairs of findings act; `lines` says where parts of the robot stand.
+    """
 
     system: System | None
     findings: tuple[Finding, ...]
     untold: int = 0  # findings beyond those listed
+    format: str = ""  # a key of FORMATS; empty where none was recognized
+    document: Any = None
+    lines: Mapping[tuple[str, str], int] = MappingProxyType({})
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -68,7 +75,7 @@ def load(
     Raises ParseError with every mistake found, each with file, line and remedy. What is doubtful is a ModelWarning.
     """
     options = _options(base, merge_fixed, package_dirs, sidecar)
-    return _settled(examine(path, options=options, strict=strict), str(path))
+    return settled(examine(path, options=options, strict=strict), str(path))
 
 
 def load_text(
@@ -85,7 +92,7 @@ def load_text(
     source, findings = Source(f"<{format}>", data), Findings(f"<{format}>", strict=strict)
     reader = by_name(format)
     system = _read(reader, source, _options(base, merge_fixed, package_dirs, None), findings)
-    return _settled(Examination(system, tuple(findings.found), findings.untold), source.name)
+    return settled(Examination(system, tuple(findings.found), findings.untold), source.name)
 
 
 def examine(path: str | Path, *, options: Options | None = None, strict: bool = False) -> Examination:
@@ -100,7 +107,8 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
         findings.error("file", 0, "", "the file has no known format", str(error.problems[0]))
         return Examination(None, tuple(findings.found))
     system = _read(reader, source, options or Options(), findings)
-    return Examination(system, tuple(findings.found), findings.untold)
+    told = (tuple(findings.found), findings.untold)
+    return Examination(system, *told, reader.name, findings.document, findings.lines)
 
 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
@@ -112,7 +120,7 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
     row = by_ending(path) if format is None else by_name(format)
     findings = Findings(str(path))
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
-    _settled(Examination(system, tuple(findings.found), findings.untold), str(path))
+    settled(Examination(system, tuple(findings.found), findings.untold), str(path))
     return written
 
 
@@ -125,8 +133,8 @@ def _options(
     return Options(base, merge_fixed, tuple(map(Path, folders)), None if sidecar is None else Path(sidecar))
 
 
-def _settled(examination: Examination, name: str) -> System:
-    """The system; warnings are issued and errors raised."""
+def settled(examination: Examination, name: str) -> System:
+    """The system of a file called `name`; warnings are issued and errors raised."""
     more = f"{name}: {examination.untold} more findings" if examination.untold else ""
     if examination.system is None or examination.errors:
         raise ParseError([*map(str, examination.errors), *([more] if more else [])], examination.findings)

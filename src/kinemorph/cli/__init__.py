@@ -1,13 +1,16 @@
 """The command `kinemorph`: one function per verb; each parses, calls, prints.
 
 application   the command with its exit codes, and how verbs print
-modelling     info, derive, verify, doctor, demo, bench
+choosing      ROBOT: a built-in robot or a model file, and how files are read
+model_files   info, export, new
+checking      check
+modelling     derive, verify, doctor, demo, bench
 running       simulate, show
 analyzing     analyze
 reading       what is written after options: numbers, values by name
 """
 
-from kinemorph.cli import analyzing, modelling, running
+from kinemorph.cli import analyzing, checking, model_files, modelling, running
 from kinemorph.cli.application import app, main
 
-__all__ = ["analyzing", "app", "main", "modelling", "running"]
+__all__ = ["analyzing", "app", "checking", "main", "model_files", "modelling", "running"]

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinemorph.cli import reading
-from kinemorph.cli.application import FAILED, WELL, Json, RobotName, app, put, say, working
+from kinemorph.cli.application import FAILED, WELL, Json, app, put, say, working
+from kinemorph.cli.choosing import RobotName, chosen_robot, reads_models
 from kinemorph.cli.running import Q_HELP
 from kinemorph.errors import KinemorphError
-from kinemorph.model.library.choosing import choose
+from kinemorph.model.formats.sources import Options
 from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ class Analysis(StrEnum):
 
 
 @app.command()
+@reads_models
 def analyze(
     robot: RobotName,
+    options: Options,
     what: Annotated[Analysis, typer.Argument(metavar="WHAT", help="equilibrium, poles or modes.")],
     q: Annotated[str | None, typer.Option(metavar="VALUES", help=f"{Q_HELP} Of a search: its guess.")] = None,
     v: Annotated[str | None, typer.Option(metavar="VALUES", help="Velocities, for poles and modes.")] = None,
@@ -58,7 +61,7 @@ def analyze(
     """Where a robot is at rest, how it swings about there and how fast: equilibrium, poles, mode shapes."""
     from kinemorph.display import run_summaries, run_tables
 
-    model = choose(robot)
+    model = chosen_robot(robot, options)
     chosen: dict[str, Any] = {"u": reading.values(torque, "--torque"), "locked": lock or ()}
     _check(what, v=v, stable=stable, window=window, animate=animate, mode=mode)
     reading.picture(plot, "--plot")

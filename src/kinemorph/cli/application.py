@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -22,7 +23,11 @@ from kinemorph.errors import KinemorphError, ModelError, did_you_mean
 from kinemorph.model.library import LIBRARY
 
 WELL, FAILED, BAD_INPUT, OUR_MISTAKE, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
-VERBS = ("info", "derive", "verify", "simulate", "analyze", "show", "doctor", "demo", "bench")
+VERBS = (
+    *("new", "check", "info", "derive", "verify", "simulate", "analyze", "show"),
+    *("export", "doctor", "demo", "bench"),
+)
+LONGEST = 1000  # characters of what Python says about an unexpected error
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
     *(MemoryError, OSError, RuntimeError, TypeError, ValueError),
@@ -82,7 +87,7 @@ class Verbs(TyperGroup):
         except UNEXPECTED as error:
             if os.environ.get("KINEMORPH_TRACEBACK"):
                 raise
-            print(f"error: unexpected {type(error).__name__}: {error}", file=sys.stderr)
+            print(f"error: unexpected {type(error).__name__}: {str(error)[:LONGEST]}", file=sys.stderr)
             print("This is a mistake in kinemorph; KINEMORPH_TRACEBACK=1 shows where it happened.", file=sys.stderr)
             raise typer.Exit(OUR_MISTAKE) from None
 
@@ -97,8 +102,6 @@ app = typer.Typer(
     epilog=f"Built-in robots: {', '.join(LIBRARY)}. Their data follow a colon: chain:20, pendulum:mass=2.",
 )
 
-ROBOT_HELP = f"A built-in robot: {', '.join(LIBRARY)}; with data: chain:20."
-RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help=ROBOT_HELP, show_default=False)]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print data as JSON.")]
 
 
@@ -147,7 +150,19 @@ def out(text: str) -> None:
 
 def say(message: str) -> None:
     """A message on stderr."""
-    print(message, file=sys.stderr)
+    print(message, file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def told(without: str = "") -> Iterator[None]:
+    """Warnings as messages on stderr, also where an error ends the work. `without` is left out of them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for warning in caught:
+                say(f"warning: {str(warning.message).replace(without, '')}")
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Verbs on models: info, derive, verify, doctor, demo, bench. Each parses, calls, prints."""
+"""Verbs on what is derived: derive, verify, doctor, demo, bench. Each parses, calls, prints."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinemorph.cli.application import FAILED, ROBOT_HELP, WELL, Json, RobotName, app, out, put, say, working
+from kinemorph.cli.application import FAILED, WELL, Json, app, out, put, say, working
+from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen_robot, reads_models
 from kinemorph.deriving import FRAME_FUNCTIONS
 from kinemorph.display.menu import FUNCTIONS
 from kinemorph.errors import KinemorphError
-from kinemorph.model.library.choosing import choose, signatures
+from kinemorph.model.formats.sources import Options
 
 if TYPE_CHECKING:
     from kinemorph.display.equations import ParameterChoice
@@ -43,24 +44,10 @@ class Precision(StrEnum):
 
 
 @app.command()
-def info(
-    robot: Annotated[str | None, typer.Argument(metavar="[ROBOT]", help=ROBOT_HELP)] = None, as_json: Json = False
-) -> None:
-    """Bodies, joints, coordinates, limits and conventions of a robot; without a robot, the list of built-in ones."""
-    from kinemorph.display import summaries, tables
-
-    if robot is not None:
-        put(summaries.robot_summary(choose(robot)), as_json, tables.robot_tables)
-    else:
-        rows = [
-            {**summaries.robot_line(choose(name)), "name": name, "data": data} for name, data in signatures().items()
-        ]
-        put(rows, as_json, tables.library_tables)
-
-
-@app.command()
+@reads_models
 def derive(
     robot: RobotName,
+    options: Options,
     formulation: Formulation = "newton_euler",
     function: Annotated[
         list[str] | None, typer.Option(help=f"One of: {', '.join(FUNCTIONS)}. May be repeated.", show_default=False)
@@ -82,7 +69,7 @@ def derive(
     """The equations of motion: operation counts, formulas, source code in several languages, the expression graph."""
     from kinemorph.display import emitting, tables
 
-    model = choose(robot)
+    model = chosen_robot(robot, options)
     _check_options(function or [], frame)
     place = None if output is None else emitting.target(output)
     with working(f"deriving {model.name}"):
@@ -130,8 +117,10 @@ def _parameter_choice(given: str | None, *, default: ParameterChoice) -> Paramet
 
 
 @app.command()
+@reads_models
 def verify(
     robot: RobotName,
+    options: Options,
     states: Annotated[int, typer.Option(min=1, help="Random states to look at.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Of the random states.")] = 0,
     formulation: Formulation = "newton_euler",
@@ -142,7 +131,7 @@ def verify(
     from kinemorph.deriving import derive as derived
     from kinemorph.display import tables
 
-    model = choose(robot)
+    model = chosen_robot(robot, options)
     with working(f"verifying {model.name}"):
         verdict = verification.verify(derived(model, formulation), states=states, seed=seed)  # type: ignore[arg-type]
     put(verdict.as_dict(), as_json, tables.check_tables)
@@ -169,15 +158,17 @@ def doctor(
 
 
 @app.command()
+@reads_models
 def demo(
+    options: Options,
     output: Annotated[Path, typer.Option(help="Folder for pictures and summaries.")] = Path("out"),
     robot: Annotated[str, typer.Option(help=ROBOT_HELP)] = "hexapod36",
     as_json: Json = False,
 ) -> None:
-    """Derives, verifies and draws a built-in robot; pictures and a summary go to a folder."""
+    """Derives, verifies and draws a robot; pictures and a summary go to a folder."""
     from kinemorph.display import showcase, tables
 
-    model = choose(robot)
+    model = chosen_robot(robot, options)
     with working(f"deriving {model.name}") as tell:
         data = showcase.showcase(model, output, tell)
     put(data, as_json, tables.demo_tables)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
 
 Values = list[float] | dict[str, float]
 PICTURES = (".png", ".svg", ".pdf")
@@ -83,9 +84,13 @@ def picture(path: Path | None, option: str, endings: tuple[str, ...] = PICTURES)
     return path
 
 
-def start(robot: Robot, q: Values | None, v: Values | None) -> tuple[Values | None, str]:
-    """(q, note): where a run begins, and what was chosen where nothing was said: a pose from which the robot moves."""
-    if q is not None or v is not None:
+def start(system: System, q: Values | None, v: Values | None) -> tuple[Values | None, str]:
+    """(q, note): where a run begins, and what was chosen where nothing was said: a pose from which the robot moves.
+
+    None leaves it to the system, whose settings say it.
+    """
+    robot = system.robot
+    if q is not None or v is not None or system.settings.q or system.settings.v:
         return q, ""
     from kinemorph.display.showcase import stance
 

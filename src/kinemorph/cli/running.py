@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinemorph.cli import reading
-from kinemorph.cli.application import FAILED, INTERRUPTED, WELL, Json, RobotName, app, put, say, working
+from kinemorph.cli.application import FAILED, INTERRUPTED, WELL, Json, app, put, say, told, working
+from kinemorph.cli.choosing import RobotName, chosen, chosen_robot, reads_models
 from kinemorph.errors import KinemorphError
+from kinemorph.model.formats.sources import Options
 from kinemorph.model.library import LIBRARY
-from kinemorph.model.library.choosing import choose
+from kinemorph.model.system import Settings
 
 if TYPE_CHECKING:
     from kinemorph.simulation.trajectory import Trajectory
@@ -35,15 +36,20 @@ def _print_methods(wanted: bool) -> None:
 
 
 @app.command()
+@reads_models
 def simulate(
     robot: RobotName,
-    time: Annotated[float | None, typer.Option(help="Simulated time in seconds.", show_default="10")] = None,
+    options: Options,
+    time: Annotated[
+        float | None, typer.Option(help="Simulated time in seconds.", show_default="what the file says, 10")
+    ] = None,
     method: Annotated[str, typer.Option(help="Integrator by name; see --methods.")] = "dop853",
     step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.", show_default=False)] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-8")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-10")] = None,
     sample: Annotated[
-        float | None, typer.Option(help="Time between stored states in seconds.", show_default="0.01")
+        float | None,
+        typer.Option(help="Time between stored states in seconds.", show_default="what the file says, 0.01"),
     ] = None,
     q: Annotated[str | None, typer.Option(metavar="VALUES", help=Q_HELP, show_default=False)] = None,
     v: Annotated[str | None, typer.Option(metavar="VALUES", help="Velocities at the start, likewise.")] = None,
@@ -68,7 +74,8 @@ def simulate(
     from kinemorph.display import run_summaries, run_tables
     from kinemorph.simulation.run import simulate as run
 
-    model = choose(robot)
+    system = chosen(robot, options)
+    model, settings = system.robot, system.settings
     for value, option in ((time, "--time"), (step, "--step"), (sample, "--sample")):
         reading.above_zero(value, option, "s")
     for value, option in ((rtol, "--rtol"), (atol, "--atol"), (speed, "--speed")):
@@ -76,16 +83,16 @@ def simulate(
     if step is not None and (rtol is not None or atol is not None):
         raise KinemorphError("--step makes steps equal, --rtol and --atol let them vary. Give one or the other.")
     pictures = Pictures(plot, columns, degrees, animate, speed)
-    place, note = reading.start(model, reading.values(q, "--q"), speeds := reading.values(v, "--v"))
+    place, note = reading.start(system, reading.values(q, "--q"), speeds := reading.values(v, "--v"))
     notes = [f"{model.name} {note}"] if note else []
     until = time
-    if time is None and reading.is_free(model):
+    if time is None and reading.is_free(model) and settings.duration == Settings().duration:
         until = reading.FREE_TIME
         notes.append(f"nothing holds {model.name}, so it is watched for {until:g} s; --time chooses another time")
-    options: dict[str, Any] = {"step": step, "rtol": rtol, "atol": atol, "sample": sample}
-    with _storage_told(), _advancing(model.name, until or 10.0) as progress:
+    chosen_numbers: dict[str, Any] = {"step": step, "rtol": rtol, "atol": atol, "sample": sample}
+    with told(), _advancing(model.name, until or settings.duration) as progress:
         trajectory = run(
-            model,
+            system,
             until,
             q=place,
             v=speeds,
@@ -94,7 +101,7 @@ def simulate(
             locked=lock or (),
             progress=progress,
             save=save,
-            **{name: value for name, value in options.items() if value is not None},
+            **{name: value for name, value in chosen_numbers.items() if value is not None},
         )
     data = run_summaries.run_summary(trajectory)
     data["files"] = _wrote([save] if save else [], pictures.write(trajectory))
@@ -105,6 +112,7 @@ def simulate(
 
 
 @app.command()
+@reads_models
 def show(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A saved run: .npz, .csv, .h5 or .res.")],
     columns: Annotated[str | None, typer.Option(metavar="NAMES", help=COLUMNS_HELP)] = None,
@@ -120,7 +128,9 @@ def show(
     joint: Annotated[str | None, typer.Option(help="Of the phase portrait; the first by default.")] = None,
     animate: Annotated[Path | None, typer.Option(metavar="PATH", help=GIF_HELP)] = None,
     speed: Annotated[float | None, typer.Option(help="Of the moving picture.", show_default="1")] = None,
-    robot: Annotated[str | None, typer.Option(help="The robot that was run, for --animate.")] = None,
+    robot: Annotated[str | None, typer.Option(help="The robot or model file that was run, for --animate.")] = None,
+    *,
+    options: Options,
     as_json: Json = False,
 ) -> None:
     """A saved run: how it ended, what it cost, its columns in figures; plots, phase portraits, moving pictures."""
@@ -139,7 +149,7 @@ def show(
     wanted: dict[str, Any] = {"name": result.stem, "difference": difference, "phase": phase, "joint": joint}
     pictures = Pictures(plot, columns, degrees, animate, speed, alone=True, compare=others, **wanted)
     if animate is not None:
-        trajectory = load_trajectory(result, _known_robot(trajectory, robot))
+        trajectory = load_trajectory(result, _known_robot(trajectory, robot, options))
     elif robot is not None:
         raise KinemorphError(f"--robot '{robot}' is only needed for --animate. Leave it out.")
     data = run_summaries.run_summary(trajectory)
@@ -149,14 +159,14 @@ def show(
     raise typer.Exit(WELL)
 
 
-def _known_robot(trajectory: Trajectory, name: str | None) -> Any:
+def _known_robot(trajectory: Trajectory, name: str | None, options: Options) -> Any:
     """The robot that was run: the one named, or the built-in one with the run's name."""
     if name is not None:
-        return choose(name)
+        return chosen_robot(name, options)
     if trajectory.name not in LIBRARY:
         raise KinemorphError(f"--animate needs the robot of run '{trajectory.name}'. Name it with --robot.")
     say(f"note: drawn as the built-in robot {trajectory.name}; --robot names another")
-    return choose(trajectory.name)
+    return LIBRARY[trajectory.name]()
 
 
 def _code(trajectory: Trajectory) -> int:
@@ -249,13 +259,3 @@ def _advancing(name: str, until: float) -> Iterator[Callable[[float, float, int]
     with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=until, t=0.0, h=0.0, events=0)
         yield lambda t, h, events: bar.update(task, completed=t, t=t, h=h, events=events)
-
-
-@contextlib.contextmanager
-def _storage_told() -> Iterator[None]:
-    """Warnings of a run as messages."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        say(f"warning: {warning.message}")

@@ -90,6 +90,7 @@ def robot_tables(data: Data) -> list[RenderableType]:
         pairs(
             [
                 ("robot", data["robot"]),
+                *_origin(data.get("file")),
                 ("degrees of freedom", _freedom(data)),
                 ("bodies, joints", f"{len(data['bodies'])}, {len(data['joints'])}"),
                 ("mass", f"{data['mass']:g} kg"),
@@ -113,13 +114,47 @@ def robot_tables(data: Data) -> list[RenderableType]:
         for row in data["frames"]:
             frames.add_row(row["name"], row["body"])
         parts.append(frames)
+    parts += _couplings(data["couplings"]) + _elements(data.get("elements", []))
     if data["parameters"]:
         parameters = _table("parameter", "value", "unit", title="parameters", right=("value",))
         for row in data["parameters"]:
             parameters.add_row(row["name"], f"{row['value']:g}", row["unit"])
         parts.append(parameters)
+    if data.get("settings"):
+        start = [(key, " ".join(f"{x:g}" for x in data["settings"][key])) for key in "qv" if data["settings"][key]]
+        times = [(key, f"{data['settings'][key]:g} s") for key in ("duration", "sample")]
+        parts += ["settings of a run", pairs([*start, *times]), ""]
     parts += ["conventions", pairs((topic.replace("_", " "), text) for topic, text in data["conventions"].items())]
     return parts
+
+
+def _origin(file: Data | None) -> list[tuple[str, str]]:
+    """The file that a robot came from."""
+    if file is None:
+        return []
+    doubts = f", {file['warnings']} warning{'s' if file['warnings'] > 1 else ''}" if file["warnings"] else ""
+    return [("file", f"{file['path']}  ({file['format']}{doubts})")]
+
+
+def _couplings(rows: Sequence[Data]) -> list[RenderableType]:
+    """Joints that follow others: q = multiplier * q of the leader + offset."""
+    if not rows:
+        return []
+    table = _table("joint", "follows", "times", "plus", title="couplings", right=("times", "plus"))
+    for row in rows:
+        table.add_row(row["joint"], row["leader"], f"{row['multiplier']:g}", f"{row['offset']:g}")
+    return [table]
+
+
+def _elements(rows: Sequence[Data]) -> list[RenderableType]:
+    """What acts on the robot."""
+    if not rows:
+        return []
+    table = _table("element", "kind", "data", title="elements")
+    for row in rows:
+        rest = ", ".join(f"{key} {value}" for key, value in row.items() if key not in ("name", "kind"))
+        table.add_row(row["name"], row["kind"], rest)
+    return [table]
 
 
 def _freedom(data: Data) -> str:

@@ -38,7 +38,8 @@ class Blueprint:
         self.findings = findings
         self.words = words or {}
         self.builder = RobotBuilder(name) if gravity is None else RobotBuilder(name, gravity)
-        self.lines: dict[tuple[str, str], int] = {("robot", name): line}
+        self.lines = findings.lines  # by kind and name
+        self.lines["robot", name] = line
         self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
         self.files: dict[tuple[str, str], Findings] = {}
         self.afterwards: list[Callable[[Robot], None]] = []

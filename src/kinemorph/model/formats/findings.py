@@ -7,7 +7,7 @@ a reader: no exception, no print.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.rules import RULES
@@ -47,12 +47,18 @@ class _Tally:
 
 
 class Findings:
-    """Collects findings. `strict` makes errors of all warnings."""
+    """Collects findings. `strict` makes errors of all warnings.
+
+    Readers leave two more things here: `document`, the parsed file that repairs act on (an lxml element or a tomlkit
+    document; None before it is parsed), and `lines`, where each part of the robot stands, by kind and name.
+    """
 
     def __init__(self, file: str, *, strict: bool = False) -> None:
         self.file = file
         self.strict = strict
         self.found: list[Finding] = []
+        self.document: Any = None
+        self.lines: dict[tuple[str, str], int] = {}
         self._tally = _Tally()
 
     def within(self, file: str) -> Findings:
@@ -102,7 +108,7 @@ class Findings:
     ) -> None:
         if rule not in RULES:
             raise KeyError(rule)
-        finding = Finding(severity, rule, self.file, line, element, problem, remedy, repair)
+        finding = Finding(severity, rule, self.file, line, _cut(element), _cut(problem), _cut(remedy), repair)
         tally = self._tally
         first = severity == "error" and not tally.failed
         tally.failed = tally.failed or severity == "error"
@@ -120,3 +126,8 @@ class Findings:
     @property
     def warnings(self) -> list[Finding]:
         return [finding for finding in self.found if finding.severity == "warning"]
+
+
+def _cut(text: str) -> str:
+    """A text that fits a message: a name in a file can be as long as the file."""
+    return text if len(text) <= limits.TEXT_LENGTH else f"{text[: limits.TEXT_LENGTH - 3]}..."

@@ -173,7 +173,7 @@ def _declare(
     if roots and roots[0] != ground:
         body = renamed.get(roots[0], roots[0])
         hung.append(_free_name(f"{body}_root", taken))
-        line = blueprint.lines["body", body]
+        line = next(link["line"] for link in links if link["name"] == body)
         blueprint.joint(line, hung[0], reading.options.base or "fixed", WORLD, body)
     for line, name, kind, parent, child, data, mimic in joints:
         blueprint.joint(line, name, kind, renamed.get(parent, parent), renamed.get(child, child), **data)
@@ -312,7 +312,8 @@ def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], 
         )
         return
     carried = {child for _, child in reading.blueprint.ends.values()}
-    adrift = [name for name in roots if name != ground and renamed.get(name, name) not in carried]
+    declared = {name for kind, name in reading.blueprint.lines if kind == "body"}  # some names are refused
+    adrift = [name for name in roots if name != ground and renamed.get(name, name) in declared - carried]
     if adrift:
         listed = ", ".join(f"'{name}'" for name in roots[:8]) + (", ..." if len(roots) > 8 else "")
         reading.findings.error(

@@ -149,12 +149,12 @@ class Reading:
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
-        """Three finite numbers; a text that was read before is not read again."""
+        """Three finite numbers of what is called "<tag> attribute"; a text that was read before is not read again."""
         known = self._triples.get(text)
         if known is not None:
             return known
         before = len(self.findings.found) + self.findings.untold
-        found = self.values.reals(node, text, 3, what, element)
+        found = self.values.reals(node, text, 3, what, element, what.partition("> ")[2])
         if len(self.findings.found) + self.findings.untold == before:  # a mistake is told wherever it stands
             self._triples[text] = found
         return found

@@ -51,20 +51,28 @@ def parse(source: Source, findings: Findings) -> Node | None:
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:
         line = getattr(error, "lineno", None) or 1
         reason = _POSITION.sub("", str(error).strip()) or "no element found"
+        if reason.startswith("Excessive depth"):  # the parser has the same limit
+            _too_deep(line, findings)
+            return None
         findings.error("syntax", line, "", f"the text is not well-formed XML: {reason}", "Correct it near this line.")
         return None
     count = int(_COUNT(root))
     if count > limits.NESTING and _TOO_DEEP(root):
-        findings.error(
-            "file", 1, "", f"elements lie deeper than {limits.NESTING} inside one another", "Flatten the file."
-        )
+        _too_deep(1, findings)
         return None
     if count > limits.ELEMENTS:
         findings.error(
             "file", 1, "", f"the file has {count} elements, expected at most {limits.ELEMENTS}", "Split the file."
         )
         return None
+    if findings.document is None:  # that of the model itself comes first; others are what it includes
+        findings.document = root
     return root
+
+
+def _too_deep(line: int, findings: Findings) -> None:
+    problem = f"elements lie deeper than {limits.NESTING} inside one another"
+    findings.error("file", line, "", problem, "Flatten the file.")
 
 
 def line_of(node: Node) -> int:

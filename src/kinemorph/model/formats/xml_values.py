@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.xml_documents import Node, line_of
@@ -44,7 +46,7 @@ class Values:
                 return value
         except ValueError:
             pass
-        return self.real(node, text, f"<{node.tag}> {attribute}", element)
+        return self.real(node, text, f"<{node.tag}> {attribute}", element, attribute)
 
     def numbers(
         self, node: Node, attribute: str, count: int, element: str, default: tuple[float, ...] | None = None
@@ -56,17 +58,29 @@ class Values:
                 self.missing(node, attribute, element, f"{count} numbers")
                 return (0.0,) * count
             return default
-        return self.reals(node, text, count, f"<{node.tag}> {attribute}", element)
+        return self.reals(node, text, count, f"<{node.tag}> {attribute}", element, attribute)
 
-    def reals(self, node: Node, text: str, count: int, what: str, element: str) -> tuple[float, ...]:
-        """As many finite numbers out of a text."""
+    def reals(
+        self, node: Node, text: str, count: int, what: str, element: str, attribute: str | None = None
+    ) -> tuple[float, ...]:
+        """As many finite numbers out of a text; `attribute` as for `real`."""
         try:
             found = tuple([float(part) for part in text.split()])
             if len(found) == count and "_" not in text and math.isfinite(sum(found)):
                 return found
         except ValueError:
             pass
-        parts = text.split()
+        parts, mended = text.split(), mended_numbers(text, count)
+        if mended:
+            self.findings.error(
+                "number",
+                line_of(node),
+                element,
+                f"{what} is {short(text)}, expected {count} numbers with decimal points and spaces between",
+                f"Write {short(mended)}.",
+                replacement(node, attribute, mended),
+            )
+            return (0.0,) * count
         if len(parts) != count:
             self.findings.error(
                 "number",
@@ -78,8 +92,13 @@ class Values:
             return (0.0,) * count
         return tuple(self.real(node, part, what, element) for part in parts)
 
-    def real(self, node: Node, text: str, what: str, element: str) -> float:
-        """One finite number out of a text; 0, with a finding, where it is none."""
+    def real(self, node: Node, text: str, what: str, element: str, attribute: str | None = None) -> float:
+        """One finite number out of a text; 0, with a finding, where it is none.
+
+        `attribute` is where the text stands ("" for the element itself), so that it can be mended; None where it is
+        a part of a longer one.
+        """
+        repair = None
         try:
             value = float(text)
             if math.isfinite(value) and "_" not in text:
@@ -89,7 +108,10 @@ class Values:
             expected, remedy = "a number", "Write a number such as 0.5."
             if "," in text:
                 remedy = f"Write a point for the decimal comma: {short(text.replace(',', '.'))}."
-        self.findings.error("number", line_of(node), element, f"{what} is {short(text)}, expected {expected}", remedy)
+                mended = mended_numbers(text, 1)
+                repair = replacement(node, attribute, mended) if mended else None
+        problem = f"{what} is {short(text)}, expected {expected}"
+        self.findings.error("number", line_of(node), element, problem, remedy, repair)
         return 0.0
 
     def missing(self, node: Node, attribute: str, element: str, expected: str) -> None:
@@ -101,3 +123,41 @@ class Values:
             f"<{node.tag}>: attribute '{attribute}' is missing, expected {expected}",
             f'Write <{node.tag} {attribute}="...">.',
         )
+
+
+# ── repairs ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # 1,234: the one or the other
+_BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
+
+
+def mended_numbers(text: str, count: int) -> str:
+    """The same numbers with decimal points and spaces between; empty where there is more than one way to read them.
+
+    `1,5` is `1.5`; `0,5 1 2,25` is `0.5 1 2.25`; `0, 0, 1` is `0 0 1`.
+    """
+    if "," not in text and ";" not in text:
+        return ""
+    parts = text.split()
+    decimal = len(parts) == count and all(
+        _PLAIN.fullmatch(part) or (_COMMA.fullmatch(part) and not _THOUSANDS.fullmatch(part)) for part in parts
+    )
+    split = _BETWEEN.split(text.strip())
+    listed = len(split) == count and all(_PLAIN.fullmatch(part) for part in split)
+    if decimal == listed:
+        return ""
+    return " ".join(parts).replace(",", ".") if decimal else " ".join(split)
+
+
+def replacement(node: Node, attribute: str | None, text: str) -> Callable[[], None] | None:
+    """A repair that writes another text: into an attribute, or into the element itself for "". None for None."""
+
+    def repair() -> None:
+        if attribute:
+            node.set(attribute, text)
+        else:
+            node.text = text
+
+    return None if attribute is None else repair

@@ -13,15 +13,12 @@ from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.robot import Robot
 
-FILE_ENDINGS = (".urdf", ".xml", ".mjcf", ".sdf", ".toml", ".xacro", ".json", ".yaml", ".yml")
 WORDS = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def choose(text: str) -> Robot:
     """The robot that a text names, with the data it gives. Raises ModelError with the remedy."""
     name, colon, data = text.partition(":")
-    if "/" in text or "\\" in text or text.lower().endswith(FILE_ENDINGS):
-        raise ModelError(f"'{text}': model files are not read yet; built-in robots: {', '.join(LIBRARY)}.")
     if name not in LIBRARY:
         hint = did_you_mean(name, LIBRARY)
         raise ModelError(f"there is no robot '{name}'.{hint} Built-in robots: {', '.join(LIBRARY)}.")

@@ -1,0 +1,155 @@
+"""Verbs on models as they are written: info, export, new. Each parses, calls, prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinemorph.cli.application import Json, app, out, put, say, told
+from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen, examined, is_file, reads_models
+from kinemorph.codegen.identifiers import identifier
+from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.model.formats import FORMATS, Format, by_ending
+from kinemorph.model.formats.sources import Options
+from kinemorph.model.formats.templates import TEMPLATES
+from kinemorph.model.system import System
+
+
+class Written(StrEnum):
+    """The formats that models are written in."""
+
+    urdf = "urdf"
+    mjcf = "mjcf"
+    toml = "toml"
+    dh = "dh"
+
+
+@app.command()
+@reads_models
+def info(
+    options: Options,
+    robot: Annotated[str | None, typer.Argument(metavar="[ROBOT]", help=ROBOT_HELP)] = None,
+    as_json: Json = False,
+) -> None:
+    """Bodies, joints, coordinates, limits and conventions of a robot; without a robot, the list of built-in ones."""
+    from kinemorph.display import file_reports, summaries, tables
+    from kinemorph.model.library import LIBRARY
+    from kinemorph.model.library.choosing import signatures
+
+    if robot is None:
+        rows = [
+            {**summaries.robot_line(LIBRARY[name]()), "name": name, "data": data} for name, data in signatures().items()
+        ]
+        put(rows, as_json, tables.library_tables)
+        return
+    system, examination = examined(robot, options)
+    put(file_reports.system_summary(system, examination, robot), as_json, tables.robot_tables)
+
+
+@app.command()
+@reads_models
+def export(
+    robot: RobotName,
+    options: Options,
+    to: Annotated[
+        Written | None, typer.Option(metavar="FORMAT", help=f"{', '.join(Written)}; by --output where it is left out.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(metavar="PATH", help="Write to this file instead of stdout.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Writes a model in another format: to stdout, or to a file. What that format cannot say is told."""
+    from kinemorph.loading import save
+
+    if to is None and output is None:
+        raise KinemorphError(f"export: say into which format, with --to: {', '.join(Written)}.")
+    row = FORMATS[to.value] if to is not None else by_ending(str(output))
+    system = chosen(robot, options)
+    source = Path(robot) if is_file(robot) else None
+    text = None
+    if output is None:
+        text, beside = _printable(system, row), (source.parent if source else Path()) / _file_name(system, row)
+        files = () if text is not None else _kept(system, row, beside)
+    else:
+        _check_place(output, source)
+        with told():
+            files = save(system, output, format=row.name)
+    for path in files:
+        say(f"wrote {path}")
+    data = {"robot": system.name, "format": row.name, "files": [str(path) for path in files], "text": text}
+    if as_json:
+        out(json.dumps(data, indent=2) + "\n")
+    elif text is not None:
+        out(text)
+
+
+def _file_name(system: System, row: Format) -> str:
+    return f"{identifier(system.name)}{row.endings[0]}"
+
+
+def _printable(system: System, row: Format) -> str | None:
+    """The text of a model; None where it takes more than one file."""
+    from kinemorph.loading import save
+
+    with tempfile.TemporaryDirectory() as folder:
+        with told(without=f"{folder}{os.sep}"):
+            files = save(system, Path(folder) / _file_name(system, row), format=row.name)
+        return files[0].read_text(encoding="utf-8") if len(files) == 1 else None
+
+
+def _kept(system: System, row: Format, place: Path) -> tuple[Path, ...]:
+    """Writes a model of several files, over none that is there."""
+    from kinemorph.loading import save
+
+    taken = sorted(place.parent.glob(f"{place.name.partition('.')[0]}.*"))
+    if taken:
+        raise KinemorphError(f"cannot write '{place}' with its other files: '{taken[0]}' is there. Name --output.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they were told before
+        return save(system, place, format=row.name)
+
+
+def _check_place(output: Path, source: Path | None) -> None:
+    if output.is_dir() or not output.parent.is_dir():
+        reason = "it is a folder" if output.is_dir() else f"there is no folder '{output.parent}'"
+        raise KinemorphError(f"cannot write '{output}': {reason}. Name a file in a folder that exists.")
+    if source is not None and output.exists() and output.samefile(source):
+        raise KinemorphError(f"--output '{output}' is the file that is read. Choose another name.")
+
+
+# ── new ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the robot; the file is NAME.toml.")],
+    kind: Annotated[
+        str, typer.Option(metavar="KIND", help="; ".join(f"{key}: {row.title}" for key, row in TEMPLATES.items()) + ".")
+    ] = "arm",
+    as_json: Json = False,
+) -> None:
+    """Writes a small model file with comments to start from; it loads and moves as it stands."""
+    if kind not in TEMPLATES:
+        hint = did_you_mean(kind, TEMPLATES)
+        raise KinemorphError(f"--kind is '{kind}'; expected one of {', '.join(TEMPLATES)}.{hint}")
+    path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    robot = path.name.removesuffix(".toml")
+    if not robot or not robot.isprintable() or any(mark in robot for mark in '"\\'):
+        raise KinemorphError(f"NAME is {robot!r}; expected a name for a file and a robot, such as arm.")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(TEMPLATES[kind].text.replace("NAME", robot))
+    except FileExistsError:
+        raise KinemorphError(f"'{path}' exists already. Choose another name.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another place.") from None
+    say(f"wrote {path}: {TEMPLATES[kind].title}. Try: kinemorph simulate {path} --animate run.gif")
+    if as_json:
+        out(json.dumps({"robot": robot, "kind": kind, "files": [str(path)]}, indent=2) + "\n")

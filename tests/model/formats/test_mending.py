@@ -1,0 +1,77 @@
+"""Repairs: what can be read in one way is mended in the document; the rest is left as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kinemorph.loading import examine
+from kinemorph.model.formats.mending import copy_name, mend
+from kinemorph.model.formats.xml_values import mended_numbers
+
+INERTIA = '<inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/>'
+LINK = '<link name="{0}"><inertial><mass value="{1}"/>' + INERTIA + "</inertial></link>"
+ARM = (
+    '<robot name="arm">\n  <!-- kept -->\n'
+    + LINK.format("a", "1,5")
+    + "\n"
+    + LINK.format("b", "2")
+    + '\n<joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
+    + '<origin xyz="0, 0, 0.5"/><axis xyz="0 0 1"/></joint></robot>'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "mended"),
+    [
+        ("1,5", 1, "1.5"),
+        ("-,5e-3", 1, "-.5e-3"),
+        ("0,125", 1, "0.125"),
+        ("1,234", 1, ""),  # or one thousand
+        ("1.234,5", 1, ""),
+        ("abc", 1, ""),
+        ("1,5 kg", 1, ""),
+        ("0,0,1", 3, "0 0 1"),
+        ("0, 0, 1", 3, "0 0 1"),
+        ("0;0;1.5", 3, "0 0 1.5"),
+        ("0,5 1 2,25", 3, "0.5 1 2.25"),
+        ("1,0", 2, "1 0"),
+        ("1,2,3,4", 3, ""),
+        ("1,2,3,4,5,6", 3, ""),
+        ("1 2", 3, ""),
+    ],
+)
+def test_numbers_are_mended_where_they_can_be_read_in_one_way(text: str, count: int, mended: str) -> None:
+    assert mended_numbers(text, count) == mended
+
+
+def test_a_document_is_mended_and_then_loads(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    examination = examine(path)
+    assert examination.system is None and len(examination.errors) == 2
+    assert all(finding.repair for finding in examination.errors)
+    copy = copy_name(path)
+    assert copy.name == "arm.fixed.urdf"
+    copy.write_bytes(mend(examination.document, examination.findings))
+    again = examine(copy)
+    assert again.findings == () and again.system is not None
+    assert again.system.robot.body("a").mass == 1.5
+    assert tuple(again.system.robot.joint("j").placement.p) == (0.0, 0.0, 0.5)
+    assert "<!-- kept -->" in copy.read_text()
+    assert path.read_text() == ARM
+
+
+def test_one_bad_number_among_others_is_not_mended_in_part(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM.replace("0, 0, 0.5", "0,5 nix 0"))
+    bad = [finding for finding in examine(path).errors if "xyz" in finding.problem]
+    assert bad and all(finding.repair is None for finding in bad)
+
+
+def test_lines_of_parts_are_known_after_reading(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM.replace("1,5", "1.5").replace("0, 0, 0.5", "0 0 0.5"))
+    examination = examine(path)
+    assert (examination.format, examination.lines["body", "b"], examination.lines["joint", "j"]) == ("urdf", 4, 5)

@@ -1,0 +1,226 @@
+"""Model files on the command line: every verb takes them, `check` tells all that is wrong, `export` writes them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from command_line import parsed, run
+from kinemorph.model.formats.rules import RULES
+
+INERTIA = '<inertia ixx="{0}" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+
+
+def link(name: str, mass: str = "1", ixx: str = "0.1") -> str:
+    center = '<origin xyz="0.1 0 -0.2"/>'
+    return f'<link name="{name}"><inertial>{center}<mass value="{mass}"/>{INERTIA.format(ixx)}</inertial></link>\n'
+
+
+def arm(*links: str, xyz: str = "0 0 1") -> str:
+    joint = f'<joint name="j" type="continuous"><parent link="a"/><child link="b"/><origin xyz="{xyz}"/>'
+    return f'<robot name="arm">\n{"".join(links)}{joint}<axis xyz="0 1 0"/></joint>\n</robot>\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a good, a doubtful and a bad file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.urdf").write_text(arm(link("a"), link("b")))
+    (tmp_path / "doubtful.urdf").write_text(arm(link("a"), link("b", ixx="1")))
+    (tmp_path / "bad.urdf").write_text(arm(link("a", mass="1,5"), link("b", mass="abc")))
+    return tmp_path
+
+
+# ── every verb ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["info", "good.urdf"],
+        ["derive", "good.urdf", "--function", "mass_matrix"],
+        ["verify", "good.urdf", "--states", "1"],
+        ["simulate", "good.urdf", "--q", "0.3", "--time", "0.1"],
+        ["analyze", "good.urdf", "equilibrium"],
+    ],
+)
+def test_every_verb_takes_a_file(folder: Path, arguments: list[str]) -> None:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "arm" in [json.loads(result.stdout).get(key) for key in ("robot", "name")]
+
+
+def test_demo_takes_a_file(folder: Path) -> None:
+    assert parsed("demo", "--robot", "good.urdf", "--output", "out")["robot"] == "arm"
+    assert (folder / "out" / "robot.png").is_file()
+
+
+def test_a_base_can_be_free(folder: Path) -> None:
+    assert parsed("info", "good.urdf")["nv"] == 1
+    assert parsed("info", "good.urdf", "--base", "free")["nv"] == 7
+
+
+def test_warnings_of_a_file_go_to_stderr_with_file_and_line(folder: Path) -> None:
+    result = run("info", "doubtful.urdf")
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("warning: doubtful.urdf:3: link 'b': ") and line.endswith("[triangle]")
+    assert "1 warning" in result.stdout
+
+
+def test_errors_of_a_file_are_one_line_each(folder: Path) -> None:
+    result = run("derive", "bad.urdf")
+    assert result.exit_code == 2 and result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert [line.partition(": link")[0] for line in lines] == ["error: bad.urdf:2", "error: bad.urdf:3"]
+
+
+def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> None:
+    (folder / "puma").write_text("no model")
+    assert parsed("info", "puma")["robot"] == "puma"  # a built-in name is a name
+    (folder / "thing").write_text("no model")
+    result = run("info", "thing")
+    assert result.exit_code == 2 and "thing: the file has no known format" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["info", "missing.urdf"], "missing.urdf: the file does not exist"),
+        (["info", "."], ".: the file is a folder"),
+        (["info", "good.urdf", "--base", "loose"], "loose"),
+        (["info", "good.urdf", "--package-dir", "nowhere"], "--package-dir 'nowhere' is no folder"),
+        (["info", "good.urdf", "--sidecar", "nowhere"], "--sidecar 'nowhere' is no file"),
+        (["info", "puma", "--sidecar", "good.urdf"], "--sidecar is for model files"),
+        (["check"], "FILE"),
+        (["check", "empty"], "'empty': no model files in this folder"),
+        (["check", "good.urdf", "--output", "x.urdf"], "--fix"),
+        (["check", "good.urdf", "bad.urdf", "--fix", "--output", "x.urdf"], "one file, but 2"),
+        (["check", "bad.urdf", "--fix", "--output", "good.urdf"], "it exists already"),
+        (["check", "bad.urdf", "--fix", "--output", "no/x.urdf"], "cannot write 'no/x.urdf'"),
+        (["export", "good.urdf"], "--to"),
+        (["export", "good.urdf", "--to", "step"], "step"),
+        (["export", "good.urdf", "--output", "arm.step"], ".step"),
+        (["export", "good.urdf", "--output", "good.urdf"], "is the file that is read"),
+        (["export", "good.urdf", "--to", "urdf", "--output", "no/x.urdf"], "there is no folder 'no'"),
+    ],
+)
+def test_wrong_use_is_a_sentence_and_exit_code_2(folder: Path, arguments: list[str], named: str) -> None:
+    (folder / "empty").mkdir()
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert named in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("error: ")
+    assert (folder / "good.urdf").read_text() == arm(link("a"), link("b"))
+
+
+# ── check ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_check_goes_on_through_all_files(folder: Path) -> None:
+    result = run("check", "bad.urdf", "missing.urdf", "doubtful.urdf", "good.urdf")
+    assert result.exit_code == 1 and result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert "bad.urdf:2: error: link 'a': <mass> value is '1,5'" in lines[0] and "[number]" in lines[0]
+    assert lines[2] == "bad.urdf: 2 errors"
+    assert "missing.urdf: error: the file does not exist" in lines[3]
+    assert lines[-1] == "good.urdf: 2 bodies, 1 dof"
+    assert lines[-2] == "doubtful.urdf: 2 bodies, 1 dof, 1 warning, 1 hint"
+    assert lines[-3].startswith("doubtful.urdf:3: hint: link 'b': the moment of inertia 1 kg m^2 about x")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["good.urdf"], 0), (["doubtful.urdf"], 0), (["doubtful.urdf", "--strict"], 1), (["good.urdf", "--strict"], 0)],
+)
+def test_exit_codes_of_check(folder: Path, arguments: list[str], code: int) -> None:
+    assert run("check", *arguments).exit_code == code
+
+
+def test_check_as_data(folder: Path) -> None:
+    data = parsed("check", "bad.urdf", "doubtful.urdf", code=1)
+    bad, doubtful = data["files"]
+    assert not data["well"] and not bad["loaded"] and doubtful["loaded"]
+    assert [(row["line"], row["rule"], row["repairable"]) for row in bad["findings"]] == [
+        (2, "number", True),
+        (3, "number", False),
+    ]
+    assert doubtful["sizes"] == {"bodies": 2, "dof": 1} and doubtful["hints"][0]["line"] == 3
+    assert set(bad["findings"][0]) >= {"file", "line", "element", "problem", "remedy", "rule", "severity"}
+
+
+def test_check_finds_the_models_of_a_folder(folder: Path) -> None:
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "deep" / "er" / "again.urdf").write_text(arm(link("a"), link("b")))
+    (folder / "deep" / "package.xml").write_text("<package/>")
+    (folder / "deep" / "pyproject.toml").write_text("[project]\n")
+    files = [Path(row["file"]).name for row in parsed("check", ".", code=1)["files"]]
+    assert files == ["bad.urdf", "doubtful.urdf", "good.urdf", "again.urdf"]
+
+
+def test_check_verifies_when_asked(folder: Path) -> None:
+    result = run("check", "good.urdf", "bad.urdf", "--verify")
+    assert result.exit_code == 1
+    assert "good.urdf: verified: " in result.stdout and " 0 failed" in result.stdout
+    assert "bad.urdf: verified" not in result.stdout
+
+
+def test_the_rules_are_listed(folder: Path) -> None:
+    result = run("check", "--rules")
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()[3:] if line.strip()] == list(RULES)
+
+
+def test_fix_writes_a_copy_and_checks_it(folder: Path) -> None:
+    before = (folder / "bad.urdf").read_text()
+    result = run("check", "bad.urdf", "--fix")
+    assert result.exit_code == 1  # 'abc' can be mended by nobody
+    assert "wrote bad.fixed.urdf: 1 repaired" in result.stderr
+    assert "bad.fixed.urdf:3: error: link 'b': <mass> value is 'abc'" in result.stdout
+    assert 'value="1.5"' in (folder / "bad.fixed.urdf").read_text()
+    assert (folder / "bad.urdf").read_text() == before
+    again = run("check", "bad.urdf", "--fix")
+    assert again.exit_code == 2 and "it exists already" in again.stderr
+
+
+def test_fix_of_all_that_is_wrong_gives_a_file_that_loads(folder: Path) -> None:
+    (folder / "comma.urdf").write_text(arm(link("a", mass="1,5"), link("b"), xyz="0,0,1"))
+    data = parsed("check", "comma.urdf", "--fix", "--output", "mended.urdf", code=1)
+    assert data["files"][0]["fixed"]["loaded"] and data["files"][0]["fixed"]["findings"] == []
+    assert parsed("info", "mended.urdf")["mass"] == 2.5
+
+
+def test_fix_says_when_there_is_nothing_to_repair(folder: Path) -> None:
+    result = run("check", "doubtful.urdf", "--fix")
+    assert result.exit_code == 0 and "nothing that can be repaired safely" in result.stderr
+    assert not (folder / "doubtful.fixed.urdf").exists()
+
+
+STRANGE = {
+    "nothing.urdf": b"",
+    "blank.urdf": b" \n\t ",
+    "binary.urdf": bytes(range(256)) * 40,
+    "nul.urdf": b"<robot name='a'>\0</robot>",
+    "utf16.urdf": "<robot name='a'/>".encode("utf-16"),
+    "words.urdf": b"this is no model",
+    "picture.xml": b"\x89PNG\r\n\x1a\n" + bytes(100),
+    "noending": b"<html><body/></html>",
+    "entity.urdf": b'<!DOCTYPE r [<!ENTITY x "y">]><robot name="&x;"/>',
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_strange_files_are_answered_with_a_finding(folder: Path, name: str) -> None:
+    (folder / name).write_bytes(STRANGE[name])
+    result = run("check", name)
+    assert result.exit_code == 1 and result.stderr == ""
+    assert f"{name}: 1 error" in result.stdout and " error: " in result.stdout
+
+
+@pytest.mark.skipif(os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_file_is_answered_with_a_finding(folder: Path) -> None:
+    (folder / "good.urdf").chmod(0)
+    assert "cannot be read" in run("check", "good.urdf").stdout
