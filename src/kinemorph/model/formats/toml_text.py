@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.algebra.roll_pitch_yaw import angles_of_rotation, exact_turn, rotation_of_turns
+from kinemorph.algebra.roll_pitch_yaw import Angles, angles_of_rotation, exact_turn, rotation_of_turns
 from kinemorph.model import units
 from kinemorph.model.expressions import number as plain
 from kinemorph.model.expressions import written
@@ -126,18 +126,21 @@ def _angles(R: Any) -> str | None:
     """Roll, pitch and yaw as text, where some text gives R to the last bit; the shortest of those tried."""
     if any(isinstance(x, (Parameter, Formula)) for row in R for x in row):
         return None
-    for roll, pitch, yaw in _both_ways(angles_of_rotation(R)):
+    for roll, pitch, yaw in _ways(R):
         for spelled in itertools.product(*(tuple(_spellings(angle)) for angle in (roll, pitch, yaw))):
             if rotation_of_turns(*(turn for _, turn in spelled)) == R:
                 return array(text for text, _ in spelled)
     return None
 
 
-def _both_ways(angles: tuple[float, float, float]) -> Iterator[tuple[float, float, float]]:
-    """The two sets of angles of a rotation, the one without half turns first."""
-    roll, pitch, yaw = angles
-    other = tuple(math.remainder(x, math.tau) for x in (roll + math.pi, math.pi - pitch, yaw + math.pi))
-    yield from sorted((angles, (other[0], other[1], other[2])), key=lambda way: sum(abs(x) > 3.1 for x in way))
+def _ways(R: Any) -> Iterator[Angles]:
+    """The sets of angles of a rotation, those without half turns first; near a pitch of 90 degrees a third one."""
+    roll, pitch, yaw = angles_of_rotation(R)
+    other = [math.remainder(x, math.tau) for x in (roll + math.pi, math.pi - pitch, yaw + math.pi)]
+    ways = [(roll, pitch, yaw), (other[0], other[1], other[2])]
+    yield from sorted(ways, key=lambda way: sum(abs(x) > 3.1 for x in way))
+    if roll == 0.0 and abs(R[2][2]) > 0.0:
+        yield (math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0]))
 
 
 def _spellings(angle: float) -> Iterator[tuple[str, tuple[float, float]]]:
@@ -149,11 +152,9 @@ def _spellings(angle: float) -> Iterator[tuple[str, tuple[float, float]]]:
     degrees = round(math.degrees(angle), 4)
     if abs(math.radians(degrees) - angle) < 1e-15:
         yield f'"{plain(degrees)} deg"', exact_turn(math.radians(degrees))
-    for digits in (4, 8, 12, 15):
-        rounded = round(angle, digits)
-        if abs(rounded - angle) < 1e-15 and rounded != angle:
-            yield plain(rounded), (math.cos(rounded), math.sin(rounded))
-            break
+    for turned in (angle, angle - math.copysign(math.tau, angle)) if abs(angle) > 3.0 else (angle,):
+        rounded = next((x for x in (round(turned, n) for n in (4, 8, 12, 15)) if abs(x - turned) < 1e-15), turned)
+        yield plain(rounded), (math.cos(rounded), math.sin(rounded))
     yield plain(angle), (math.cos(angle), math.sin(angle))
 
 
