@@ -69,10 +69,10 @@ def test_a_parameter_may_have_the_name_of_a_constant_or_a_function() -> None:
         ("`a", "column 1: '`' is there"),
         ("a.b", "column 2: '.' is there"),
         ("a[0]", "column 2: '[' is there"),
-        ("__import__('os')", "column 12: \"'\" is there"),
+        ("__import__('os')", 'column 12: "\'" is there'),
         ("(" * 100 + "a" + ")" * 100, "brackets lie deeper than 60"),
         ("2**" * 100 + "2", "brackets lie deeper than 60"),
-        ("+".join(["a"] * 500), "expected at most 20000 and 120"),
+        ("+".join(["a"] * 500), "expected at most 20000 and 200"),
         ("a" * 30_000, "the expression has 30000 characters"),
     ],
 )
@@ -84,10 +84,9 @@ def test_mistakes_are_said_with_their_column(text: str, said: str) -> None:
 
 def test_shared_parts_cannot_grow_without_bound() -> None:
     names: dict[str, Value] = dict(NAMES)
-    with pytest.raises(ExpressionError, match="expected at most 20000"):
-        for power in range(40):
+    with pytest.raises(ExpressionError, match="the formula has 32767 ops"):
+        for _ in range(40):
             names["a"] = parse_expression("a * a", names)
-    assert power == 14
     value: Value = A
     for _ in range(30):
         value = value * value

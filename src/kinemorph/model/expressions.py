@@ -23,7 +23,7 @@ from kinemorph.ops import OPS
 
 LONGEST = 20_000  # characters of an expression
 DEEPEST = 60  # brackets and powers inside one another
-TALLEST = 120  # ops one above the other in a formula: what sums and products build up from left to right
+TALLEST = 200  # ops one above the other in a formula: what sums and products build up from left to right
 LARGEST = 20_000  # ops in a formula, shared parts counted wherever they appear
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"

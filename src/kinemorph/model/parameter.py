@@ -170,8 +170,20 @@ class Formula(Symbolic):
     @cached_property
     def extent(self) -> tuple[int, int]:
         """(depth, number of ops) of the tree; a shared part counts wherever it appears."""
-        parts = [arg.extent for arg in self.args if isinstance(arg, Formula)]
-        return 1 + max((part[0] for part in parts), default=0), 1 + sum(part[1] for part in parts)
+        known: dict[int, tuple[int, int]] = {}
+        waiting = [self]
+        while waiting:
+            here = waiting[-1]
+            parts = [arg for arg in here.args if isinstance(arg, Formula)]
+            known |= {id(part): part.__dict__["extent"] for part in parts if "extent" in part.__dict__}
+            unknown = [part for part in parts if id(part) not in known]
+            if unknown:
+                waiting += unknown
+                continue
+            waiting.pop()
+            sizes = [known[id(part)] for part in parts]
+            known[id(here)] = 1 + max((size[0] for size in sizes), default=0), 1 + sum(size[1] for size in sizes)
+        return known[id(self)]
 
     def __str__(self) -> str:
         return f"{self.op}({', '.join(str(arg) for arg in self.args)})"

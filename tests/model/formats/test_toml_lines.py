@@ -74,7 +74,9 @@ KEYS = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size
 LEAVES = st.one_of(st.integers(-9, 9), st.booleans(), st.text(st.characters(blacklist_categories=("Cs",)), max_size=8))
 TREES = st.dictionaries(
     KEYS,
-    st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=6),
+    st.recursive(
+        LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=6
+    ),
     max_size=4,
 )
 

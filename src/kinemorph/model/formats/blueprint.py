@@ -6,6 +6,7 @@ file and line, and with the policy for files: what is doubtful about a body's ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -42,6 +43,7 @@ class Blueprint:
         self.lines["robot", name] = line
         self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
         self.files: dict[tuple[str, str], Findings] = {}
+        self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
         self.settings = Settings()
@@ -149,4 +151,9 @@ class Blueprint:
     def _place(self, problem: Problem) -> tuple[int, str]:
         """(line, element) of the part that a sentence is about."""
         element = f"{self.word(problem.kind)} '{problem.name}'" if problem.name else self.word(problem.kind)
-        return self.lines.get((problem.kind, problem.name), 0), element
+        part = (problem.kind, problem.name)
+        line = self.lines.get(part, 0)
+        if part in self.keys:  # a sentence begins with what it is about: "joint 'knee': lower limit 2 is above ..."
+            words = re.findall(r"\w+", problem.removeprefix(f"{problem.kind} '{problem.name}'"))[:3]
+            line = next(filter(None, map(self.keys[part], words)), line)
+        return line, element

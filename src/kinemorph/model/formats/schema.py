@@ -23,7 +23,9 @@ POSE: Schema = {"$ref": "#/$defs/pose"}
 
 def json_schema() -> Schema:
     """The schema of a model file or a sidecar, as JSON data (draft 2020-12)."""
-    tables = {key: {"type": "object", "additionalProperties": _table(fields)} for key, fields in rows.TABLES.items()}
+    tables: Schema = {
+        key: {"type": "object", "additionalProperties": _table(fields)} for key, fields in rows.TABLES.items()
+    }
     tables["parameters"]["additionalProperties"] = {"anyOf": [NUMBER, _table(rows.PARAMETER)]}
     tables["bodies"]["additionalProperties"]["not"] = {
         "anyOf": [{"required": ["solid", "com"]}, {"required": ["solid", "inertia"]}]

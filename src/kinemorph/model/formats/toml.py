@@ -46,9 +46,9 @@ def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None
     children = [joint.get("child") for joint in joints.values() if isinstance(joint, dict)]
     carried = {child for child in children if isinstance(child, str)}
     for name in bodies:
-        if name in carried:
+        line = blueprint.lines.get(("body", name))
+        if name in carried or line is None:  # or wrong in another way
             continue
-        line = blueprint.lines.get(("body", name), 0)
         if options.base is not None:
             blueprint.joint(line, f"{name}_root", options.base, WORLD, name)
         elif name != WORLD:

@@ -44,6 +44,10 @@ class Lines:
             path = path[:-1]
         return self._lines[path]
 
+    def has(self, path: Path) -> bool:
+        """Whether a key stands in the text."""
+        return path in self._lines
+
     # ── walking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _walk(self, text: str) -> None:

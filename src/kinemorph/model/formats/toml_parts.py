@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kinemorph.errors import did_you_mean
@@ -18,10 +20,11 @@ from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Outside, Source, find_file
 from kinemorph.model.formats.toml_documents import Document
 from kinemorph.model.formats.toml_fields import Field
+from kinemorph.model.formats.toml_lines import Path
 from kinemorph.model.formats.toml_parameters import read_parameters
 from kinemorph.model.formats.toml_values import At, Values
 from kinemorph.model.joint import JOINT_KINDS
-from kinemorph.model.reading import short
+from kinemorph.model.reading import UNIT_TOLERANCE, short
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Mesh, MeshFile, Shape
 
@@ -87,11 +90,16 @@ class Parts:
             for name, raw in table.items():
                 at = At((key, name), f"{rows.WORDS[key]} '{name}'", "")
                 if isinstance(raw, dict):
+                    blueprint.keys[rows.WORDS[key], name] = partial(self._line, at.path)
                     declare(blueprint, self.values.lines.line(at.path), name, raw, at)
                 else:
                     problem = f"it is {short(raw)}, expected a table"
                     self.values.error("structure", at, problem, f"Write [{key}.{name}] and its keys below.")
         self._settings(blueprint)
+
+    def _line(self, path: Path, key: str) -> int:
+        """The line of a key of a part; 0 where it is not there."""
+        return self.values.lines.line((*path, key)) if self.values.lines.has((*path, key)) else 0
 
     def _no_table(self, key: str) -> None:
         problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"
@@ -183,8 +191,20 @@ class Parts:
             if field.form.startswith("per_") and field.name in raw and kind is not None:
                 kinds = kind.q_units if field.form == "per_coordinate" else kind.v_units
                 read[field.name] = self._per(raw[field.name], at.key(field.name), field, kinds)
+        if not read.get("normalize"):
+            self._check_length(read, at)
         if self.values.mistakes == before:
             blueprint.joint(line, name, **read)
+
+    def _check_length(self, read: dict[str, Any], at: At) -> None:
+        """Axes must have length 1 where nobody asks for scaling."""
+        for key in ("axis", "axis2"):
+            axis = read.get(key, (1.0, 0.0, 0.0))
+            if all(isinstance(x, float) and abs(x) < 1e100 for x in axis):
+                length = math.hypot(*axis)
+                if abs(length - 1.0) > UNIT_TOLERANCE:
+                    problem = f"{key} is {axis} with length {length:.6g}, expected length 1"
+                    self.values.error("axis", at.key(key), problem, "Add normalize = true, or correct it.")
 
     def _per(self, raw: Any, at: At, field: Field, coordinates: tuple[str, ...]) -> Any:
         """One number for all coordinates, or a list with one for each; each in a unit of its own."""
