@@ -124,8 +124,8 @@ def read_quantity(text: str, kind: str = "") -> tuple[float, str]:
     unit = parse_unit(unit_text)
     if kind and unit.powers not in _fitting(kind):
         what = kind_of(unit)
-        found = f"the unit of {_a(what)}" if what else "a unit of another kind"
-        raise ValueError(f"{text[:LONGEST]!r} has {found}, expected {_a(kind)}{_such_as(kind)}")
+        found = f"the unit of {with_article(what)}" if what else "a unit of another kind"
+        raise ValueError(f"{text[:LONGEST]!r} has {found}, expected {with_article(kind)}{_such_as(kind)}")
     return in_si(number, unit), si_unit(unit_text)
 
 
@@ -270,5 +270,6 @@ def _such_as(kind: str) -> str:
     return f" such as {examples.get(kind, repr('1 ' + KINDS[kind][0]))}"
 
 
-def _a(kind: str) -> str:
+def with_article(kind: str) -> str:
+    """A kind of quantity in a sentence: "a mass", "an angle"."""
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
