@@ -195,7 +195,7 @@ FLOATS = st.floats(-1e6, 1e6).filter(lambda x: x == 0.0 or abs(x) > 1e-30)
 @given(st.tuples(FLOATS, FLOATS, FLOATS), st.tuples(*[st.floats(-7.0, 7.0)] * 3), FLOATS)
 def test_numbers_come_back_to_the_last_bit(p: tuple[float, ...], angles: tuple[float, ...], limit: float) -> None:
     R = rotation_of_angles(*angles)
-    builder = RobotBuilder("robot").body("a", 1.0, com=p, inertia=(0.1, 0.1, 0.1))
+    builder = RobotBuilder("robot").body("a", 1.0, com=[1e-6 * x for x in p], inertia=(0.1, 0.1, 0.1))
     inf = math.inf
     builder.joint("j", "revolute", "world", "a", placement=Pose(R, p), lower=limit, upper=inf, armature=9.0)
     robot = builder.build()
