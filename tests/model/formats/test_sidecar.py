@@ -156,7 +156,8 @@ def test_a_urdf_with_its_sidecar(tmp_path: Path) -> None:
     """The way of a user: a URDF of a tree, a sidecar that closes it."""
     inertial = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
     links = "".join(f'<link name="{name}">{inertial}</link>' for name in ("ground", "crank", "coupler", "rocker"))
-    joint = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><origin xyz="{} 0 0"/><axis xyz="0 -1 0"/></joint>'
+    ends = '<parent link="{}"/><child link="{}"/><origin xyz="{} 0 0"/><axis xyz="0 -1 0"/>'
+    joint = f'<joint name="{{}}" type="continuous">{ends}</joint>'
     joints = joint.format("q1", "ground", "crank", 0) + joint.format("q2", "crank", "coupler", 0.3)
     path = tmp_path / "bars.urdf"
     path.write_text(f'<robot name="bars">{links}{joints}{joint.format("q3", "ground", "rocker", 1)}</robot>')

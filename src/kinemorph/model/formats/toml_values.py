@@ -190,7 +190,8 @@ class Values:
                 self.error("file", at, problem, "Write numbers in place of formulas.")
                 return 0.0
         if isinstance(value, Parameter) and value.unit and not units.fits(value.unit, kind):
-            problem = f"{_named(at)} is the parameter '{value.name}' with the unit {value.unit!r}, expected {units.with_article(kind)}"
+            problem = f"{_named(at)} is the parameter '{value.name}' with the unit {value.unit!r}"
+            problem += f", expected {units.with_article(kind)}"
             remedy = "Look whether another parameter is meant."
             self.findings.warn("unit", self.lines.line(at.path), at.element, problem, remedy)
         return value
