@@ -1,4 +1,8 @@
-"""Pages with code are scripts: their Python blocks run from top to bottom, and print what the page says they print."""
+"""Pages with code are scripts: their Python blocks run from top to bottom, and print what the page says they print.
+
+A TOML block whose first line is a comment with a file name (`# arm.toml`) is written to that file beforehand; the page
+runs in the folder that holds it.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +26,25 @@ PAGES = [
         "simulation",
         "analysis",
         "files",
+        "model_file",
     )
 ]
+FILE_NAME = re.compile(r"# (\S+\.toml)\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_page_runs_and_prints_what_it_says(page: Path) -> None:
+def test_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = page.read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": page.stem}
     printed, compared = "", 0
     for block in FENCE.finditer(text):
         language, body = block.groups()
-        if language == "python":
+        named = FILE_NAME.match(body)
+        if language == "toml" and named:
+            Path(named[1]).write_text(body, encoding="utf-8")
+        elif language == "python":
             out = io.StringIO()
             line = text.count("\n", 0, block.start(2))
             with contextlib.redirect_stdout(out):  # blank lines ahead: a traceback names the line of the page

@@ -187,12 +187,12 @@ class Parts:
         before = self.values.mistakes
         read = self.values.table(raw, at, rows.JOINT)
         kind = JOINT_KINDS.get(read.get("kind", ""))
+        if not read.get("normalize"):
+            self._check_length(read, at)
         for field in rows.JOINT:
             if field.form.startswith("per_") and field.name in raw and kind is not None:
                 kinds = kind.q_units if field.form == "per_coordinate" else kind.v_units
                 read[field.name] = self._per(raw[field.name], at.key(field.name), field, kinds)
-        if not read.get("normalize"):
-            self._check_length(read, at)
         if self.values.mistakes == before:
             blueprint.joint(line, name, **read)
 

@@ -1,0 +1,62 @@
+"""A linkage out of a TOML file: its graph, its mobility, and the line that its pen draws.
+
+    python examples/11_toml_closed_loop.py [folder]
+
+The file `11_toml_closed_loop.toml` beside this script holds a crank, a coupler and a rocker, with lengths that follow
+from one parameter. A joint closes the loop; the reader finds it.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import kinemorph
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.iterations import newton
+from kinemorph.display.canvas import save
+from kinemorph.display.figures import draw_topology
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
+system = kinemorph.load(Path(__file__).with_suffix(".toml"))
+robot = system.robot
+for row in robot.table():
+    print(f"{row.joint:8} {row.kind:16} {row.parent} -> {row.child}")
+print("the cycle:", " - ".join(robot.cycles["closure"]))
+print("wrote", save(draw_topology(robot), folder / "11_graph.png"))
+
+# a configuration that closes the loop, near the one that the file gives
+dynamics = kinemorph.derive(robot)
+close = build(newton(dynamics.constraint_error.program, by="q"))
+q, _, _ = close(system.settings.q, 1e-13, 50)
+print("q =", np.degrees(q).round(3), "deg; the loop is open by", np.abs(dynamics.constraint_error(q)).max())
+
+# mobility: velocities of the tree, less the conditions that are independent
+J = dynamics.constraint_jacobian(q)
+rank = np.linalg.matrix_rank(J)
+print(f"{robot.nv} joints in the tree, {len(J)} conditions of the loop, {rank} of them independent:")
+print(f"mobility {robot.nv} - {rank} = {robot.nv - rank}; by counting all conditions it would be {robot.nv - len(J)}")
+
+# once round, along the one motion that the loop leaves
+pen = dynamics.pose("pen")
+poses, step = [q], 2.0 * np.pi / 180
+while len(poses) < 181:
+    motion = np.linalg.svd(dynamics.constraint_jacobian(q))[2][-1]
+    q, _, _ = close(q + step * motion / motion[0], 1e-13, 50)
+    poses.append(q)
+path = np.array([pen(q)[:3, 3] for q in poses])
+straight = path[np.cos(np.array(poses)[:, 0]) < 0.0]  # while the crank points away from the rocker
+way, height = np.ptp(straight[:, 0]), np.ptp(straight[:, 2])
+print(f"over half a turn the pen goes {1e3 * way:.0f} mm and leaves its line by {1e3 * height:.2f} mm")
+
+picture = kinemorph.draw(
+    robot,
+    poses[0],
+    ghosts=poses[30:180:30],
+    frames=["pen"],
+    ground=False,
+    view=(5, -90),
+    title="Hoecken's linkage, once round",
+)
+picture.axes[0].plot(*path.T, color="#b3261e", linewidth=1.5)
+print("wrote", save(picture, folder / "11_linkage.png"))
