@@ -18,6 +18,7 @@ from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.toml_documents import parse
 from kinemorph.model.formats.toml_parts import Parts
+from kinemorph.model.formats.toml_repairs import Repairs
 from kinemorph.model.formats.toml_writer import write as write
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
@@ -28,7 +29,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     document = parse(source, findings)
     if document is None:
         return None
-    parts = Parts(document, source, options, findings)
+    parts = Parts(document, source, options, findings, Repairs(source, findings))
     if not parts.checked():
         return None
     parts.parameters()

@@ -12,21 +12,21 @@ from functools import partial
 from typing import Any
 
 from kinemorph.errors import did_you_mean
-from kinemorph.model.body import Body
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.formats import toml_fields as rows
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.sources import Options, Outside, Source, find_file
+from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.toml_bodies import Bodies
 from kinemorph.model.formats.toml_documents import Document
 from kinemorph.model.formats.toml_fields import Field
 from kinemorph.model.formats.toml_lines import Path
 from kinemorph.model.formats.toml_parameters import read_parameters
+from kinemorph.model.formats.toml_repairs import Repairs
 from kinemorph.model.formats.toml_values import At, Values
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.reading import UNIT_TOLERANCE, short
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import Mesh, MeshFile, Shape
 
 ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # of the two kinds of quantity, the one about or along an axis
 REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
@@ -37,12 +37,19 @@ REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
 
 
 class Parts:
-    """Reads the tables of one document."""
+    """Reads the tables of one document. `repairs` mends the file of the model itself; a sidecar has none."""
 
-    def __init__(self, document: Document, source: Source, options: Options, findings: Findings) -> None:
+    def __init__(
+        self,
+        document: Document,
+        source: Source,
+        options: Options,
+        findings: Findings,
+        repairs: Repairs | None = None,
+    ) -> None:
         self.data, self.findings = document.data, findings
         self.source, self.options = source, options
-        self.values = Values(findings, document.lines)
+        self.values = Values(findings, document.lines, repairs=repairs)
 
     def checked(self, without: tuple[str, ...] = ()) -> bool:
         """Whether this is a file of ours; unknown tables are findings."""
@@ -77,7 +84,7 @@ class Parts:
     def declare(self, blueprint: Blueprint) -> None:
         """All parts but the name and gravity."""
         for key, declare in (
-            ("bodies", self._body),
+            ("bodies", Bodies(self.values, self.source, self.options, self.data.get("bodies")).declare),
             ("joints", self._joint),
             ("frames", self._frame),
             ("couplings", self._coupling),
@@ -105,82 +112,6 @@ class Parts:
         problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"
         self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.name] and its keys below.")
 
-    # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _body(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
-        read = self.values.table(raw, at, rows.BODY)
-        if "solid" in raw:
-            solid = self._solid(name, read.get("mass", 0.0), raw["solid"], at.key("solid"))
-            read |= {"com": solid.com, "inertia": solid.inertia, "shapes": solid.shapes}
-            for key in ("com", "inertia"):
-                if key in raw:
-                    problem = f"{key} is given together with solid, expected one of both"
-                    self.values.error("structure", at.key(key), problem, "Keep one of the two.")
-        for key in ("shapes", "collisions"):
-            if key in raw:
-                shapes = enumerate(self.values.items(raw[key], at.key(key)))
-                read[key] = tuple(shape for i, item in shapes if (shape := self._shape(item, at.key(key).key(i))))
-        blueprint.body(line, name, **read)
-
-    def _solid(self, name: str, mass: Any, raw: Any, at: At) -> Body:
-        row = self._kind(raw, at, rows.SOLIDS)
-        if row is None:
-            return Body(name)
-        before = self.values.mistakes
-        read = self.values.table(raw, at, row.fields, skip=("kind",))
-        return Body(name) if self.values.mistakes > before else row.make(name, mass, **read)
-
-    def _shape(self, raw: Any, at: At) -> Shape | None:
-        if isinstance(raw, dict) and raw.get("kind") == "mesh":
-            if "vertices" in raw or "faces" in raw:
-                return self._made(Mesh, self.values.table(raw, at, rows.MESH, skip=("kind",)), at)
-            return self._mesh_file(raw, at)
-        row = self._kind(raw, at, {**rows.SHAPES, "mesh": None})
-        if row is None:
-            return None
-        return self._made(row[0], self.values.table(raw, at, row[1], skip=("kind",)), at)
-
-    def _made(self, shape: type[Any], read: dict[str, Any], at: At) -> Shape | None:
-        try:
-            made: Shape = shape(**read)
-        except TypeError:  # a size is missing, which is a finding already
-            return None
-        return made
-
-    def _mesh_file(self, raw: dict[str, Any], at: At) -> MeshFile | None:
-        read = self.values.table(raw, at, rows.MESH_FILE, skip=("kind",))
-        name = read.pop("file", "")
-        if not name:
-            return None
-        path, line = None, self.values.lines.line(at.path)
-        try:
-            path = find_file(name, self.source, self.options)
-            if path is None:
-                problem = f"the file {short(name)} is not found, expected it beside the model or in package_dirs"
-                self.findings.warn("mesh", line, at.element, problem, "Check its path; the dynamics are right without.")
-        except Outside:
-            problem = f"the file {short(name)} lies outside the model's folder and package_dirs"
-            self.findings.warn("path", line, at.element, problem, "Move it, or name its folder in package_dirs.")
-        except (OSError, ValueError) as error:
-            problem = f"the file {short(name)} cannot be looked for: {short(str(error))}"
-            self.findings.warn("mesh", line, at.element, problem, "Correct its path.")
-        return MeshFile(name, "" if path is None else str(path), **read)
-
-    def _kind(self, raw: Any, at: At, known: dict[str, Any]) -> Any:
-        """The row of a table that names its kind; None, with a finding, where there is none."""
-        kind = raw.get("kind") if isinstance(raw, dict) else None
-        if isinstance(kind, str) and kind in known:
-            return known[kind]
-        if not isinstance(raw, dict):
-            problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
-        elif kind is None:
-            problem, remedy = f"{at.what}: the key 'kind' is missing", f"Add kind, one of {', '.join(known)}."
-        else:
-            problem = f"{at.what}: the kind is {short(kind)}, expected one of {', '.join(known)}"
-            remedy = did_you_mean(kind, known).strip() or "Choose one of these."
-        self.values.error("structure", at, problem.strip(), remedy)
-        return None
-
     # ── joints, frames, couplings ─────────────────────────────────────────────────────────────────────────────────
 
     def _joint(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
@@ -204,7 +135,8 @@ class Parts:
                 length = math.hypot(*axis)
                 if abs(length - 1.0) > UNIT_TOLERANCE:
                     problem = f"{key} is {axis} with length {length:.6g}, expected length 1"
-                    self.values.error("axis", at.key(key), problem, "Add normalize = true, or correct it.")
+                    remedy, mended = "Add normalize = true, or correct it.", {(*at.path, "normalize"): True}
+                    self.values.error("axis", at.key(key), problem, remedy, mended)
 
     def _per(self, raw: Any, at: At, field: Field, coordinates: tuple[str, ...]) -> Any:
         """One number for all coordinates, or a list with one for each; each in a unit of its own."""
@@ -229,7 +161,7 @@ class Parts:
     # ── elements and settings ─────────────────────────────────────────────────────────────────────────────────────
 
     def _element(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
-        element = self._kind(raw, At(at.path, at.element, ""), ELEMENT_KINDS)
+        element = self.values.kind(raw, at, ELEMENT_KINDS)
         if element is None:
             return
         before, fields = self.values.mistakes, rows.element_fields(element)

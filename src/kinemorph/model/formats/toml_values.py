@@ -7,6 +7,7 @@ read by the rows of `toml_fields`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.toml_fields import POSE, POSE_KEYS, Field
 from kinemorph.model.formats.toml_lines import Lines, Path
+from kinemorph.model.formats.toml_repairs import Repairs
 from kinemorph.model.parameter import Formula, Parameter, Value
 from kinemorph.model.reading import short
 
@@ -28,6 +30,7 @@ AXES = {
     **{"-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)},
 }
 MOMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
+_COMMA = re.compile(r"[+-]?\d+,\d+")
 NEAR_UNIT = 1e-3  # how far a quaternion may be from length 1: what four decimals leave
 
 
@@ -47,10 +50,11 @@ class At(NamedTuple):
 class Values:
     """Reads values; `names` is what the names in expressions stand for."""
 
-    def __init__(self, findings: Findings, lines: Lines, names: Mapping[str, Value] | None = None) -> None:
+    def __init__(self, findings: Findings, lines: Lines, *, repairs: Repairs | None = None) -> None:
         self.findings = findings
         self.lines = lines
-        self.names = dict(names or {})
+        self.repairs = repairs
+        self.names: dict[str, Value] = {}
         self.mistakes = 0  # errors told so far
         self._ops = 0  # in all formulas so far
         self.forms: dict[str, Callable[[Any, At, Field], Any]] = {
@@ -72,10 +76,11 @@ class Values:
             "any": self.anything,
         }
 
-    def error(self, rule: str, at: At, problem: str, remedy: str) -> None:
-        """A finding on the line of a value."""
+    def error(self, rule: str, at: At, problem: str, remedy: str, mended: Mapping[Path, Any] | None = None) -> None:
+        """A finding on the line of a value; `mended` holds what may safely be written in its place."""
         self.mistakes += 1
-        self.findings.error(rule, self.lines.line(at.path), at.element, problem, remedy)
+        repair = self.repairs.repair(mended) if self.repairs and mended else None
+        self.findings.error(rule, self.lines.line(at.path), at.element, problem, remedy, repair)
 
     # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -119,6 +124,21 @@ class Values:
         example = {"text": '"..."', "choice": f'"{(field.inner or ("...",))[0]}"', "vector": "[0, 0, 0]"}
         remedy = f"Write {name} = {example.get(field.form, '...')}."
         self.error("structure", at, f"{where}the key '{name}' is missing", remedy)
+
+    def kind(self, raw: Any, at: At, known: dict[str, Any]) -> Any:
+        """The row of a table that names its kind; None, with a finding, where there is none."""
+        kind = raw.get("kind") if isinstance(raw, dict) else None
+        if isinstance(kind, str) and kind in known:
+            return known[kind]
+        if not isinstance(raw, dict):
+            problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
+        elif kind is None:
+            problem, remedy = f"{at.what}: the key 'kind' is missing", f"Add kind, one of {', '.join(known)}."
+        else:
+            problem = f"{at.what}: the kind is {short(kind)}, expected one of {', '.join(known)}"
+            remedy = did_you_mean(kind, known).strip() or "Choose one of these."
+        self.error("structure", at, problem.strip(), remedy)
+        return None
 
     # ── words ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -181,7 +201,11 @@ class Values:
         except ExpressionError as error:
             problem, _, hint = str(error).partition(". ")
             remedy = hint or 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
-            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.rstrip('.')}", remedy)
+            mended = None
+            if _COMMA.fullmatch(text):
+                number = float(text.replace(",", "."))
+                remedy, mended = f"Write a point for the decimal comma: {number}.", {at.path: number}
+            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.rstrip('.')}", remedy, mended)
             return 0.0
         if isinstance(value, Formula):
             self._ops += value.extent[1]
