@@ -205,6 +205,21 @@ def test_a_body_without_a_joint_is_a_root_where_the_caller_says_so() -> None:
     assert told(text)[:2] == ("root", 3)
 
 
+def test_the_caller_may_fix_or_free_the_one_root() -> None:
+    fixed = ARM.replace("revolute", "fixed")
+    for text, base, kind in ((fixed, "free", "free"), (fixed, "fixed", "fixed"), (fixed, None, "fixed")):
+        system, found = read(text, options=Options(base=base))  # type: ignore[arg-type]
+        assert found == []
+        assert system is not None
+        assert system.robot.joints[0].kind == kind
+    damped = ARM.replace('kind = "revolute"', 'kind = "free"\ndamping = [1, 1, 1, 1, 1, 1]')
+    assert read(damped, options=Options(base="fixed"))[1] == []
+    system, found = read(ARM, options=Options(base="free"))
+    assert system is not None
+    assert [(finding.severity, finding.rule) for finding in found] == [("warning", "root")]
+    assert system.robot.joints[0].kind == "revolute"
+
+
 def test_meshes(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "part.stl").write_text("solid")

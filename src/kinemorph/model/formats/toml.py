@@ -17,6 +17,7 @@ from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.toml_documents import parse
+from kinemorph.model.formats.toml_fields import JOINT
 from kinemorph.model.formats.toml_parts import Parts
 from kinemorph.model.formats.toml_repairs import Repairs
 from kinemorph.model.formats.toml_writer import write as write
@@ -36,9 +37,30 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     top = parts.top()
     name = top.get("name") or Path(source.name).stem.strip("<>") or "robot"
     blueprint = Blueprint(findings, name, line=document.lines.line(("name",)), gravity=top.get("gravity"))
+    if options.base is not None:
+        _rehang(document.data, options.base, findings)
     parts.declare(blueprint)
     _roots(document.data, blueprint, options)
     return blueprint.system()
+
+
+def _rehang(data: dict[str, Any], base: str, findings: Findings) -> None:
+    """Makes the root fixed or free as the caller says, where the file has one root that is either."""
+    joints = _table(data, "joints")
+    roots = {name: joint for name, joint in joints.items() if _plain(joint) and joint.get("parent") == WORLD}
+    hung = [name for name, joint in roots.items() if joint.get("kind") in ("fixed", "free")]
+    if len(hung) == 1:
+        per = {field.name for field in JOINT if field.form.startswith("per_")}  # what one kind has and the other lacks
+        joints[hung[0]] = {key: value for key, value in roots[hung[0]].items() if key not in per} | {"kind": base}
+    elif roots:
+        what = "several roots that are fixed or free" if hung else "no root that is fixed or free"
+        problem = f"the base is asked to be {base}, but the file has {what}; all stay as they are"
+        findings.warn("root", 0, "", problem, "Leave base out, or change the root joints in the file.")
+
+
+def _plain(joint: Any) -> bool:
+    """Whether a joint is a table whose kind and parent are words."""
+    return isinstance(joint, dict) and all(isinstance(joint.get(key), str) for key in ("kind", "parent"))
 
 
 def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None:

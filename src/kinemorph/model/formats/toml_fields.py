@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from kinemorph.algebra.groups import Pose
@@ -182,16 +182,23 @@ SOLIDS: dict[str, Solid] = {
 _PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
 
 
+_ELEMENT_ROWS: dict[type[Any], tuple[Field, ...]] = {}  # those asked for so far
+
+
 def element_fields(element: type[Any]) -> tuple[Field, ...]:
     """The rows of an element: one per field of its dataclass but the name. A field's metadata may hold its `kind`."""
+    if element not in _ELEMENT_ROWS:
+        _ELEMENT_ROWS[element] = tuple(_element_rows(element))
+    return _ELEMENT_ROWS[element]
+
+
+def _element_rows(element: type[Any]) -> Iterator[Field]:
     hints = get_type_hints(element)
-    rows = []
     for field in dataclasses.fields(element):
         if field.name != "name" and field.init:
             needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
             form, inner = _form(hints[field.name])
-            rows.append(Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner))
-    return tuple(rows)
+            yield Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner)
 
 
 def _form(hint: Any) -> tuple[str, Any]:

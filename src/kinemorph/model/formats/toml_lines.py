@@ -16,12 +16,13 @@ from kinemorph.model.formats import limits
 Path: TypeAlias = tuple[str | int, ...]
 
 _PIECE = re.compile(
-    r"""(?P<space>[ \t\r]+|\#[^\n]*)
-      | (?P<newline>\n)
+    r"""[ \t\r]*(?:
+        (?P<newline>\n)
       | (?P<string>\"\"\"(?:[^\\]|\\.)*?\"{3,5}|'''.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')
       | (?P<bare>[\w+.:-]+)
       | (?P<sign>[\[\]{},=])
-      | (?P<other>.)""",
+      | (?P<comment>\#[^\n]*)
+      | (?P<other>[^ \t\r]))""",
     re.DOTALL | re.VERBOSE,
 )
 _ESCAPE = re.compile(r'\\(?:([btnfr"\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))')
@@ -60,7 +61,8 @@ class Lines:
         value = False  # whether a value is expected rather than a key
         path: Path = ()  # of the value that is expected
         for match in _PIECE.finditer(text):
-            kind, piece = match.lastgroup, match[0]
+            kind = match.lastgroup or ""
+            piece = match[kind]
             if kind == "newline":
                 self.number += 1
                 if not open_paths:
@@ -76,6 +78,8 @@ class Lines:
                     is_array.append(piece == "[")
                     counts.append(0)
                     self.depth = max(self.depth, len(open_paths))
+                    if self.depth > limits.NESTING:
+                        return
                     value = piece == "["
                 elif piece in "]}" and open_paths:
                     open_paths.pop()
@@ -93,14 +97,14 @@ class Lines:
             elif kind in ("string", "bare"):
                 if not value:
                     self._part(key, kind, piece)
+                    if len(key) > limits.NESTING:
+                        self.depth = len(key)
+                        return
                 elif open_paths and is_array[-1]:
                     self._item(open_paths[-1], counts)
                 self.number += piece.count("\n")
             elif kind == "other":
                 return  # no TOML from here on
-            if self.depth > limits.NESTING or len(key) > limits.NESTING:
-                self.depth = max(self.depth, len(key))
-                return
 
     def _part(self, key: list[str], kind: str, piece: str) -> None:
         """Adds the parts of a key that one piece holds: a quoted part, or bare ones with dots between."""

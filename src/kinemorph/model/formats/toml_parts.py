@@ -50,6 +50,7 @@ class Parts:
         self.data, self.findings = document.data, findings
         self.source, self.options = source, options
         self.values = Values(findings, document.lines, repairs=repairs)
+        self._references: list[tuple[At, str]] = []
 
     def checked(self, without: tuple[str, ...] = ()) -> bool:
         """Whether this is a file of ours; unknown tables are findings."""
@@ -102,6 +103,7 @@ class Parts:
                 else:
                     problem = f"it is {short(raw)}, expected a table"
                     self.values.error("structure", at, problem, f"Write [{key}.{name}] and its keys below.")
+        blueprint.afterwards.append(self._check_references)
         self._settings(blueprint)
 
     def _line(self, path: Path, key: str) -> int:
@@ -164,8 +166,8 @@ class Parts:
         element = self.values.kind(raw, at, ELEMENT_KINDS)
         if element is None:
             return
-        before, fields = self.values.mistakes, rows.element_fields(element)
-        read = self.values.table(raw, at, fields, skip=("kind",))
+        before = self.values.mistakes
+        read = self.values.table(raw, at, rows.element_fields(element), skip=("kind",))
         if self.values.mistakes > before:
             return
         try:
@@ -174,18 +176,16 @@ class Parts:
             self.values.error("data", at, f"it cannot be made: {short(str(error))}", "Correct its data.")
             return
         blueprint.element(line, made)
-        blueprint.afterwards.append(lambda robot: self._referring(robot, fields, read, at))
+        self._references += [(at.key(key), read[key]) for key in REFERENCES if isinstance(read.get(key), str)]
 
-    def _referring(self, robot: Robot, fields: tuple[Field, ...], read: dict[str, Any], at: At) -> None:
-        """Names in an element that no part of the robot has."""
-        for field in fields:
-            name = read.get(field.name)
-            if field.name in REFERENCES and isinstance(name, str):
-                known = REFERENCES[field.name](robot)
-                if name not in known:
-                    remedy = did_you_mean(name, known).strip() or f"Declare the {field.name} or correct the name."
-                    problem = f"there is no {field.name} {short(name)}, expected a declared name"
-                    self.values.error("name", at.key(field.name), problem, remedy)
+    def _check_references(self, robot: Robot) -> None:
+        """Names in elements that no part of the robot has."""
+        parts = {kind: dict.fromkeys(names(robot)) for kind, names in REFERENCES.items()}
+        for at, name in self._references:
+            kind = str(at.path[-1])
+            if name not in parts[kind]:
+                remedy = did_you_mean(name, parts[kind]).strip() or f"Declare the {kind} or correct the name."
+                self.values.error("name", at, f"there is no {kind} {short(name)}, expected a declared name", remedy)
 
     def _settings(self, blueprint: Blueprint) -> None:
         raw = self.data.get("settings")
