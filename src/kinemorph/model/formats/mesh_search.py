@@ -82,9 +82,7 @@ class MeshSearch:
         return found
 
 
-def _warn(
-    findings: Findings, rule: str, uses: dict[str, MeshUse], names: list[str], problem: str, remedy: str
-) -> None:
+def _warn(findings: Findings, rule: str, uses: dict[str, MeshUse], names: list[str], problem: str, remedy: str) -> None:
     use = uses[names[0]]
     others = len(names) - 1
     more = f" (and {others} other{'s' if others > 1 else ''})" if others else ""

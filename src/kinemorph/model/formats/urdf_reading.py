@@ -166,15 +166,17 @@ class Reading:
             self.strange(node, ("xyz", "rpy"), element)
         R, p = IDENTITY
         if rpy is not None:
-            R = self._rotations.get(rpy)
-            if R is None:
-                angles = self.triple(node, rpy, "<origin> rpy", element)
-                R = IDENTITY.R if angles == NO_TURN else rotation_of_angles(*angles)
-                if rpy in self._triples:
-                    self._rotations[rpy] = R
+            R = self._rotations.get(rpy) or self._rotation(node, rpy, element)
         if xyz is not None:
             p = self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element)
         return Pose(R, p)
+
+    def _rotation(self, node: Node, rpy: str, element: str) -> Mat:
+        angles = self.triple(node, rpy, "<origin> rpy", element)
+        R = IDENTITY.R if angles == NO_TURN else rotation_of_angles(*angles)
+        if rpy in self._triples:  # it could be read
+            self._rotations[rpy] = R
+        return R
 
 
 def plain(tag: str) -> str:
