@@ -145,14 +145,14 @@ def worst_errors(path: Path, robot: Robot, *, free: bool, states: int = 3) -> Er
     return Errors(*rows.max(axis=0).tolist())
 
 
-def acceleration_bound(robot: Robot) -> float:
-    """What accelerations can agree to: 1e-11, or what one rounding of the mass matrix does to them where that is more.
+def rounding_of_accelerations(robot: Robot, states: int = 10) -> float:
+    """What a rounding of the mass matrix does to accelerations, as a share of them: eps times the condition number.
 
-    One robot of all needs it: the neck of iCub turns a link without inertia to speak of.
+    Diagonal entries are scaled to 1 first, so that units do not count.
     """
-    if robot.nv == 0:
-        return 1e-11
-    q = random_configuration(robot, np.random.default_rng(0))
-    M = np.array(mass_matrix(resolve(robot), q.tolist()))
-    scale = 1.0 / np.sqrt(np.diag(M))
-    return max(1e-11, float(np.finfo(float).eps * np.linalg.cond(scale[:, None] * M * scale)))
+    rng, tree, worst = np.random.default_rng(0), resolve(robot), 0.0
+    for _ in range(states):
+        M = np.array(mass_matrix(tree, random_configuration(robot, rng).tolist()))
+        scale = 1.0 / np.sqrt(np.diag(M))
+        worst = max(worst, float(np.linalg.cond(scale[:, None] * M * scale)))
+    return float(np.finfo(float).eps) * worst

@@ -20,20 +20,24 @@ from robot_files import Errors, folder, urdf_files, worst_errors  # noqa: E402
 
 HEAD = """# Robots read from URDF
 
-Every URDF file of the package `example-robot-data`, read by `kinemorph.load` and compared with Pinocchio at random states:
-the poses of all links, the mass matrix M, the bias forces and the accelerations of forward dynamics. Each figure is the
-largest difference on a fixed and on a free base, for poses in m and 1, for the others as a share of the largest entry.
+Every URDF file of the package `example-robot-data`, read by `kinemorph.load` and compared with Pinocchio at random
+states: the poses of all links, the mass matrix M, the bias forces and the accelerations of forward dynamics. Each
+figure is the largest difference on a fixed and on a free base, for poses in m and 1, for the others as a share of the
+largest entry.
 `python tests/tables/robots_read.py` writes this page; `make slow` holds the figures to 1e-11.
 
 """
 REFUSED = """
 ## Refused
 
-These hold no robot whose accelerations are finite. Pinocchio refuses the two that name no robot, and gives accelerations
-that are not finite for the others, whose moving tips have no mass.
+These hold no robot whose accelerations are finite. Pinocchio refuses two of them as well, the one with a link that is
+not there and the one without links; for the others, whose moving tips have no mass, its accelerations are not finite.
 
 | file | reason |
-|---|---|
+|---|---|"""
+FOOT = """
+The neck of iCub turns a link of almost no inertia, so one rounding of M moves its accelerations by 4e-10, and they are
+held to that; M and bias agree as everywhere.
 """
 
 
@@ -56,13 +60,8 @@ def main() -> None:
         robot = fixed.system.robot
         figures = " | ".join(f"{value:.0e}" for value in worst)
         rows.append(f"| {name} | {len(robot.bodies)} | {robot.nv} | {told} | {figures} |")
-    table = "| file | bodies | nv | warnings | poses | M | bias | accelerations |\n|---|---|---|---|---|---|---|---|\n"
-    text = (
-        f"{HEAD}{len(rows)} of {len(files)} files load.\n\n{table}" + "\n".join(rows) + "\n" + REFUSED
-        + "\n".join(refused) + "\n"
-        + "\nOne robot is held to less: the neck of iCub turns a link of almost no inertia, so that one rounding of M moves"
-        + "\nits accelerations by 4e-10; M and bias agree as everywhere.\n"
-    )  # fmt: skip
+    table = "| file | bodies | nv | warnings | poses | M | bias | accelerations |\n|---|---|---|---|---|---|---|---|"
+    text = "\n".join([f"{HEAD}{len(rows)} of {len(files)} files load.\n\n{table}", *rows, REFUSED, *refused, FOOT])
     (TESTS.parent / "docs" / "robots_read.md").write_text(text, encoding="utf-8")
 
 

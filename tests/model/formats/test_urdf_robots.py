@@ -10,6 +10,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 pin = pytest.importorskip("pinocchio")
@@ -18,7 +19,7 @@ from kinemorph import derive
 from kinemorph.loading import examine
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.formats.sources import Options
-from robot_files import REFUSED, Twin, acceleration_bound, share, urdf_file, urdf_files, worst_errors
+from robot_files import REFUSED, Twin, rounding_of_accelerations, share, urdf_file, urdf_files, worst_errors
 
 DOZEN = (
     "panda.urdf",
@@ -44,7 +45,8 @@ def compare(path, base):
     assert errors.poses < 1e-11
     assert errors.mass_matrix < 1e-11
     assert errors.bias < 1e-11
-    assert errors.acceleration < acceleration_bound(system.robot)
+    # one robot of all needs the second: the neck of iCub turns a link of almost no inertia
+    assert errors.acceleration < 1e-11 or errors.acceleration < 4.0 * rounding_of_accelerations(system.robot)
 
 
 @pytest.mark.parametrize("base", ["fixed", "free"])
