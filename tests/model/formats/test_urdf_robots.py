@@ -13,8 +13,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-pin = pytest.importorskip("pinocchio")
-
 from kinemorph import derive
 from kinemorph.loading import examine
 from kinemorph.model.configuration import random_configuration
@@ -39,7 +37,8 @@ DOZEN = (
 
 
 def compare(path, base):
-    system, findings, _ = examine(path, options=Options(base=base))
+    examined = examine(path, options=Options(base=base))
+    system, findings = examined.system, examined.findings
     assert system is not None, "\n".join(map(str, findings))
     errors = worst_errors(path, system.robot, free=base == "free")
     assert errors.poses < 1e-11
@@ -67,7 +66,8 @@ def test_every_robot_of_the_package_moves_as_in_pinocchio(path, base):
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_robots_without_finite_accelerations_are_refused_with_the_reason(name):
     path = urdf_file(name)
-    system, findings, _ = examine(path)
+    examined = examine(path)
+    system, findings = examined.system, examined.findings
     assert system is None
     assert REFUSED[name] in {finding.rule for finding in findings if finding.severity == "error"}
     try:

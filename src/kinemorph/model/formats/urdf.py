@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from kinemorph.errors import did_you_mean
@@ -45,6 +45,13 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
         read_transmission(node, later.joints, later.reading)
     later.reading.settle()
     return blueprint.system()
+
+
+def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
+    """Writes a system as URDF, with a sidecar for what URDF cannot say; see `urdf_writer`."""
+    from kinemorph.model.formats.urdf_writer import write_urdf
+
+    return write_urdf(system, path, findings)
 
 
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
@@ -109,10 +116,14 @@ def _parts(root: Node, later: Later) -> tuple[list[dict[str, Any]], list[ReadJoi
             link = read_link(node, reading, shapes)
             if link is not None:
                 links.append(link)
+            else:
+                reading.incomplete = True
         elif tag in ("joint", "{http://drake.mit.edu}joint"):
             joint = read_joint(node, reading)
             if joint is not None:
                 joints.append(joint)
+            else:
+                reading.incomplete = True
         elif tag == "gazebo":
             continue
         elif tag == "material":
@@ -160,7 +171,7 @@ def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[R
     """Declares bodies, the root joint, the joints of the file, loops and couplings; then what stands in a sidecar."""
     reading, blueprint, findings = later.reading, later.reading.blueprint, later.reading.findings
     names = dict.fromkeys(link["name"] for link in links)
-    _check_ends(names, joints, loops, findings)
+    _check_ends(names, joints, loops, reading)
     carried = {joint.child for joint in joints}
     roots = [name for name in names if name not in carried]
     ground, renamed = _ground(links, roots, later)
@@ -227,14 +238,16 @@ def _free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadLoop], findings: Findings) -> None:
+def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadLoop], reading: Reading) -> None:
     """Every joint names two different links that exist, and no link hangs on two joints."""
+    findings = reading.findings
     known = dict.fromkeys(names)
     carrier: dict[str, ReadJoint] = {}
     for joint in joints:
         element = f"joint '{joint.name}'"
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in known:
+                reading.incomplete = True
                 _unknown(joint.line, element, end, link, known, findings)
         if joint.parent == joint.child:
             findings.error(
@@ -287,7 +300,8 @@ def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
     beside = source.folder and os.path.join(source.folder, sidecar_name(source.name))
     if options.sidecar is None and (not beside or not os.path.isfile(beside)):
         return
-    sidecar = import_module("kinemorph.model.formats.sidecar")
+    from kinemorph.model.formats import sidecar  # the TOML reader is needed by few files only
+
     sidecar.extend(blueprint, source, options, reading.findings)
     for name in hung:
         body = blueprint.ends[name][1]
@@ -302,6 +316,8 @@ def sidecar_name(file: str) -> str:
 
 def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:
     """Exactly one link hangs on nothing, unless a sidecar says how others hang on the world."""
+    if reading.incomplete:  # a root may be one only because the joint above it is missing
+        return
     if not roots:
         reading.findings.error(
             "root",
