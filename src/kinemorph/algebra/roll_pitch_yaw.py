@@ -43,6 +43,11 @@ def angles_of_rotation(R: Sequence[Sequence[float]]) -> Angles:
     """Angles [rad] of a rotation matrix; where pitch is a right angle, all the turning is in yaw and roll is 0."""
     level = math.hypot(R[0][0], R[1][0])
     pitch = math.atan2(-R[2][0], level)
-    if level > 1e-9:
-        return (math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0]))
-    return (0.0, pitch, math.atan2(-R[0][1], R[1][1]))
+    if level <= 1e-15:
+        return (0.0, pitch, math.atan2(-R[0][1], R[1][1]))
+    yaw = math.atan2(R[1][0], R[0][0])
+    if level > 0.1:
+        return (math.atan2(R[2][1], R[2][2]), pitch, yaw)
+    # near a right angle the yaw is known badly, but with the roll that belongs to it the rotation is met all the same
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return (math.atan2(sy * R[0][2] - cy * R[1][2], cy * R[1][1] - sy * R[0][1]), pitch, yaw)

@@ -38,7 +38,9 @@ def body_problems(body: Body) -> list[str]:
 def body_doubts(body: Body) -> list[tuple[str, str]]:
     """Mass data without contradiction that no real body has: (rule, sentence). The body must have no problems."""
     mass, inertia = evaluate(body.mass), evaluate_all(body.inertia)
-    found = [("triangle", f"body '{body.name}': {doubt}. Correct its mass data.") for doubt in triangle_doubts(inertia, mass)]
+    found = [
+        ("triangle", f"body '{body.name}': {doubt}. Correct its mass data.") for doubt in triangle_doubts(inertia, mass)
+    ]
     if mass == 0.0 and any(x for row in inertia for x in row):
         sentence = "the mass is 0 but the inertia is not, expected both or neither. Give it a mass."
         found.append(("massless", f"body '{body.name}': {sentence}"))

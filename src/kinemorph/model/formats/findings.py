@@ -68,6 +68,11 @@ class Findings:
         return view
 
     @property
+    def count(self) -> int:
+        """How many findings there are, told or not."""
+        return len(self.found) + self.untold
+
+    @property
     def failed(self) -> bool:
         """Whether anything keeps the model from being loaded."""
         return self._tally.failed

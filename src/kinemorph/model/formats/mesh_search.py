@@ -75,20 +75,18 @@ class MeshSearch:
                 if package
                 else "Put it where the model looks for it, or name its folder in package_dirs."
             )
-            _warn(findings, "mesh", uses, names, "not there: the robot is drawn without", remedy)
+            _warn(findings, "mesh", uses, names, "is not there: the robot is drawn without", remedy)
         if outside:
             remedy = "Name its folder in package_dirs, or move it beside the model."
-            _warn(findings, "path", uses, outside, "outside the folders that may be read: it is left out", remedy)
+            _warn(findings, "path", uses, outside, "lies outside the folders that may be read: it is left out", remedy)
         return found
 
 
-def _warn(
-    findings: Findings, rule: str, uses: dict[str, MeshUse], names: list[str], problem: str, remedy: str
-) -> None:
+def _warn(findings: Findings, rule: str, uses: dict[str, MeshUse], names: list[str], problem: str, remedy: str) -> None:
     use = uses[names[0]]
     others = len(names) - 1
     more = f" (and {others} other{'s' if others > 1 else ''})" if others else ""
-    findings.warn(rule, use.line, use.element, f"the mesh {short(names[0])}{more} is {problem}", remedy)
+    findings.warn(rule, use.line, use.element, f"the mesh {short(names[0])}{more} {problem}", remedy)
 
 
 def _parts(name: str) -> tuple[str, str]:

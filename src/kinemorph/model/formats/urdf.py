@@ -1,9 +1,10 @@
 """URDF: links and joints as ROS writes them.
 
-Links are bodies and joints are joints, in the order of the file; the root hangs on the world by a joint of its own, the
-first, fixed unless `base` says otherwise. What is read besides: <inertial>, <visual>, <collision> and <material>, limits,
-dynamics and mimic of joints, <transmission>, loops in three dialects (`urdf_loops`), <fixed_frame> of Isaac Sim, the
-joint types and <screw_thread_pitch> of Drake (<drake:joint>), and a TOML file beside the model for what URDF cannot say.
+Links are bodies and joints are joints, in the order of the file; the root hangs on the world by a joint of its own,
+the first, fixed unless `base` says otherwise. What is read besides: <inertial>, <visual>, <collision> and <material>,
+limits, dynamics and mimic of joints, <transmission>, loops in three dialects (`urdf_loops`), <fixed_frame> of Isaac
+Sim, the joint types and <screw_thread_pitch> of Drake (<drake:joint>), and a TOML file beside the model for what URDF
+cannot say.
 
 A bare root link called "world" is the ground itself, as robots that are bolted down write it. Any other link of that
 name is called "world_link" here.
@@ -13,8 +14,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from kinemorph.errors import did_you_mean
 from kinemorph.model.formats.blueprint import Blueprint
@@ -38,10 +39,19 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     read = _read(source, options, findings)
     if read is None:
         return None
-    blueprint, shapes = read
-    shapes.dress()
-    shapes.reading.settle()
+    blueprint, later = read
+    later.shapes.dress()
+    for node in later.transmissions:
+        read_transmission(node, later.joints, later.reading)
+    later.reading.settle()
     return blueprint.system()
+
+
+def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
+    """Writes a system as URDF, with a sidecar for what URDF cannot say; see `urdf_writer`."""
+    from kinemorph.model.formats.urdf_writer import write_urdf
+
+    return write_urdf(system, path, findings)
 
 
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
@@ -53,7 +63,16 @@ def blueprint_of(source: Source, options: Options, findings: Findings) -> Bluepr
     return None if read is None else read[0]
 
 
-def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, ShapeReader] | None:
+class Later(NamedTuple):
+    """What does not move anything and is read when all that does is declared."""
+
+    reading: Reading
+    shapes: ShapeReader
+    transmissions: list[Node]
+    joints: set[str]  # names of those that transmissions may drive
+
+
+def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, Later] | None:
     root = parse(source, findings)
     if root is None:
         return None
@@ -74,41 +93,43 @@ def _read(source: Source, options: Options, findings: Findings) -> tuple[Bluepri
             "structure", line_of(root), "robot", "attribute 'name' is missing, expected one: it is called 'robot'",
             'Write <robot name="...">.',
         )  # fmt: skip
-    shapes = ShapeReader(reading)
-    links, joints, loops = _parts(root, reading, shapes)
+    later = Later(reading, ShapeReader(reading), [], set())
+    links, joints, loops = _parts(root, later)
     if links or findings.failed:
-        _declare(links, joints, loops, reading, shapes)
+        _declare(links, joints, loops, later)
     else:
         findings.error(
             "structure", line_of(root), "robot", "the robot has no <link>, expected at least one", "Add its links."
         )
-    return blueprint, shapes
+    return blueprint, later
 
 
-def _parts(
-    root: Node, reading: Reading, shapes: ShapeReader
-) -> tuple[list[dict[str, Any]], list[ReadJoint], list[ReadLoop]]:
-    """Everything that stands in <robot>, in the order of the file; frames and actuators are declared at once."""
+def _parts(root: Node, later: Later) -> tuple[list[dict[str, Any]], list[ReadJoint], list[ReadLoop]]:
+    """Everything that stands in <robot>, in the order of the file; frames are declared at once."""
+    reading, shapes = later.reading, later.shapes
     links: list[dict[str, Any]] = []
     joints: list[ReadJoint] = []
     loops: list[ReadLoop] = []
-    motors = []
     for node in root:
         tag = node.tag
         if tag == "link":
             link = read_link(node, reading, shapes)
             if link is not None:
                 links.append(link)
+            else:
+                reading.incomplete = True
         elif tag in ("joint", "{http://drake.mit.edu}joint"):
             joint = read_joint(node, reading)
             if joint is not None:
                 joints.append(joint)
+            else:
+                reading.incomplete = True
         elif tag == "gazebo":
             continue
         elif tag == "material":
             shapes.material(node, f"material '{node.get('name')}'")
         elif tag == "transmission":
-            motors.append(node)
+            later.transmissions.append(node)
         elif tag in DIALECTS:
             loop = read_loop(node, reading)
             if loop is not None:
@@ -126,9 +147,6 @@ def _parts(
             break
         else:
             reading.other(node, "robot", "robot")
-    names = {joint.name for joint in joints}
-    for node in motors:
-        read_transmission(node, names, reading)
     return links, joints, loops
 
 
@@ -149,26 +167,21 @@ def _frame(node: Node, reading: Reading) -> None:
 # ── how the parts hang together ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _declare(
-    links: list[dict[str, Any]],
-    joints: list[ReadJoint],
-    loops: list[ReadLoop],
-    reading: Reading,
-    shapes: ShapeReader,
-) -> None:
+def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[ReadLoop], later: Later) -> None:
     """Declares bodies, the root joint, the joints of the file, loops and couplings; then what stands in a sidecar."""
-    blueprint, findings = reading.blueprint, reading.findings
+    reading, blueprint, findings = later.reading, later.reading.blueprint, later.reading.findings
     names = dict.fromkeys(link["name"] for link in links)
-    _check_ends(names, joints, loops, findings)
+    _check_ends(names, joints, loops, reading)
     carried = {joint.child for joint in joints}
     roots = [name for name in names if name not in carried]
-    ground, renamed = _ground(links, roots, reading, shapes)
-    shapes.renamed = renamed
+    ground, renamed = _ground(links, roots, later)
+    later.shapes.renamed = renamed
     for link in links:
         if link["name"] != ground:
             link["name"] = renamed.get(link["name"], link["name"])
             blueprint.body(**link)
-    taken = {joint.name for joint in joints}
+    taken = later.joints
+    taken.update([joint.name for joint in joints])
     hung = []
     if roots and roots[0] != ground:
         body = renamed.get(roots[0], roots[0])
@@ -200,18 +213,16 @@ def _declare(
     _check_roots(roots, ground, renamed, reading)
 
 
-def _ground(
-    links: list[dict[str, Any]], roots: list[str], reading: Reading, shapes: ShapeReader
-) -> tuple[str | None, dict[str, str]]:
+def _ground(links: list[dict[str, Any]], roots: list[str], later: Later) -> tuple[str | None, dict[str, str]]:
     """The link that is the ground itself, and the new name of a link that is called like it but is not."""
     world = next((link for link in links if link["name"] == WORLD), None)
     if world is None:
         return None, {}
-    bare = len(world) == 2 and WORLD not in shapes.solids  # a name and a line, nothing else
-    if bare and WORLD in roots and reading.options.base != "free":
+    bare = len(world) == 2 and WORLD not in later.shapes.solids  # a name and a line, nothing else
+    if bare and WORLD in roots and later.reading.options.base != "free":
         return WORLD, {}
     new = _free_name("world_link", {link["name"] for link in links})
-    reading.findings.warn(
+    later.reading.findings.warn(
         "name",
         world["line"],
         "link 'world'",
@@ -227,14 +238,16 @@ def _free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadLoop], findings: Findings) -> None:
+def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadLoop], reading: Reading) -> None:
     """Every joint names two different links that exist, and no link hangs on two joints."""
+    findings = reading.findings
     known = dict.fromkeys(names)
     carrier: dict[str, ReadJoint] = {}
     for joint in joints:
         element = f"joint '{joint.name}'"
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in known:
+                reading.incomplete = True
                 _unknown(joint.line, element, end, link, known, findings)
         if joint.parent == joint.child:
             findings.error(
@@ -251,7 +264,7 @@ def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadL
                 joint.line,
                 element,
                 f"link '{joint.child}' hangs on joint '{other.name}' (line {other.line}) already, expected one parent",
-                f"If this joint closes a loop, state it in {sidecar_name(findings.file)} or as <loop_joint> instead of <joint>.",
+                f"If this joint closes a loop, state it in {sidecar_name(findings.file)}, or as <loop_joint>.",
             )
         else:
             carrier[joint.child] = joint
@@ -287,7 +300,8 @@ def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
     beside = source.folder and os.path.join(source.folder, sidecar_name(source.name))
     if options.sidecar is None and (not beside or not os.path.isfile(beside)):
         return
-    sidecar = import_module("kinemorph.model.formats.sidecar")
+    from kinemorph.model.formats import sidecar  # the TOML reader is needed by few files only
+
     sidecar.extend(blueprint, source, options, reading.findings)
     for name in hung:
         body = blueprint.ends[name][1]
@@ -302,6 +316,8 @@ def sidecar_name(file: str) -> str:
 
 def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:
     """Exactly one link hangs on nothing, unless a sidecar says how others hang on the world."""
+    if reading.incomplete:  # a root may be one only because the joint above it is missing
+        return
     if not roots:
         reading.findings.error(
             "root",

@@ -7,6 +7,7 @@ planar joints: URDF's axis is the normal of the plane and ours is z, so the join
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ KINDS = {
 }
 AXIS: Axis = (1.0, 0.0, 0.0)  # where there is no <axis>
 AXIS2: Axis = (0.0, 1.0, 0.0)
+NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be written
 LIMITS = ("lower", "upper", "effort", "velocity")
 
 
@@ -171,13 +173,14 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
     known = reading.axes.get(text)
     if known is not None:
         return known
+    before = reading.findings.count
     x, y, z = reading.values.numbers(node, "xyz", 3, element)
+    if reading.findings.count > before:  # it could not be read, which was said
+        return default
     length = math.hypot(x, y, z)
     if abs(length - 1.0) <= UNIT_TOLERANCE:
         reading.axes[text] = (x, y, z)
         return (x, y, z)
-    if reading.findings.failed and (x, y, z) == (0.0, 0.0, 0.0) and not _zero(node):
-        return default  # it could not be read, which was said
     if not 1e-150 < length < 1e150:
         reading.findings.error(
             "axis",
@@ -197,13 +200,6 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
         repair=_rewrite(node, "xyz", _written(unit)),
     )
     return unit
-
-
-def _zero(node: Node) -> bool:
-    try:
-        return all(float(part) == 0.0 for part in node.get("xyz", "").split())
-    except ValueError:
-        return False
 
 
 def _written(numbers: tuple[float, ...]) -> str:
@@ -239,7 +235,8 @@ def _limits(joint: Node, node: Node | None, kind: str, data: dict[str, Any], ele
         texts = [node.get(key) for key in LIMITS]
         try:  # the usual case: all four are there and sound
             lower, upper, effort, velocity = map(float, texts)
-            if lower <= upper and effort > 0.0 and velocity > 0.0 and "_" not in "".join(texts):
+            largest = max(-lower, upper, effort, velocity)
+            if lower <= upper and effort > 0.0 and velocity > 0.0 and largest < NO_LIMIT and "_" not in "".join(texts):
                 data["lower"], data["upper"], data["effort"], data["velocity"] = lower, upper, effort, velocity
                 return
         except (TypeError, ValueError):
@@ -328,7 +325,7 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
     try:
         value = float(text)
         if value == value and "_" not in text:  # not NaN
-            return value
+            return math.copysign(math.inf, value) if abs(value) >= NO_LIMIT else value
     except ValueError:
         pass
     reading.values.real(node, text, f"<limit> {key}", element)

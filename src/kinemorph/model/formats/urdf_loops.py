@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.model.formats.urdf_joints import PITCHES, read_kind, shape_motion
 from kinemorph.model.formats.urdf_reading import Reading
 from kinemorph.model.formats.xml_documents import Node, line_of
@@ -111,8 +110,4 @@ def _pose(node: Node | None, element: str, reading: Reading) -> Pose:
     inner = node.find("origin")
     if inner is not None:
         return reading.origin(inner, element)
-    if node.get("xyz") is None and node.get("rpy") is None:
-        return IDENTITY
-    xyz = reading.values.numbers(node, "xyz", 3, element, (0.0, 0.0, 0.0))
-    rpy = reading.values.numbers(node, "rpy", 3, element, (0.0, 0.0, 0.0))
-    return Pose(rotation_of_angles(*rpy), xyz)
+    return reading.origin(node, element, ("xyz", "rpy", "link"))

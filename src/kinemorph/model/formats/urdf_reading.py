@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
+from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
 from kinemorph.algebra.vectors import Mat
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
@@ -79,6 +79,7 @@ class Reading:
         self.findings = findings
         self.blueprint = blueprint
         self.values = Values(findings)
+        self.incomplete = False  # whether a link or joint is missing because it could not be read
         self._doubts: dict[tuple[str, str], Doubt] = {}
         self._triples: dict[str, tuple[float, ...]] = {}  # by the text that says them
         self._rotations: dict[str, Mat] = {}
@@ -153,28 +154,30 @@ class Reading:
         known = self._triples.get(text)
         if known is not None:
             return known
-        before = len(self.findings.found) + self.findings.untold
+        before = self.findings.count
         found = self.values.reals(node, text, 3, what, element, what.partition("> ")[2])
-        if len(self.findings.found) + self.findings.untold == before:  # a mistake is told wherever it stands
+        if self.findings.count == before:  # a mistake is told wherever it stands
             self._triples[text] = found
         return found
 
-    def origin(self, node: Node, element: str) -> Pose:
-        """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 where it is missing."""
+    def origin(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Pose:
+        """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 where it is missing; `known` attributes pass."""
         xyz, rpy = node.get("xyz"), node.get("rpy")
         if xyz is None or rpy is None:
-            self.strange(node, ("xyz", "rpy"), element)
+            self.strange(node, known, element)
         R, p = IDENTITY
         if rpy is not None:
-            R = self._rotations.get(rpy)
-            if R is None:
-                angles = self.triple(node, rpy, "<origin> rpy", element)
-                R = IDENTITY.R if angles == NO_TURN else rotation_of_angles(*angles)
-                if rpy in self._triples:
-                    self._rotations[rpy] = R
+            R = self._rotations.get(rpy) or self._rotation(node, rpy, element)
         if xyz is not None:
             p = self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element)
         return Pose(R, p)
+
+    def _rotation(self, node: Node, rpy: str, element: str) -> Mat:
+        angles = self.triple(node, rpy, "<origin> rpy", element)
+        R = IDENTITY.R if angles == NO_TURN else rotation_of_turns(*map(exact_turn, angles))
+        if rpy in self._triples:  # it could be read
+            self._rotations[rpy] = R
+        return R
 
 
 def plain(tag: str) -> str:

@@ -31,21 +31,20 @@ class ShapeReader:
 
     def dress(self) -> None:
         """Reads the shapes of all links, looks for their meshes, and gives them to the bodies declared."""
-        read = {
-            link: [(node.tag, self.shape(node, f"link '{link}'")) for node in nodes]
+        read = [
+            (link, node.tag, self.shape(node, f"link '{link}'"))
             for link, nodes in self.solids.items()
-        }
+            for node in nodes
+        ]
         paths = self._paths()
-        placed = {
-            link: [(tag, _placed(shape, paths)) for tag, shape in row if shape is not None]
-            for link, row in read.items()
-        }
+        looks: dict[str, list[Shape]] = {}
+        touches: dict[str, list[Shape]] = {}
+        for link, tag, shape in read:
+            placed = None if shape is None else _placed(shape, paths)
+            if placed is not None:
+                (looks if tag == "visual" else touches).setdefault(self.renamed.get(link, link), []).append(placed)
         self.reading.blueprint.builder.dress({
-            self.renamed.get(link, link): tuple(
-                tuple([shape for tag, shape in row if tag == place and shape is not None])
-                for place in ("visual", "collision")
-            )
-            for link, row in placed.items()
+            body: (tuple(looks.get(body, ())), tuple(touches.get(body, ()))) for body in (looks | touches)
         })  # fmt: skip
 
     def shape(self, node: Node, element: str) -> Shape | None:
@@ -77,7 +76,8 @@ class ShapeReader:
                 "Add one, or remove the element.",
             )
             return None
-        return SOLIDS[solid.tag](self, solid, IDENTITY if pose is None else pose, color, element)
+        read: Shape | None = SOLIDS[solid.tag](self, solid, IDENTITY if pose is None else pose, color, element)
+        return read
 
     # ── solids ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -19,7 +19,9 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
     """Declares the actuator of a transmission that moves one joint by one motor."""
     name = node.get("name") or ""
     element = f"transmission '{name}'"
-    motors, driven, ratios = [], [], []
+    motors: list[str] = []
+    driven: list[str] = []
+    ratios: list[Node] = []
     for part in node:
         tag = part.tag
         if tag in REDUCTIONS:
