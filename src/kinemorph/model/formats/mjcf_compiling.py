@@ -73,7 +73,7 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
     seconds = limits.COMPILE_SECONDS + len(packed.getvalue()) / limits.COMPILE_RATE
     memory = limits.COMPILE_MEMORY + 4 * len(packed.getvalue())
     command = [sys.executable, "-I", mjcf_child.__file__]
-    command += [str(number) for number in (memory, int(np.ceil(seconds)), limits.BODIES)]
+    command += [str(number) for number in (memory, round(seconds), limits.BODIES)]
     environment = {key: os.environ[key] for key in KEPT if key in os.environ}
     environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory(prefix="kinemorph-") as place, open(Path(place, "messages"), "w+b") as messages:
