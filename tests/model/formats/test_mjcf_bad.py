@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -26,9 +25,9 @@ def read(folder: Path, text: str | bytes, **options: object) -> Examination:
     """Reads the text as a file in the folder, in less than the time allowed."""
     path = folder / "robot.xml"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    start = time.perf_counter()
+    start = sum(os.times()[:4])
     examination = examine(path, options=Options(**options))  # type: ignore[arg-type]
-    assert time.perf_counter() - start < SECONDS
+    assert sum(os.times()[:4]) - start < SECONDS  # of processor time, ours and that of the process we started
     return examination
 
 
@@ -135,7 +134,8 @@ def test_rings_and_bombs_of_includes(tmp_path: Path) -> None:
     (tmp_path / "part.xml").write_text('<mujocoinclude><include file="robot.xml"/></mujocoinclude>')
     refused(tmp_path, '<mujoco><include file="part.xml"/></mujoco>', "structure", "included already")
     for k in range(20):
-        (tmp_path / f"bomb{k}.xml").write_text(f'<mujoco>{f"<include file='bomb{k + 1}.xml'/>" * 2}</mujoco>')
+        twice = f'<include file="bomb{k + 1}.xml"/>' * 2
+        (tmp_path / f"bomb{k}.xml").write_text(f"<mujoco>{twice}</mujoco>")
     refused(tmp_path, '<mujoco><include file="bomb0.xml"/></mujoco>', "path", "is not there")
     (tmp_path / "bomb20.xml").write_text(model())
     refused(tmp_path, '<mujoco><include file="bomb0.xml"/></mujoco>', "structure", "included already")

@@ -306,6 +306,5 @@ def _in_folder(name: str, folder: str, compiler: dict[str, str]) -> str:
     """A file's name from the model's folder, as MuJoCo's compiler puts it together."""
     if compiler.get("strippath") == "true":
         name = PurePosixPath(name.replace("\\", "/")).name
-    if not folder or PurePosixPath(name).is_absolute():
-        return name
-    return str(PurePosixPath(compiler.get(folder) or compiler.get("assetdir") or "") / name)
+    inside = compiler.get(folder) or compiler.get("assetdir") if folder else ""
+    return name if not inside or PurePosixPath(name).is_absolute() or "://" in name else f"{inside}/{name}"
