@@ -195,15 +195,16 @@ class Reference:
 
 PAGE = """# MJCF files of other packages, read and compared
 
-Every XML file in {packages} is read and compared with MuJoCo: the poses of all bodies, M from
-`mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with contact, limits, equality,
-friction loss, actuators and fluid off. Errors of poses are in meters and units, the others are shares of the largest entry.
-Bodies are MuJoCo's; chains of massless bodies, where a body has several joints, come on top. Warnings are counted by rule; they
-name what has no counterpart in our model.
+Every XML file in {packages} is read and compared with MuJoCo: the poses of all
+bodies, M from `mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with
+contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are in meters and units, the others
+are shares of the largest entry. Bodies are MuJoCo's; chains of massless bodies, where a body has several joints, come
+on top. Warnings are counted by rule; they name what has no counterpart in our model.
 
-{found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body; **{compared} of {whole} are compared,
-{share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and masses). The largest errors are {pose:.1e} (poses),
-{M:.1e} (M), {h:.1e} (bias) and {a:.1e} (acceleration). The other files, by reason:
+{found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body;
+**{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and masses).
+The largest errors are {pose:.1e} (poses), {M:.1e} (M), {h:.1e} (bias) and {a:.1e} (acceleration).
+The other files, by reason:
 
 | reason | files |
 |---|---|

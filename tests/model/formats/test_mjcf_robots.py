@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import pytest
+
 from mjcf_peers import CLOSE, Peer, compared, peers, tally
 
 pytest.importorskip("mujoco")
-NAMES = "ant half_cheetah hopper humanoid inverted_double_pendulum pusher reacher swimmer walker2d point model".split()
+NAMES = [
+    "ant",
+    "half_cheetah",
+    "hopper",
+    "humanoid",
+    "inverted_double_pendulum",
+    "pusher",
+    "reacher",
+    "swimmer",
+    "walker2d",
+    "point",
+    "model",
+]
 FEW = [peer for peer in peers("gymnasium", "mujoco") if peer.path.stem in NAMES]
 # what may keep a file from being compared; joints, armature, damping and equality never do
 REASONS = {
