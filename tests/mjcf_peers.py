@@ -202,8 +202,8 @@ are shares of the largest entry. Bodies are MuJoCo's; chains of massless bodies,
 on top. Warnings are counted by rule; they name what has no counterpart in our model.
 
 {found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body;
-**{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and masses).
-The largest errors are {pose:.1e} (poses), {M:.1e} (M), {h:.1e} (bias) and {a:.1e} (acceleration).
+**{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and
+masses). The largest errors are {pose:.1e} (poses), {M:.1e} (M), {h:.1e} (bias) and {a:.1e} (acceleration).
 The other files, by reason:
 
 | reason | files |
