@@ -135,7 +135,7 @@ def test_every_kind_of_joint(kind: str) -> None:
     robot = robot_of_kind(kind, chained=True)
     even = [replace(j, armature=(0.0,) * j.nv if j.nv == 6 else (j.armature[0],) * j.nv) for j in robot.joints]
     even = [replace(j, armature=(0.0, 0.0, 0.1)) if j.kind == "planar" else j for j in even]
-    warned = check(replace(robot, joints=tuple(even)), 1e-11)
+    warned = check(replace(robot, joints=tuple(even)))
     assert len(warned) == (kind == "helical")
 
 
@@ -148,7 +148,7 @@ def test_random_trees(seed: int | range) -> None:
 
 def check_tree(seed: int) -> None:
     robot = random_robot(seed, most=20)
-    check(replace(robot, joints=tuple(replace(j, armature=(0.0,) * j.nv) for j in robot.joints)), 1e-11)
+    check(replace(robot, joints=tuple(replace(j, armature=(0.0,) * j.nv) for j in robot.joints)))
 
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
