@@ -25,6 +25,7 @@ from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Line, Mesh, Sphere
 from kinemorph.model.system import Settings, System
+from mjcf_peers import peers
 from random_robots import random_robot, random_states, robot_of_kind
 
 mujoco = pytest.importorskip("mujoco")
@@ -222,6 +223,27 @@ def test_loops_couplings_drives_looks_and_start_come_back(tmp_path: Path) -> Non
     q, v, _, _ = (x[0] for x in random_states(system.robot, 3, 1))
     mine = np.array(mass_matrix(resolve(system.robot), q.tolist()))
     assert np.abs(mine - in_reading(system.robot, (tmp_path / "ring.xml").read_text(), q, v)[0]).max() < 1e-14
+
+
+@pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
+@pytest.mark.parametrize("stem", ["hopper", "humanoid"])
+def test_a_file_that_was_read_is_written_as_it_was(tmp_path: Path, stem: str) -> None:
+    (peer,) = [peer for peer in peers("gymnasium") if peer.path.stem == stem]
+    system = examine(peer.path).system
+    assert system is not None
+    save(system, tmp_path / "copy.xml")
+    back = examine(tmp_path / "copy.xml").system
+    assert back is not None
+    assert back.robot.q_names == system.robot.q_names
+    assert (
+        back.robot.body_names == system.robot.body_names
+    )  # chains become bodies with several joints, and chains again
+    assert back.settings.q == pytest.approx(system.settings.q, abs=1e-14)
+    assert back.elements == system.elements
+    q, v, _, _ = (x[0].tolist() for x in random_states(system.robot, 3, 1))
+    for function, state in ((mass_matrix, (q,)), (bias_forces, (q, v))):
+        mine, theirs = (np.array(function(resolve(one.robot), *state)) for one in (system, back))
+        assert np.abs(mine - theirs).max() < 1e-13 * np.abs(mine).max()
 
 
 def test_lines_are_no_geoms() -> None:
