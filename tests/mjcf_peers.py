@@ -224,18 +224,18 @@ Made by `python tests/mjcf_peers.py docs/mjcf_read.md`, with {versions}.
 | connect, weld | loop of kind spherical, fixed; exact here, soft in MuJoCo |
 | joint equality | coupling, where the polynomial is of first order |
 | motor, position, velocity on a hinge or slide | actuator; rotor inertia is armature of the joint |
-| geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; those of the world on the body `world~geoms` |
+| geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; the world's on the body `world~geoms` |
 | qpos0, gravity | start of a run, gravity |
 | two things of one name | the second has `~2` after it |
 
-Springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid, plugins, skins, flexes, contact pairs, planes,
-height fields, ellipsoids, other actuators and equalities are left out, with a warning for each kind. Textures, custom data,
-lights, cameras and the sizes of MuJoCo's memory are left out in silence.
+Springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid, plugins, skins, flexes, contact pairs,
+planes, height fields, ellipsoids, other actuators and equalities are left out, with a warning for each kind. Textures,
+custom data, lights, cameras and the sizes of MuJoCo's memory are left out in silence.
 
 A file is read by our own parser first, with everything that it names: includes, meshes, height fields, models. All of
 it must lie in the model's folder or in `package_dirs`, after links are followed; it is read then, once, and MuJoCo gets
-the bytes under made-up names. MuJoCo compiles them in a process of its own that may take 3 s of processor time (1 s more
-for every 4 MB) and 2 GiB of memory.
+the bytes under made-up names. MuJoCo compiles them in a process of its own that may take 3 s of processor time (1 s
+more for every 4 MB) and 2 GiB of memory.
 
 ## Compared
 
