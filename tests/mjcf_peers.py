@@ -24,6 +24,7 @@ from kinemorph.algebra.quaternions import quat_to_rotation
 from kinemorph.loading import examine
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.composite_bodies import mass_matrix
+from kinemorph.mechanics.kinematics import forward_kinematics
 from kinemorph.mechanics.newton_euler import bias_forces
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.formats.sources import Options
@@ -32,6 +33,7 @@ from kinemorph.model.robot import Robot
 PACKAGES = ("gymnasium", "gymnasium_robotics", "dm_control", "mujoco")
 STATES = 3
 CLOSE = 1e-9  # of the largest entry
+SCENE = "a scene or a part without any body"
 
 
 class Peer(NamedTuple):
@@ -46,7 +48,10 @@ class Peer(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What came of a file; `errors` of M, bias and qacc as shares of the largest entry, or a `reason`."""
+    """What came of a file: `errors` of poses [m, 1], of M, bias and qacc as shares of the largest entry; or a `reason`.
+
+    Where nothing moves there are poses and masses alone.
+    """
 
     name: str
     bodies: int = 0
@@ -76,6 +81,7 @@ def compared(peer: Peer) -> Row:
     """Reads a file and compares it with what MuJoCo makes of it."""
     import mujoco
 
+    mujoco.set_mju_user_warning(lambda message: None)  # or it writes a file here
     examination = examine(peer.path, options=Options(package_dirs=(peer.root,)))
     if examination.system is None:
         first = examination.errors[0]
@@ -84,11 +90,11 @@ def compared(peer: Peer) -> Row:
         model = mujoco.MjModel.from_xml_path(str(peer.path))
     except ValueError as error:
         return Row(peer.name, reason=f"MuJoCo itself: {error}".splitlines()[0], kind="MuJoCo itself refuses it")
+    if model.nbody == 1:
+        return Row(peer.name, reason="the world alone has geoms", kind=SCENE)
     robot = examination.system.robot
     told = Counter(finding.rule for finding in examination.warnings)
     warnings = ", ".join(f"{count} {rule}" for rule, count in sorted(told.items()))
-    if robot.nv == 0:
-        return Row(peer.name, len(robot.bodies), 0, warnings, reason="nothing moves", kind="nothing moves")
     return Row(peer.name, model.nbody - 1, robot.nv, warnings, worst(robot, model))
 
 
@@ -98,24 +104,33 @@ def _kind(rule: str, problem: str) -> str:
     if "is not there" in problem:
         return "names a file that is not there"
     if "no bodies" in problem:
-        return "has no bodies"
+        return SCENE
     return "MuJoCo itself refuses it" if "MuJoCo refuses" in problem else f"refused by rule {rule}"
 
 
-def worst(robot: Robot, model: object, states: int = STATES) -> tuple[float, float, float]:
-    """The largest errors of M, bias and qacc over random states, each as a share of the largest entry."""
+def worst(robot: Robot, model: object, states: int = STATES) -> tuple[float, ...]:
+    """The largest errors of poses, and of M, bias and qacc as shares of the largest entry, over random states."""
     tree = resolve(replace(robot, loops=(), couplings=()))
     rng = np.random.default_rng(5)
     reference = Reference(robot, model)
+    names = [model.body(i).name or f"body{i}" for i in range(1, model.nbody)]
+    assert [float(robot.body(name).mass) for name in names] == model.body_mass[1:].tolist()
     errors = []
     for _ in range(states):
         q, v, tau = reference.random_state(rng)
         M, h, a, force = reference.answers(q, v, tau)
         state = (q.tolist(), v.tolist())
+        poses = forward_kinematics(tree, state[0], names)
+        off = [
+            np.abs(np.array(pose.R) - R.reshape(3, 3)).max() + np.abs(np.array(pose.p) - p).max()
+            for pose, R, p in zip(poses, reference.data.xmat[1:], reference.data.xpos[1:], strict=True)
+        ]
+        errors.append([max(off)])
+        if robot.nv == 0:
+            continue
         mine = (mass_matrix(tree, state[0]), bias_forces(tree, *state), forward_dynamics(tree, *state, force.tolist()))
-        errors.append([_share(np.array(x, dtype=float), y) for x, y in zip(mine, (M, h, a), strict=True)])
-    M_error, h_error, a_error = np.max(errors, axis=0).tolist()
-    return M_error, h_error, a_error
+        errors[-1] += [_share(np.array(x, dtype=float), y) for x, y in zip(mine, (M, h, a), strict=True)]
+    return tuple(np.max(errors, axis=0).tolist())
 
 
 def _share(mine: np.ndarray, theirs: np.ndarray) -> float:
@@ -180,14 +195,16 @@ class Reference:
 
 PAGE = """# MJCF files of other packages, read and compared
 
-Every XML file in {packages} is read, and M, bias and acceleration of what comes out are compared with MuJoCo's at {states}
-random states: with contact, limits, equality, friction loss, actuators and fluid off, M from `mj_fullM`, `qfrc_bias`, and `qacc`
-under the same generalized forces. Errors are shares of the largest entry. Bodies are MuJoCo's; our chains of massless bodies come
-on top. Warnings are counted by rule; all of them name what has no counterpart in our model.
+Every XML file in {packages} is read and compared with MuJoCo: the poses of all
+bodies, M from `mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with
+contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are in meters and units, the others
+are shares of the largest entry. Bodies are MuJoCo's; chains of massless bodies, where a body has several joints, come
+on top. Warnings are counted by rule; they name what has no counterpart in our model.
 
-{found} files were found; {models} of them are models that MuJoCo compiles and in which something moves. {compared} were
-compared, {share:.0f} % of these models and {of_all:.0f} % of all files; the largest errors are {M:.1e} (M), {h:.1e} (bias) and {a:.1e}
-(acceleration). The others, by reason:
+{found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body;
+**{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and
+masses). The largest errors are {pose:.1e} (poses), {M:.1e} (M), {h:.1e} (bias) and {a:.1e} (acceleration).
+The other files, by reason:
 
 | reason | files |
 |---|---|
@@ -195,10 +212,35 @@ compared, {share:.0f} % of these models and {of_all:.0f} % of all files; the lar
 
 Made by `python tests/mjcf_peers.py docs/mjcf_read.md`, with {versions}.
 
+## What becomes of what
+
+| MJCF | here |
+|---|---|
+| body with one joint, or none | body; `<body>_root` or `<body>_weld` is the fixed joint of one without |
+| body with several joints | a chain: bodies without mass called `body~joint` between the joints |
+| hinge, slide, ball, free | revolute, prismatic, spherical, free; `ref` is in the placement, so that q is qpos |
+| free joint with armature | three slides `joint.x`, `joint.y`, `joint.z` and a ball: its v is MuJoCo's |
+| site | frame |
+| connect, weld | loop of kind spherical, fixed; exact here, soft in MuJoCo |
+| joint equality | coupling, where the polynomial is of first order |
+| motor, position, velocity on a hinge or slide | actuator; rotor inertia is armature of the joint |
+| geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; the world's on the body `world~geoms` |
+| qpos0, gravity | start of a run, gravity |
+| two things of one name | the second has `~2` after it |
+
+Springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid, plugins, skins, flexes, contact pairs,
+planes, height fields, ellipsoids, other actuators and equalities are left out, with a warning for each kind. Textures,
+custom data, lights, cameras and the sizes of MuJoCo's memory are left out in silence.
+
+A file is read by our own parser first, with everything that it names: includes, meshes, height fields, models. All of
+it must lie in the model's folder or in `package_dirs`, after links are followed; it is read then, once, and MuJoCo gets
+the bytes under made-up names. MuJoCo compiles them in a process of its own that may take 3 s of processor time (1 s
+more for every 4 MB) and 2 GiB of memory.
+
 ## Compared
 
-| file | bodies | nv | warnings | M | bias | qacc |
-|---|---|---|---|---|---|---|
+| file | bodies | nv | warnings | poses | M | bias | qacc |
+|---|---|---|---|---|---|---|---|
 {rows}
 
 ## Not compared
@@ -209,34 +251,53 @@ Made by `python tests/mjcf_peers.py docs/mjcf_read.md`, with {versions}.
 """
 
 
+class Tally(NamedTuple):
+    """All rows, sorted: compared or refused; `whole` counts the models that MuJoCo compiles and that have a body."""
+
+    compared: list[Row]
+    refused: list[Row]
+    kinds: Counter[str]
+    whole: int
+    worst: tuple[float, ...]
+
+
+def tally(rows: list[Row]) -> Tally:
+    """The counts. What MuJoCo compiles but we refuse, for another reason than that it has no body, is against us."""
+    good = [row for row in rows if row.errors]
+    bad = [row for row in rows if not row.errors]
+    kinds = Counter(row.kind for row in bad)
+    ours = sum(count for kind, count in kinds.items() if kind.startswith("refused"))
+    worst = tuple(max((row.errors[k] for row in good if len(row.errors) > k), default=0.0) for k in range(4))
+    return Tally(good, bad, kinds, len(good) + ours, worst)
+
+
 def page(rows: list[Row]) -> str:
     """The table of all files."""
     from importlib.metadata import version
 
-    good = [row for row in rows if row.errors]
-    bad = [row for row in rows if not row.errors]
-    kinds = Counter(row.kind for row in bad)
-    M, h, a = np.max([row.errors for row in good], axis=0)
-    models = len(good) + sum(count for kind, count in kinds.items() if kind.startswith("refused"))
+    good, bad, kinds, whole, (pose, M, h, a) = tally(rows)
+    lines = []
+    for row in good:
+        errors = [f"{error:.1e}" for error in row.errors] + ["-"] * (4 - len(row.errors))
+        cells = (row.name, row.bodies, row.nv, row.warnings or "-", *errors)
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
     return PAGE.format(
         packages=", ".join(PACKAGES),
         states=STATES,
         found=len(rows),
-        models=models,
+        compiled=whole + kinds[SCENE],
+        whole=whole,
         compared=len(good),
-        share=100.0 * len(good) / models,
-        of_all=100.0 * len(good) / len(rows),
+        share=100.0 * len(good) / whole,
+        moving=sum(row.nv > 0 for row in good),
+        still=sum(row.nv == 0 for row in good),
+        pose=pose,
         M=M,
         h=h,
         a=a,
         reasons="\n".join(f"| {kind} | {count} |" for kind, count in kinds.most_common()),
         versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
-        rows="\n".join(
-            f"| {row.name} | {row.bodies} | {row.nv} | {row.warnings or '-'} | "
-            + " | ".join(f"{error:.1e}" for error in row.errors)
-            + " |"
-            for row in good
-        ),
+        rows="\n".join(lines),
         refused="\n".join(f"| {row.name} | {row.reason.replace('|', '/')} |" for row in bad),
     )
 

@@ -60,9 +60,10 @@ def recognize(source: Source) -> Format:
     """The format of a file: by its root tag where it is XML, else by its ending. Raises ModelError with the remedy."""
     if not source.name.lower().endswith((".xacro", ".toml")):  # xacro files begin like URDF; TOML may hold anything
         beginning = source.data[:4096]
-        for row in _ROWS:
-            if row.tag and f"<{row.tag}".encode() in beginning:
-                return row
+        places = [(beginning.find(f"<{row.tag}".encode()), row.name) for row in _ROWS if row.tag]
+        first = min((place for place in places if place[0] >= 0), default=None)  # an MJCF file may hold a <robot>
+        if first is not None:
+            return FORMATS[first[1]]
     return by_ending(source.name)
 
 

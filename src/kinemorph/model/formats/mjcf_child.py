@@ -150,7 +150,7 @@ def confine(memory: int, seconds: int) -> None:
         return
     for kind, limit in (("RLIMIT_AS", memory), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0), ("RLIMIT_FSIZE", 1 << 20)):
         try:
-            resource.setrlimit(getattr(resource, kind), (limit, limit))
+            resource.setrlimit(getattr(resource, kind), (limit, limit + 1))  # a second later than told, it is killed
         except (ValueError, OSError, AttributeError):
             continue
 

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -73,7 +74,7 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
     seconds = limits.COMPILE_SECONDS + len(packed.getvalue()) / limits.COMPILE_RATE
     memory = limits.COMPILE_MEMORY + 4 * len(packed.getvalue())
     command = [sys.executable, "-I", mjcf_child.__file__]
-    command += [str(number) for number in (memory, int(np.ceil(seconds)), limits.BODIES)]
+    command += [str(number) for number in (memory, round(seconds), limits.BODIES)]
     environment = {key: os.environ[key] for key in KEPT if key in os.environ}
     environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory(prefix="kinemorph-") as place, open(Path(place, "messages"), "w+b") as messages:
@@ -108,7 +109,7 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
 def _gone(code: int | None, said: str, seconds: float, memory: int, findings: Findings) -> None:
     """Says what became of a process that gave no answer."""
     last = " ".join(said.split()[-30:])
-    if code is None or code == -24:  # SIGXCPU
+    if code is None or code == -getattr(signal, "SIGXCPU", 0):
         problem, remedy = f"MuJoCo does not compile the model within {seconds:.0f} s", "Make the model smaller."
     elif "MemoryError" in said or "bad_alloc" in said or "allocate" in said:
         problem = f"MuJoCo needs more than {memory / 1024**3:.1f} GiB to compile the model"
@@ -136,7 +137,6 @@ def _report(message: str, bundle: Bundle, findings: Findings) -> None:
         element = f"'{found['name']}'" if found["name"] else ""
     for prefix in ("XML Error:", "Error:", "Schema violation:"):
         what = what.strip().removeprefix(prefix)
-    inner = Findings(file)
     problem = f"MuJoCo refuses the model: {' '.join(what.split())}".rstrip(". ")
-    inner.error("structure", line, element, problem, "Correct it, so that MuJoCo can compile the model.")
-    findings.found.extend(inner.found)
+    remedy = "Correct it, so that MuJoCo can compile the model."
+    findings.within(file).error("structure", line, element, problem, remedy)

@@ -11,6 +11,7 @@ In the text every element has a line of its own, so that a line in one of MuJoCo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -34,6 +35,7 @@ UNREAD = {  # attributes likewise; and the compiler's folders, once they are fol
     "compiler": ("meshdir", "texturedir", "assetdir", "strippath"),
 }
 PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
+COUNTED = ("replicate", "flexcomp", "composite")  # elements that make copies
 SECTIONS = ("equality", "actuator")  # whose parts are known by the section, all others by their tag
 NAMED = {"mesh", "hfield"}  # elements that are called like their files where they have no name
 
@@ -99,7 +101,7 @@ class _Gathering:
         self.options = replace(options, package_dirs=(*home, *options.package_dirs))  # for sub-models elsewhere
         self.bundle = Bundle()
         self.keys: dict[Path, str] = {}
-        self.count, self.bytes, self.elements = 0, len(source.data), 0
+        self.count, self.bytes, self.elements, self.bodies = 0, len(source.data), 0, 0
 
     def model(self, root: Node, source: Source, *, main: bool) -> bytes:
         """The text of a model, with its includes in place; sub-models and files go into the bundle."""
@@ -130,12 +132,14 @@ class _Gathering:
         # a walk with a stack of (children to come, what closes after them, file, line of the main file)
         stack: list[tuple[Iterator[Node], str | None, Source, int]] = [(iter([root]), None, source, 0)]
         tags: list[str] = []
+        copies = [1]  # how many times each open element is repeated
         while stack:
             children, closing, at, main = stack[-1]
             node = next(children, None)
             if node is None:
                 stack.pop()
                 if closing is not None:
+                    copies.pop()
                     steps.append(_Step(None, tags.pop(), "", Place(at.name, 0, main)))
                 continue
             if not isinstance(node.tag, str):  # a comment
@@ -146,6 +150,12 @@ class _Gathering:
                 what = f"more than {limits.ELEMENTS} elements, or more than {limits.NESTING} inside one another"
                 self._refuse("file", place, "", f"the file and what it includes have {what}", "Split the model.")
                 return []
+            times = _copies(node)
+            self.bodies += copies[-1] if node.tag == "body" else 0
+            if max(self.bodies, copies[-1] * times) > limits.BODIES:
+                what = f"{max(self.bodies, copies[-1] * times)} bodies or copies, expected at most {limits.BODIES}"
+                self._refuse("file", place, f"<{node.tag}>", f"the model asks for {what}", "Write smaller counts.")
+                return []
             if node.tag == "include":
                 opened = self._included(node, at, source, place, included)
                 if opened is None:
@@ -154,6 +164,7 @@ class _Gathering:
                 continue
             steps.append(_Step(node, node.tag, tags[1] if len(tags) > 1 else node.tag, place))
             tags.append(node.tag)
+            copies.append(copies[-1] * times)
             stack.append((iter(node), node.tag, at, main))
         return steps
 
@@ -176,10 +187,9 @@ class _Gathering:
 
     def _xml(self, path: Path, place: Place) -> tuple[Node, Source] | None:
         """A further file of the model, parsed; its own findings bear its name."""
-        inner = Findings(str(path), strict=self.findings.strict)
+        inner = self.findings.within(str(path))
         source = read_file(path, inner)
         root = None if source is None else parse(source, inner)
-        self.findings.found.extend(inner.found)
         if root is None or source is None or not self._counted(len(source.data), place):
             return None
         return root, source
@@ -253,9 +263,7 @@ class _Gathering:
             if step.tag == "model":
                 further.append((key, path, step.place))
             else:
-                inner = Findings(str(path))
-                data = read_file(path, inner)
-                self.findings.found.extend(inner.found)
+                data = read_file(path, self.findings.within(str(path)))
                 if data is None or not self._counted(len(data.data), step.place):
                     return None
                 self.bundle.files[key] = data.data
@@ -297,15 +305,22 @@ class _Gathering:
         return False
 
     def _refuse(self, rule: str, place: Place, element: str, problem: str, remedy: str) -> None:
-        inner = Findings(place.file)
-        inner.error(rule, place.line, element, problem, remedy)
-        self.findings.found.extend(inner.found)
+        self.findings.within(place.file).error(rule, place.line, element, problem, remedy)
+
+
+def _copies(node: Node) -> int:
+    """How many parts an element asks for by its count; 1 where it has none that can be read."""
+    if node.tag not in COUNTED:
+        return 1
+    try:
+        return math.prod(max(int(part), 1) for part in node.get("count", "1").split()[:3])
+    except ValueError:
+        return 1  # MuJoCo will say so
 
 
 def _in_folder(name: str, folder: str, compiler: dict[str, str]) -> str:
     """A file's name from the model's folder, as MuJoCo's compiler puts it together."""
     if compiler.get("strippath") == "true":
         name = PurePosixPath(name.replace("\\", "/")).name
-    if not folder or PurePosixPath(name).is_absolute():
-        return name
-    return str(PurePosixPath(compiler.get(folder) or compiler.get("assetdir") or "") / name)
+    inside = compiler.get(folder) or compiler.get("assetdir") if folder else ""
+    return name if not inside or PurePosixPath(name).is_absolute() or "://" in name else f"{inside}/{name}"

@@ -24,6 +24,7 @@ from kinemorph.model.topology import WORLD
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 KINDS = {BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
+FAR = 1e10  # [rad] or [m]: a limit this far is none, where a joint is limited to one side only
 GEOMS_OF_WORLD = "world~geoms"  # the body that bears them
 
 
@@ -178,7 +179,9 @@ class _Reading:
                 reference = back if kind == SLIDE else turn(rotation((x, y, z), -q0))
             data["axis"], data["normalize"] = (x, y, z), True
             if model.jnt_limited[j]:
-                data["lower"], data["upper"] = model.jnt_range[j].tolist()
+                data["lower"], data["upper"] = (
+                    x if abs(x) < FAR else math.copysign(math.inf, x) for x in model.jnt_range[j].tolist()
+                )
             if model.jnt_actfrclimited[j]:
                 effort = float(np.abs(model.jnt_actfrcrange[j]).max())
                 data["effort"] = effort if effort > 0.0 else math.inf

@@ -14,8 +14,6 @@ warning says what was written. Parameters are written as their nominal numbers.
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +29,7 @@ from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.mjcf_inertia import write_inertial
 from kinemorph.model.formats.mjcf_parts import write_drives, write_equalities, write_looks
 from kinemorph.model.formats.mjcf_text import Losses, number, numbers, place
+from kinemorph.model.formats.saving import write_text
 from kinemorph.model.formats.xml_documents import Node
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -67,16 +66,7 @@ class Step(NamedTuple):
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     """Writes the file whole or not at all."""
     text = mjcf_text(system, path, findings)
-    handle, temporary = tempfile.mkstemp(prefix=".mjcf-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return (path,)
+    return (path,) if write_text(path, text, findings) else ()
 
 
 def mjcf_text(system: System, path: Path, findings: Findings) -> str:
