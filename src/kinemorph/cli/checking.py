@@ -115,7 +115,8 @@ def _fixed(
     from kinemorph.display import file_reports
     from kinemorph.model.formats.mending import copy_name, mend
 
-    repairs = [finding for finding in examination.findings if finding.repair is not None]
+    # files that a model includes have documents of their own
+    repairs = [finding for finding in examination.findings if finding.repair is not None and finding.file == path]
     if not repairs or examination.document is None:
         say(f"note: {path}: nothing that can be repaired safely")
         return None
