@@ -98,7 +98,7 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
         (["info", "good.urdf", "--sidecar", "nowhere"], "--sidecar 'nowhere' is no file"),
         (["info", "puma", "--sidecar", "good.urdf"], "--sidecar is for model files"),
         (["check"], "FILE"),
-        (["check", "empty"], "'empty': no model files in this folder"),
+        (["check", ""], "FILE is empty"),
         (["check", "good.urdf", "--output", "x.urdf"], "--fix"),
         (["check", "good.urdf", "bad.urdf", "--fix", "--output", "x.urdf"], "one file, but 2"),
         (["check", "bad.urdf", "--fix", "--output", "good.urdf"], "it exists already"),
@@ -124,7 +124,7 @@ def test_wrong_use_is_a_sentence_and_exit_code_2(folder: Path, arguments: list[s
 
 def test_check_goes_on_through_all_files(folder: Path) -> None:
     result = run("check", "bad.urdf", "missing.urdf", "doubtful.urdf", "good.urdf")
-    assert result.exit_code == 1 and result.stderr == ""
+    assert result.exit_code == 1 and result.stderr == "4 files: 2 with errors, 1 with warnings\n"
     lines = result.stdout.splitlines()
     assert "bad.urdf:2: error: link 'a': <mass> value is '1,5'" in lines[0] and "[number]" in lines[0]
     assert lines[2] == "bad.urdf: 2 errors"
@@ -161,6 +161,16 @@ def test_check_finds_the_models_of_a_folder(folder: Path) -> None:
     (folder / "deep" / "pyproject.toml").write_text("[project]\n")
     files = [Path(row["file"]).name for row in parsed("check", ".", code=1)["files"]]
     assert files == ["bad.urdf", "doubtful.urdf", "good.urdf", "again.urdf"]
+
+
+def test_a_folder_without_models_is_an_error_like_others(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    result = run("check", "empty", "good.urdf")
+    assert result.exit_code == 1
+    assert (
+        result.stdout.startswith("empty: error: there are no model files in this folder")
+        and "2 bodies" in result.stdout
+    )
 
 
 def test_check_verifies_when_asked(folder: Path) -> None:
