@@ -307,7 +307,13 @@ def test_several_files_are_written_beside(folder: Path) -> None:
     assert "wrote models/bar.urdf" in result.stderr and "wrote models/bar.sidecar.toml" in result.stderr
     assert len(parsed("info", "models/bar.urdf")["loops"]) == 1
     again = run("export", "models/linkage.toml", "--to", "urdf")
-    assert again.exit_code == 2 and "is there" in again.stderr
+    assert again.exit_code == 2 and "'models/bar.urdf' is there already" in again.stderr
+
+
+def test_a_model_that_a_format_cannot_hold_is_refused_without_a_path_of_ours(folder: Path) -> None:
+    result = run("export", "hexapod24", "--to", "dh")
+    assert result.exit_code == 2 and result.stdout == ""
+    assert result.stderr.startswith("error: hexapod24.dh: ")
 
 
 def test_export_as_data(folder: Path) -> None:
