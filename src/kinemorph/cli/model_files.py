@@ -14,7 +14,6 @@ import typer
 from kinemorph.cli.application import Json, app, out, put, say, told
 from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen, examined, is_file, reads_models
 from kinemorph.codegen.identifiers import identifier
-from kinemorph.display.emitting import write_text
 from kinemorph.errors import KinemorphError, ModelError, did_you_mean
 from kinemorph.model.formats import FORMATS, Format, by_ending
 from kinemorph.model.formats.sources import Options
@@ -109,6 +108,8 @@ def _made(system: System, row: Format) -> dict[str, str]:
 
 def _kept(texts: dict[str, str], folder: Path) -> tuple[Path, ...]:
     """Writes the files of a model, over none that is there."""
+    from kinemorph.display.emitting import write_text
+
     files = tuple(folder / name for name in texts)
     for path in files:
         if path.exists():
