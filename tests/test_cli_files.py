@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from command_line import parsed, run
 from kinemorph.model.formats.rules import RULES
+from kinemorph.model.formats.templates import TEMPLATES
 
 INERTIA = '<inertia ixx="{0}" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
 
@@ -96,7 +98,7 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
         (["info", "good.urdf", "--sidecar", "nowhere"], "--sidecar 'nowhere' is no file"),
         (["info", "puma", "--sidecar", "good.urdf"], "--sidecar is for model files"),
         (["check"], "FILE"),
-        (["check", "empty"], "'empty': no model files in this folder"),
+        (["check", ""], "FILE is empty"),
         (["check", "good.urdf", "--output", "x.urdf"], "--fix"),
         (["check", "good.urdf", "bad.urdf", "--fix", "--output", "x.urdf"], "one file, but 2"),
         (["check", "bad.urdf", "--fix", "--output", "good.urdf"], "it exists already"),
@@ -122,7 +124,7 @@ def test_wrong_use_is_a_sentence_and_exit_code_2(folder: Path, arguments: list[s
 
 def test_check_goes_on_through_all_files(folder: Path) -> None:
     result = run("check", "bad.urdf", "missing.urdf", "doubtful.urdf", "good.urdf")
-    assert result.exit_code == 1 and result.stderr == ""
+    assert result.exit_code == 1 and result.stderr == "4 files: 2 with errors, 1 with warnings\n"
     lines = result.stdout.splitlines()
     assert "bad.urdf:2: error: link 'a': <mass> value is '1,5'" in lines[0] and "[number]" in lines[0]
     assert lines[2] == "bad.urdf: 2 errors"
@@ -159,6 +161,16 @@ def test_check_finds_the_models_of_a_folder(folder: Path) -> None:
     (folder / "deep" / "pyproject.toml").write_text("[project]\n")
     files = [Path(row["file"]).name for row in parsed("check", ".", code=1)["files"]]
     assert files == ["bad.urdf", "doubtful.urdf", "good.urdf", "again.urdf"]
+
+
+def test_a_folder_without_models_is_an_error_like_others(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    result = run("check", "empty", "good.urdf")
+    assert result.exit_code == 1
+    assert (
+        result.stdout.startswith("empty: error: there are no model files in this folder")
+        and "2 bodies" in result.stdout
+    )
 
 
 def test_check_verifies_when_asked(folder: Path) -> None:
@@ -224,3 +236,88 @@ def test_strange_files_are_answered_with_a_finding(folder: Path, name: str) -> N
 def test_an_unreadable_file_is_answered_with_a_finding(folder: Path) -> None:
     (folder / "good.urdf").chmod(0)
     assert "cannot be read" in run("check", "good.urdf").stdout
+
+
+# ── new and export ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_a_new_file_loads_without_a_word_and_moves(folder: Path, kind: str) -> None:
+    result = run("new", "mine", "--kind", kind)
+    assert result.exit_code == 0 and "wrote mine.toml" in result.stderr
+    checked = run("check", "mine.toml", "--strict")
+    assert checked.exit_code == 0 and checked.stdout.count("\n") == 1
+    data = parsed("simulate", "mine.toml", "--time", "0.5")
+    assert data["name"] == "mine" and data["outcome"]["kind"] == "finished"
+    assert max(abs(row["value"]) for row in data["final"]["v"]) > 0.05
+
+
+def test_settings_of_a_file_are_the_defaults_of_a_run(folder: Path) -> None:
+    run("new", "mine")
+    result = run("simulate", "mine.toml", "--save", "run.npz", "--json")
+    assert result.exit_code == 0 and "starts at rest" not in result.stderr
+    assert json.loads(result.stdout)["end"] == 6.0
+    first = {row["name"]: row["first"] for row in parsed("show", "run.npz")["columns"]}
+    assert first["q.shoulder"] == pytest.approx(math.radians(100.0))
+    other = parsed("simulate", "mine.toml", "--time", "1", "--q", "elbow=0.1", "--sample", "0.5")
+    assert other["end"] == 1.0 and other["samples"] == 3
+
+
+def test_a_new_file_overwrites_nothing(folder: Path) -> None:
+    run("new", "mine")
+    before = (folder / "mine.toml").read_text()
+    result = run("new", "mine.toml", "--kind", "cart")
+    assert result.exit_code == 2 and "exists already" in result.stderr
+    assert (folder / "mine.toml").read_text() == before
+    assert run("new", "no/where").exit_code == 2
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\nb", "", "a\0b", ".toml"])
+def test_a_name_that_no_file_can_have_is_refused(folder: Path, name: str) -> None:
+    result = run("new", name)
+    assert result.exit_code == 2 and result.stderr.startswith("error: ")
+
+
+@pytest.mark.parametrize(("form", "ending"), [("toml", ".toml"), ("mjcf", ".xml"), ("urdf", ".urdf")])
+def test_an_exported_model_is_the_same_robot(folder: Path, form: str, ending: str) -> None:
+    result = run("export", "good.urdf", "--to", form)
+    assert result.exit_code == 0, result.stderr
+    (folder / f"printed{ending}").write_text(result.stdout)
+    assert run("export", "good.urdf", "--output", f"written{ending}").exit_code == 0
+    assert (folder / f"written{ending}").read_text().splitlines()[1:] == result.stdout.splitlines()[1:]
+    for name in ("printed", "written"):
+        data = parsed("info", f"{name}{ending}")
+        assert (data["nv"], data["mass"]) == (1, 2.0)
+
+
+def test_what_a_format_cannot_say_is_told_without_a_path_of_ours(folder: Path) -> None:
+    run("new", "bar", "--kind", "four_bar")
+    result = run("export", "bar.toml", "--to", "mjcf")
+    assert result.exit_code == 0
+    lines = result.stderr.splitlines()
+    assert lines and all(line.startswith("warning: bar.") and line.endswith("[dropped]") for line in lines)
+
+
+def test_several_files_are_written_beside(folder: Path) -> None:
+    run("new", "bar", "--kind", "four_bar")
+    (folder / "models").mkdir()
+    (folder / "bar.toml").rename(folder / "models" / "linkage.toml")
+    result = run("export", "models/linkage.toml", "--to", "urdf")
+    assert result.exit_code == 0 and result.stdout == ""
+    assert "wrote models/bar.urdf" in result.stderr and "wrote models/bar.sidecar.toml" in result.stderr
+    assert len(parsed("info", "models/bar.urdf")["loops"]) == 1
+    again = run("export", "models/linkage.toml", "--to", "urdf")
+    assert again.exit_code == 2 and "'models/bar.urdf' is there already" in again.stderr
+
+
+def test_a_model_that_a_format_cannot_hold_is_refused_without_a_path_of_ours(folder: Path) -> None:
+    result = run("export", "hexapod24", "--to", "dh")
+    assert result.exit_code == 2 and result.stdout == ""
+    assert result.stderr.startswith("error: hexapod24.dh: ")
+
+
+def test_export_as_data(folder: Path) -> None:
+    data = parsed("export", "pendulum", "--to", "toml")
+    assert data["format"] == "toml" and data["files"] == [] and "[joints.q1]" in data["text"]
+    data = parsed("export", "pendulum", "--output", "p.toml")
+    assert data["files"] == ["p.toml"] and data["text"] is None

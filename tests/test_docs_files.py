@@ -13,17 +13,6 @@ from kinemorph.model.formats import limits
 from kinemorph.model.formats.rules import RULES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "files.md"
-LIMITS = {
-    "FILE_SIZE": "size of a file",
-    "NESTING": "elements or brackets inside one another",
-    "ELEMENTS": "XML elements, TOML keys or values",
-    "TOML_SIZE": "size of a TOML file",
-    "BODIES": "bodies",
-    "NAME_LENGTH": "length of a name",
-    "FINDINGS": "findings that are told one by one",
-    "TEXT_LENGTH": "length of a name, a reason or a remedy in a message",
-}
-UNITS = {"FILE_SIZE": " bytes", **dict.fromkeys(("TOML_SIZE", "NAME_LENGTH", "TEXT_LENGTH"), " characters")}
 
 
 def between(start: str, end: str, table: str, request: pytest.FixtureRequest) -> None:
@@ -42,10 +31,17 @@ def test_the_rules_are_those_of_the_code(request: pytest.FixtureRequest) -> None
 
 
 def test_the_limits_are_those_of_the_code(request: pytest.FixtureRequest) -> None:
-    named = {name: value for name, value in vars(limits).items() if name.isupper()}
-    assert set(LIMITS) == set(named), "name the new limit here"
-    rows = "\n".join(f"| {LIMITS[name]} | {value:,}{UNITS.get(name, '')} |" for name, value in named.items())
-    between("| limit | |", "<!-- end of limits -->", f"| limit | |\n|---|---|\n{rows}", request)
+    source = Path(limits.__file__).read_text(encoding="utf-8")
+    rows = []
+    for name, comment in re.findall(r"^([A-Z_]+) = [^#\n]*(?:# (.*))?$", source, re.MULTILINE):
+        value = getattr(limits, name)
+        rows.append(f"| `{name}` | {value:,} | {comment or name.lower()} |")
+    between(
+        "| limit | value |",
+        "<!-- end of limits -->",
+        "\n".join(["| limit | value | |", "|---|---|---|", *rows]),
+        request,
+    )
 
 
 def test_the_session_is_a_true_one(

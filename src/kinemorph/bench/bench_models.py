@@ -18,7 +18,9 @@ import numpy as np
 
 from kinemorph.algebra.groups import Pose, quat_to_rotation
 from kinemorph.errors import MissingExtraError, ModelError, UnsupportedError, did_you_mean
+from kinemorph.loading import load
 from kinemorph.model.body import Body
+from kinemorph.model.formats import ENDINGS
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import choose
@@ -173,7 +175,7 @@ QUICK_SET = ("panda", "hexapod36")
 
 
 def bench_twin(name: str, file: Path | None = None) -> PinocchioTwin:
-    """A robot of the tables by name, with its twin: of `file` where it is there, else of the set, else built-in."""
+    """A robot with its twin, by name: of `file` where it is there, else of the set, else built-in, or a model file."""
     pinocchio()
     from kinemorph.bench.pinocchio_twin import twin_of_model, twin_of_robot
 
@@ -183,15 +185,19 @@ def bench_twin(name: str, file: Path | None = None) -> PinocchioTwin:
         return twin_of_model(MODELS[name](), name)
     if name in ROBOTS:
         return twin_of_robot(ROBOTS[name]())
+    robot = load(name).robot if name.lower().endswith(tuple(ENDINGS)) else _built_in(name)
+    if not robot.is_open:
+        raise UnsupportedError(
+            f"robot '{name}' has loops or coupled joints; the tables compare open trees. Leave it out."
+        )
+    return twin_of_robot(robot)
+
+
+def _built_in(name: str) -> Robot:
     if name.partition(":")[0] not in LIBRARY:
         hint = did_you_mean(name, (*BENCH_SET, *LIBRARY))
         built_in = ", ".join(LIBRARY)
         raise ModelError(
             f"there is no robot '{name}'.{hint} Robots of the tables: {', '.join(BENCH_SET)}; built-in: {built_in}."
         )
-    robot = choose(name)
-    if not robot.is_open:
-        raise UnsupportedError(
-            f"robot '{name}' has loops or coupled joints; the tables compare open trees. Leave it out."
-        )
-    return twin_of_robot(robot)
+    return choose(name)

@@ -99,7 +99,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Derives a robot's equations of motion, checks them, and compiles them for that one robot.",
-    epilog=f"Built-in robots: {', '.join(LIBRARY)}. Their data follow a colon: chain:20, pendulum:mass=2.",
+    epilog="ROBOT is a model file (URDF, xacro, SDF, MJCF, TOML, DH) or a built-in robot: "
+    f"{', '.join(LIBRARY)}. The data of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
 )
 
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print data as JSON.")]

@@ -15,6 +15,7 @@ from kinemorph.cli.application import FAILED, WELL, Json, app, out, put, say, wo
 from kinemorph.cli.choosing import reads_models
 from kinemorph.errors import KinemorphError
 from kinemorph.model.formats import FORMATS
+from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ def check(
             if not as_json:
                 out(file_reports.verification_line(path, data["verification"]) + "\n")
         rows.append(data)
+    if len(rows) > 1:
+        bad, doubtful = (sum(bool(data[key]) for data in rows) for key in ("errors", "warnings"))
+        say(f"{len(rows)} files: {bad} with errors, {doubtful} with warnings")
     if as_json:
         out(json.dumps({"well": well, "files": rows}, indent=2, allow_nan=False) + "\n")
     raise typer.Exit(WELL if well else FAILED)
@@ -88,10 +92,15 @@ def check(
 def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
     """One file as data, with hints where it could be loaded."""
     from kinemorph.display import file_reports
-    from kinemorph.loading import examine
+    from kinemorph.loading import Examination, examine
     from kinemorph.model.formats.hints import hints
 
-    examination = examine(path, options=options)
+    if os.path.isdir(path):
+        findings = Findings(path)
+        findings.error("file", 0, "", "there are no model files in this folder", "Name files, or another folder.")
+        examination = Examination(None, tuple(findings.found))
+    else:
+        examination = examine(path, options=options)
     found = [] if examination.system is None else hints(examination.system.robot)
     return file_reports.check_summary(path, examination, found), examination
 
@@ -115,7 +124,8 @@ def _fixed(
     from kinemorph.display import file_reports
     from kinemorph.model.formats.mending import copy_name, mend
 
-    repairs = [finding for finding in examination.findings if finding.repair is not None]
+    # files that a model includes have documents of their own
+    repairs = [finding for finding in examination.findings if finding.repair is not None and finding.file == path]
     if not repairs or examination.document is None:
         say(f"note: {path}: nothing that can be repaired safely")
         return None
@@ -140,7 +150,12 @@ def _fixed(
 
 
 def _files(given: str) -> Iterator[str]:
-    """A file, or all model files in a folder, in order. XML and TOML can be anything: those that begin as models do."""
+    """A file, or all model files in a folder, in order; a folder without any is given itself.
+
+    XML and TOML can be anything: those that begin as models do.
+    """
+    if not given:
+        raise KinemorphError("FILE is empty. Name a model file, or a folder of them.")
     if not os.path.isdir(given):
         yield given
         return
@@ -153,7 +168,7 @@ def _files(given: str) -> Iterator[str]:
                 count += 1
                 yield path
     if not count:
-        raise KinemorphError(f"'{given}': no model files in this folder. Name files, or another folder.")
+        yield given
 
 
 def _is_model(path: str) -> bool:

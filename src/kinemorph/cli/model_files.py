@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,7 @@ import typer
 from kinemorph.cli.application import Json, app, out, put, say, told
 from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen, examined, is_file, reads_models
 from kinemorph.codegen.identifiers import identifier
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError, ModelError, did_you_mean
 from kinemorph.model.formats import FORMATS, Format, by_ending
 from kinemorph.model.formats.sources import Options
 from kinemorph.model.formats.templates import TEMPLATES
@@ -72,10 +71,14 @@ def export(
     row = FORMATS[to.value] if to is not None else by_ending(str(output))
     system = chosen(robot, options)
     source = Path(robot) if is_file(robot) else None
-    text = None
+    text: str | None = None
+    files: tuple[Path, ...] = ()
     if output is None:
-        text, beside = _printable(system, row), (source.parent if source else Path()) / _file_name(system, row)
-        files = () if text is not None else _kept(system, row, beside)
+        made = _made(system, row)
+        if len(made) == 1:
+            (text,) = made.values()
+        else:
+            files = _kept(made, source.parent if source else Path())
     else:
         _check_place(output, source)
         with told():
@@ -89,30 +92,32 @@ def export(
         out(text)
 
 
-def _file_name(system: System, row: Format) -> str:
-    return f"{identifier(system.name)}{row.endings[0]}"
-
-
-def _printable(system: System, row: Format) -> str | None:
-    """The text of a model; None where it takes more than one file."""
+def _made(system: System, row: Format) -> dict[str, str]:
+    """The texts of a model by file name."""
     from kinemorph.loading import save
 
     with tempfile.TemporaryDirectory() as folder:
-        with told(without=f"{folder}{os.sep}"):
-            files = save(system, Path(folder) / _file_name(system, row), format=row.name)
-        return files[0].read_text(encoding="utf-8") if len(files) == 1 else None
+        here = f"{folder}{os.sep}"
+        try:
+            with told(without=here):
+                files = save(system, Path(folder) / f"{identifier(system.name)}{row.endings[0]}", format=row.name)
+        except ModelError as error:
+            raise ModelError([problem.replace(here, "") for problem in error.problems]) from None
+        return {path.name: path.read_text(encoding="utf-8") for path in files}
 
 
-def _kept(system: System, row: Format, place: Path) -> tuple[Path, ...]:
-    """Writes a model of several files, over none that is there."""
-    from kinemorph.loading import save
+def _kept(texts: dict[str, str], folder: Path) -> tuple[Path, ...]:
+    """Writes the files of a model, over none that is there."""
+    from kinemorph.display.emitting import write_text
 
-    taken = sorted(place.parent.glob(f"{place.name.partition('.')[0]}.*"))
-    if taken:
-        raise KinemorphError(f"cannot write '{place}' with its other files: '{taken[0]}' is there. Name --output.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they were told before
-        return save(system, place, format=row.name)
+    files = tuple(folder / name for name in texts)
+    for path in files:
+        if path.exists():
+            listed = " and ".join(texts)
+            raise KinemorphError(f"cannot write {listed}: '{path}' is there already. Name another file by --output.")
+    for path, text in zip(files, texts.values(), strict=True):
+        write_text(path, text)
+    return files
 
 
 def _check_place(output: Path, source: Path | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinemorph.cli.application import FAILED, WELL, Json, app, out, put, say, working
+from kinemorph.cli.application import FAILED, WELL, Json, app, out, put, say, told, working
 from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen_robot, reads_models
 from kinemorph.deriving import FRAME_FUNCTIONS
 from kinemorph.display.menu import FUNCTIONS
@@ -184,7 +184,7 @@ def bench(
         ),
     ] = None,
     robot: Annotated[
-        list[str] | None, typer.Option(help="A robot of the table, or a built-in one. May be repeated.")
+        list[str] | None, typer.Option(help="A robot of the table, a built-in one, or a model file. May be repeated.")
     ] = None,
     algorithm: Annotated[
         list[str] | None, typer.Option(help="RNEA, CRBA, ABA, dRNEA, dABA, FK or Jacobian. May be repeated.")
@@ -214,7 +214,7 @@ def bench(
     chosen = running.chosen(
         running.table_of(table, compile_times, growth), robot, algorithm, mode, quick=quick, file=robots
     )
-    with working("measuring") as tell:
+    with told(), working("measuring") as tell:
         report = running.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))
     if markdown:
         out(report.as_page())

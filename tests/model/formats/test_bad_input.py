@@ -13,7 +13,7 @@ from bad_input import BYTES, FOLDER, SECONDS, STORED, answers, large
 from kinemorph.model.formats.rules import RULES
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "files.md"
-CLEAN = ("ok.urdf", "chain1000.urdf", "chain3000.urdf")
+CLEAN = ("ok.urdf", "ok.toml", "ok.sdf", "ok.xml", "chain1000.urdf", "chain3000.urdf")
 LARGEST = ("chain10000.urdf", "huge_10k_links.urdf")  # 10,000 links each, which is the limit
 PEERS: dict[str, dict[str, str]] = json.loads((FOLDER / "peers.json").read_text(encoding="utf-8"))
 HEAD = ("input", "Pinocchio", "MuJoCo", "Kinemorph")
@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of memor
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What is said about each file of the battery but the largest two."""
+    pytest.importorskip("mujoco")
     folder = tmp_path_factory.mktemp("large")
     return answers([*STORED, *_made(folder, [name for name in large() if name not in LARGEST])])
 

@@ -75,3 +75,32 @@ def test_lines_of_parts_are_known_after_reading(tmp_path: Path) -> None:
     path.write_text(ARM.replace("1,5", "1.5").replace("0, 0, 0.5", "0 0 0.5"))
     examination = examine(path)
     assert (examination.format, examination.lines["body", "b"], examination.lines["joint", "j"]) == ("urdf", 4, 5)
+
+
+SDF = """<sdf version="1.9">
+  <model name="arm">
+    <link name="a">
+      <pose rotation_format="quat_xyzw">0 0 1 0 0 0 2</pose>
+      <inertial><mass>1,5<!-- kg --></mass><inertia><ixx>.1</ixx><iyy>.1</iyy><izz>.1</izz></inertia></inertial>
+    </link>
+    <joint name="j" type="revolute">
+      <parent>world</parent><child>a</child>
+      <pose>0, 0, 1, 0, 0, 0</pose>
+      <axis><xyz>0 3 4</xyz></axis>
+    </joint>
+  </model>
+</sdf>
+"""
+
+
+def test_the_texts_of_elements_are_mended_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "arm.sdf"
+    path.write_text(SDF)
+    examination = examine(path)
+    assert {finding.rule for finding in examination.findings if finding.repair} == {"number", "rotation", "axis"}
+    copy = copy_name(path)
+    copy.write_bytes(mend(examination.document, examination.findings))
+    again = examine(copy)
+    assert again.findings == () and again.system is not None
+    assert again.system.robot.body("a").mass == 1.5
+    assert again.system.robot.joint("j").axis == pytest.approx((0.0, 0.6, 0.8))

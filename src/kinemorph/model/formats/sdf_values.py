@@ -16,7 +16,7 @@ from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.xml_documents import Node, line_of
-from kinemorph.model.formats.xml_values import Values
+from kinemorph.model.formats.xml_values import Values, replacement
 from kinemorph.model.reading import short
 
 ENDLESS = 1e16  # limits from here on stand for none (SDF 1.6 and before wrote 1e16 for it)
@@ -64,13 +64,13 @@ class SdfValues(Values):
     def value(self, node: Node, tag: str, element: str, default: float) -> float:
         """The number of a child; the default where it is missing."""
         child = self.only(node, tag, element)
-        return default if child is None else self.real(child, text_of(child), f"<{tag}>", element)
+        return default if child is None else self.real(child, text_of(child), f"<{tag}>", element, "")
 
     def vector(self, node: Node, tag: str, element: str, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
         """Three numbers of a child; the default where it is missing, a finding where there is no default."""
         child = self.only(node, tag, element)
         if child is not None:
-            return self.reals(child, text_of(child), 3, f"<{tag}>", element)
+            return self.reals(child, text_of(child), 3, f"<{tag}>", element, "")
         if default is None:
             self.text(node, tag, element)
             return (0.0, 0.0, 0.0)
@@ -84,7 +84,7 @@ class SdfValues(Values):
         text = text_of(child)
         if text.lower().lstrip("+-") in ("inf", "infinity"):
             return -math.inf if text.startswith("-") else math.inf
-        value = self.real(child, text, f"<{tag}>", element)
+        value = self.real(child, text, f"<{tag}>", element, "")
         return math.copysign(math.inf, value) if abs(value) >= ENDLESS else value
 
     def switch(self, node: Node, tag: str, element: str, default: bool = False) -> bool:
@@ -122,8 +122,8 @@ class SdfValues(Values):
             return IDENTITY
         form = node.get("rotation_format", "euler_rpy")
         if form == "quat_xyzw":
-            x, y, z, *turn = self.reals(node, text, 7, "<pose>", element)
-            return Pose(self._turned(node, turn, element), (x, y, z))
+            x, y, z, *turn = self.reals(node, text, 7, "<pose>", element, "")
+            return Pose(self._turned(node, turn, (x, y, z), element), (x, y, z))
         if form != "euler_rpy":
             self.findings.error(
                 "structure",
@@ -133,23 +133,28 @@ class SdfValues(Values):
                 "Choose one of the two.",
             )
             return IDENTITY
-        x, y, z, *angles = self.reals(node, text, 6, "<pose>", element)
+        x, y, z, *angles = self.reals(node, text, 6, "<pose>", element, "")
         if self.truth(node, node.get("degrees", "0"), "<pose> degrees", element, False):
             angles = [math.radians(angle) for angle in angles]
         return Pose(rotation_of_angles(*angles) if any(angles) else IDENTITY.R, (x, y, z))
 
-    def _turned(self, node: Node, xyzw: list[float], element: str) -> tuple[tuple[float, ...], ...]:
+    def _turned(
+        self, node: Node, xyzw: list[float], place: tuple[float, ...], element: str
+    ) -> tuple[tuple[float, ...], ...]:
         length = math.hypot(*xyzw)
         if abs(length - 1.0) > 1e-3:
-            report = self.findings.error if length < 1e-6 or length > 1e6 else self.findings.warn
+            useful = 1e-6 <= length <= 1e6
+            report = self.findings.warn if useful else self.findings.error
+            mended = " ".join(f"{x:.17g}" for x in (*place, *(x / length for x in xyzw if useful)))
             report(
                 "rotation",
                 line_of(node),
                 element,
                 f"<pose>: the quaternion {short(tuple(xyzw))} has length {length:.6g}, expected 1",
                 "Scale it to length 1.",
+                replacement(node, "" if useful else None, mended),
             )
-            if not 1e-6 <= length <= 1e6:
+            if not useful:
                 return IDENTITY.R
         x, y, z, w = xyzw
         return quat_to_rotation(quat_normalize((w, x, y, z)))

@@ -46,7 +46,7 @@ def read_file(path: Path, findings: Findings) -> Source | None:
     """The bytes of a model file; None, with a finding, where it cannot be had."""
     try:
         if not path.is_file():
-            what = "is a folder" if path.is_dir() else "does not exist"
+            what = "is a folder" if path.is_dir() else "is no plain file" if path.exists() else "does not exist"
             findings.error("file", 0, "", f"the file {what}", "Check the path.")
             return None
         size = path.stat().st_size

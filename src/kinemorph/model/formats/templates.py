@@ -188,7 +188,7 @@ duration = "5 s"
 TUMBLER = """\
 # A wing nut in free space for Kinemorph: it spins about its middle axis, and flips over again and again. Try:
 #
-#   kinemorph simulate NAME.toml --columns v --plot run.png --animate run.gif
+#   kinemorph simulate NAME.toml --columns 'v.base.w*' --plot run.png --animate run.gif
 #
 # Numbers are in SI with radians; texts may have units: "40 cm", "250 g", "30 deg".
 kinemorph = 1

@@ -158,6 +158,7 @@ def replacement(node: Node, attribute: str | None, text: str) -> Callable[[], No
         if attribute:
             node.set(attribute, text)
         else:
+            del node[:]  # comments within the text
             node.text = text
 
     return None if attribute is None else repair

@@ -1,0 +1,84 @@
+"""Limits of model files: what is beyond is refused by the limit's own sentence, before it costs time or memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bad_input import chain
+from kinemorph.loading import Examination, examine
+from kinemorph.model.formats import limits
+from kinemorph.model.formats.findings import Findings
+
+
+def examined(folder: Path, name: str, text: str) -> Examination:
+    (folder / name).write_text(text)
+    return examine(folder / name)
+
+
+def refusal(examination: Examination) -> str:
+    """The one sentence by which a file is refused, with its rule."""
+    assert examination.system is None
+    (finding,) = examination.errors
+    return f"{finding.rule}: {finding.problem}"
+
+
+def test_a_file_that_is_too_large_is_not_even_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.urdf"
+    with path.open("wb") as file:
+        file.truncate(limits.FILE_SIZE + 1)  # takes no room on the disk
+    assert refusal(examine(path)).startswith(f"file: the file has {limits.FILE_SIZE + 1} bytes, expected at most")
+
+
+@pytest.mark.parametrize(("depth", "well"), [(limits.NESTING - 2, True), (limits.NESTING, False)])
+def test_elements_may_lie_in_one_another_up_to_a_limit(tmp_path: Path, depth: int, well: bool) -> None:
+    nest = "<x>" * depth + "</x>" * depth
+    found = examined(tmp_path, "deep.urdf", chain(2).replace("</robot>", f"{nest}</robot>"))
+    if well:
+        assert found.errors == ()
+    else:
+        assert refusal(found) == f"file: elements lie deeper than {limits.NESTING} inside one another"
+
+
+def test_brackets_may_lie_in_one_another_up_to_a_limit(tmp_path: Path) -> None:
+    deep = limits.NESTING + 1
+    found = examined(tmp_path, "deep.toml", "kinemorph = 1\nx = " + "[" * deep + "]" * deep)
+    assert refusal(found).startswith("file: ") and str(limits.NESTING) in refusal(found)
+
+
+@pytest.mark.parametrize("name", ["many.urdf", "many.sdf", "many.toml"])
+def test_elements_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(limits, "ELEMENTS", 50)
+    text = {
+        "many.urdf": f'<robot name="r">{"<a/>" * 60}</robot>',
+        "many.sdf": f'<sdf version="1.9">{"<a/>" * 60}</sdf>',
+        "many.toml": "kinemorph = 1\n" + "\n".join(f"k{k} = 1" for k in range(60)),
+    }[name]
+    sentence = refusal(examined(tmp_path, name, text))
+    assert sentence.startswith("file: the file has 61 ") and sentence.endswith("expected at most 50")
+
+
+def test_bodies_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BODIES", 20)
+    assert examined(tmp_path, "few.urdf", chain(20)).system is not None
+    assert refusal(examined(tmp_path, "many.urdf", chain(21))) == "file: the model has 21 bodies, expected at most 20"
+
+
+def test_findings_are_told_up_to_a_limit_and_then_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "FINDINGS", 5)
+    found = examined(tmp_path, "bad.urdf", chain(12).replace('mass value="1"', 'mass value="x"'))
+    assert (len(found.findings), found.untold, found.system) == (5, 7, None)
+
+
+def test_a_text_in_a_message_is_cut() -> None:
+    findings = Findings("a.urdf")
+    findings.error("name", 1, "link '" + "a" * 10_000, "b" * 10_000, "c" * 10_000)
+    assert len(str(findings.found[0])) < 4 * limits.TEXT_LENGTH
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.urdf")
+    assert refusal(examine(tmp_path / "pipe.urdf")) == "file: the file is no plain file"
