@@ -7,8 +7,10 @@ full set of checks. Nothing that is wrong with a file is silent: errors are rais
 
 from __future__ import annotations
 
+import gc
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -148,13 +150,28 @@ def settled(examination: Examination, name: str) -> System:
 
 def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:
     """The system of a source, with fixed bodies merged where that is asked for; None, with findings, where none is."""
-    system: System | None = reader.read(source, options, findings)
-    if system is None or findings.failed:
-        return None
-    if options.merge_fixed:
-        used = [element.joint for element in system.elements if isinstance(element, Actuator)]
-        system = replace(system, robot=merge(system.robot, keep=used))
-    return _tested(system, findings)
+    with _uncollected():
+        system: System | None = reader.read(source, options, findings)
+        if system is None or findings.failed:
+            return None
+        if options.merge_fixed:
+            used = [element.joint for element in system.elements if isinstance(element, Actuator)]
+            system = replace(system, robot=merge(system.robot, keep=used))
+        return _tested(system, findings)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pauses the garbage collector. A model is many small tuples without cycles; to go over all of them again and again
+    while more are made takes a third of the time.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _tested(system: System, findings: Findings) -> System | None:
