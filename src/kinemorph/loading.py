@@ -32,6 +32,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 SEED = 11  # of the random state
+LARGEST = 1e100  # [N] or [N m]: forces beyond are on their way to overflow
 CLOSE = 1e-9  # of the largest generalized force: how near inverse dynamics must come back to where it began
 
 
@@ -193,17 +194,18 @@ def roundtrip_problem(robot: Robot) -> str:
     if robot.nv == 0:
         return ""
     rng = np.random.default_rng(SEED)
-    tree = resolve(robot)
-    q = random_configuration(robot, rng).tolist()
-    v, a = rng.uniform(-1.0, 1.0, (2, robot.nv)).tolist()
     try:
+        tree, q = resolve(robot), random_configuration(robot, rng).tolist()
+        v, a = rng.uniform(-1.0, 1.0, (2, robot.nv)).tolist()
         tau = inverse_dynamics(tree, q, v, a)
         back = inverse_dynamics(tree, q, v, forward_dynamics(tree, q, v, tau))
     except (ModelError, ArithmeticError) as error:
         return f"its equations of motion cannot be evaluated at a random state: {error}".rstrip(".")
     off = float(np.abs(np.subtract(back, tau)).max())
     scale = float(np.abs(tau).max())
-    if off <= CLOSE * scale:  # False for NaN as well
+    if not scale < LARGEST:  # True for NaN as well
+        return f"generalized forces reach {scale:.3g} N or N m at a random state, expected below {LARGEST:g}"
+    if off <= CLOSE * scale:
         return ""
     return (
         f"forward dynamics undoes inverse dynamics only to {off:.3g} of {scale:.3g}, expected a share below {CLOSE:g}"
