@@ -214,5 +214,7 @@ def _positive(moment: Sequence[Sequence[float]]) -> bool:
 
 
 def _principal_moments(moment: Sequence[Sequence[float]]) -> tuple[float, float, float]:
-    a, b, c = np.linalg.eigvalsh(np.asarray(moment, dtype=float)).tolist()
+    matrix = np.asarray(moment, dtype=float)
+    size = float(np.abs(matrix).max()) or 1.0  # of the largest moment, as huge and tiny ones overflow within
+    a, b, c = (size * np.linalg.eigvalsh(matrix / size)).tolist()
     return a, b, c

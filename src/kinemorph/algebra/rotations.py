@@ -36,6 +36,16 @@ def rotation(axis: Sequence[S], angle: S) -> Mat:
     Written as w w^T + cos (1 - w w^T) + sin hat(w), so that a coordinate axis leaves bare sines and cosines.
     """
     sine, cosine = sincos(angle)
+    x, y, z = axis
+    if type(sine) is float is type(x) is type(y) is type(z):
+        xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+        xy, xz, yz = xy - cosine * xy, xz - cosine * xz, yz - cosine * yz
+        sx, sy, sz = sine * x, sine * y, sine * z
+        return (
+            (xx + cosine * (1.0 - xx), xy - sz, xz + sy),
+            (xy + sz, yy + cosine * (1.0 - yy), yz - sx),
+            (xz - sy, yz + sx, zz + cosine * (1.0 - zz)),
+        )
     along, around = outer(axis, axis), hat(axis)
     return tuple(
         [

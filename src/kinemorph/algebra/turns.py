@@ -123,14 +123,27 @@ class TurnFull:
         return (a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + k * z)
 
     def out_general(self, m: Mat3) -> Mat3:
-        columns = [self.out((m[j], m[3 + j], m[6 + j])) for j in range(3)]  # R M
-        turned = [self.out((columns[0][i], columns[1][i], columns[2][i])) for i in range(3)]  # rows of (R M) R^T
-        return (*turned[0], *turned[1], *turned[2])
+        xx, xy, xz, yx, yy, yz, zx, zy, zz = m
+        ax, bx, cx = self.out((xx, yx, zx))  # columns of R M
+        ay, by, cy = self.out((xy, yy, zy))
+        az, bz, cz = self.out((xz, yz, zz))
+        return (*self.out((ax, ay, az)), *self.out((bx, by, bz)), *self.out((cx, cy, cz)))  # rows of (R M) R^T
 
     def out_symmetric(self, m: Sym3) -> Sym3:
         xx, xy, xz, yy, yz, zz = m
-        g = self.out_general((xx, xy, xz, xy, yy, yz, xz, yz, zz))
-        return (g[0], g[1], g[2], g[4], g[5], g[8])
+        (a, b, c), (d, e, f), (g, h, k) = self.rows
+        # R M, then the upper half of (R M) R^T
+        px, py, pz = a * xx + b * xy + c * xz, a * xy + b * yy + c * yz, a * xz + b * yz + c * zz
+        qx, qy, qz = d * xx + e * xy + f * xz, d * xy + e * yy + f * yz, d * xz + e * yz + f * zz
+        rx, ry, rz = g * xx + h * xy + k * xz, g * xy + h * yy + k * yz, g * xz + h * yz + k * zz
+        return (
+            a * px + b * py + c * pz,
+            d * px + e * py + f * pz,
+            g * px + h * py + k * pz,
+            d * qx + e * qy + f * qz,
+            g * qx + h * qy + k * qz,
+            g * rx + h * ry + k * rz,
+        )
 
 
 Turn = TurnZ | TurnX | TurnFull

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse, turn
@@ -17,7 +17,7 @@ from kinemorph.algebra.vectors import Mat, Vec, cross, matvec, scale, transpose
 from kinemorph.mechanics.composite_bodies import joined_moments
 from kinemorph.mechanics.motions import ZERO3, ZERO_SYM
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Follow, Link, Moments, Tree
-from kinemorph.model.joint import Joint, Primitive
+from kinemorph.model.joint import Axis, Joint, Primitive
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 
@@ -31,7 +31,7 @@ def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) 
     The links are what remains when every loop is cut; the cut joints are its closures. Unmerged, every body is a link
     of its own, and a fixed joint a link without axes.
     """
-    links: list[Link] = []
+    links: list[dict[str, Any]] = []  # the data of each but its mass
     attachments: dict[str, Attachment] = {"world": Attachment(WORLD, IDENTITY)}
     for joint in robot.order:
         base = attachments[joint.parent]
@@ -47,8 +47,7 @@ def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) 
         at = attachments[body.name]
         inertia = Inertia(*evaluate_all((body.mass, body.com, body.inertia), lookup))
         held[at.link] = joined_moments(held[at.link], _placed(inertia, at.pose))
-    for index, (mass, h, sigma) in enumerate(held[:-1]):
-        links[index] = replace(links[index], mass=mass, h=h, sigma=sigma)
+    loaded = [Link(**link, mass=m, h=h, sigma=sigma) for link, (m, h, sigma) in zip(links, held[:-1], strict=True)]
     gravity = evaluate_all(robot.gravity, lookup)
     closures = tuple(_closure(joint, attachments, lookup) for joint in robot.loops)
     follows = tuple(
@@ -61,7 +60,7 @@ def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) 
         )
         for coupling in robot.couplings
     )
-    return Tree(robot.name, tuple(links), robot.nq, robot.nv, gravity, attachments, held[-1], closures, follows)
+    return Tree(robot.name, tuple(loaded), robot.nq, robot.nv, gravity, attachments, held[-1], closures, follows)
 
 
 def _closure(joint: Joint, attachments: Mapping[str, Attachment], lookup: Lookup | None) -> Closure:
@@ -86,7 +85,7 @@ def _joined_by(
     joint: Joint,
     robot: Robot,
     at: Attachment,
-    links: list[Link],
+    links: list[dict[str, Any]],
     lookup: Lookup | None,
     steps: Sequence[Primitive],
 ) -> Attachment:
@@ -96,16 +95,13 @@ def _joined_by(
         R = _turn_to_z(joint, step)
         last = number == len(steps) - 1
         links.append(
-            Link(
+            dict(
                 name=joint.child if last else f"{joint.name}.{number}",
                 kind=step.kind,
                 parent=at.link,
                 placement=compose(at.pose, turn(R)),
                 q=q + step.q[0],
                 v=v + step.v[0],
-                mass=0.0,
-                h=ZERO3,
-                sigma=ZERO_SYM,
                 armature=tuple(evaluate(x, lookup) for x in joint.armature[step.v[0] : step.v[1]]),
                 pitch=evaluate(joint.pitch, lookup),
             )
@@ -124,7 +120,8 @@ def joint_turn(joint: Joint) -> Mat:
     return _turn_to_z(joint, steps[-1]) if steps else IDENTITY.R
 
 
-def z_frame(axis: Sequence[float]) -> Mat:
+@lru_cache(maxsize=1024)
+def z_frame(axis: Axis) -> Mat:
     """A rotation whose third column is the unit axis; a mere renaming of axes where it is a coordinate axis."""
     along = [k for k in range(3) if axis[k] != 0.0]
     if len(along) == 1:

@@ -177,7 +177,7 @@ class RobotBuilder:
         # the parts together
         reader.problems += name_problems(name, bodies, joints, frames)
         reader.problems += structure_problems(bodies, joints)
-        parameters = used_parameters(gravity, bodies, joints, frames, couplings)
+        parameters = used_parameters(gravity, bodies, joints, frames, couplings) if reader.symbolic else ()
         reader.problems += parameter_problems(parameters)
         if reader.problems:
             reader.problems += coupling_problems(couplings, joints)

@@ -29,23 +29,21 @@ def read_body(reader: Reader, draft: Draft) -> Body:
     reader.subject = ("body", draft["name"])
     name = reader.name("body", draft["name"])
     what, before = f"body '{name}'", len(reader.problems)
-    body = Body(
-        name,
+    mass_data = (
         reader.number(f"{what}: mass", draft["mass"]),
         reader.vector(f"{what}: com", draft["com"]),
         reader.inertia(f"{what}: inertia", draft["inertia"]),
     )
-    if len(reader.problems) == before:  # numbers that could not be read are not judged a second time
-        for sentence in body_problems(body):
+    readable = len(reader.problems) == before
+    shapes = _read_shapes(reader, what, "shapes", draft["shapes"])
+    body = Body(name, *mass_data, shapes, _read_shapes(reader, what, "collisions", draft["collisions"]))
+    if readable:  # numbers that could not be read are not judged a second time
+        wrong = body_problems(body)
+        for sentence in wrong:
             reader.note(sentence, "mass")
-        if len(reader.problems) == before:
-            for rule, sentence in body_doubts(body):
-                reader.doubt(sentence, rule)
-    return replace(
-        body,
-        shapes=_read_shapes(reader, what, "shapes", draft["shapes"]),
-        collisions=_read_shapes(reader, what, "collisions", draft["collisions"]),
-    )
+        for rule, sentence in () if wrong else body_doubts(body):
+            reader.doubt(sentence, rule)
+    return body
 
 
 def _read_shapes(reader: Reader, what: str, key: str, raw: Any) -> tuple[Shape, ...]:
@@ -107,7 +105,7 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         reader.note(
             f"{what}: the kind is {short(kind)}, expected one of {', '.join(JOINT_KINDS)}. Choose one of these."
         )
-    joint = Joint(
+    shared = (
         name,
         "fixed" if row is None else row.name,
         reader.reference(f"{what}: parent", draft["parent"]),
@@ -119,18 +117,23 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         reader.number(f"{what}: pitch", draft["pitch"]),
     )
     if row is None:
-        return joint
+        return Joint(*shared)
 
-    def per(count: int, default: float, *keys: str) -> Draft:
-        limit = default != 0.0
-        return {key: reader.per_coordinate(f"{what}: {key}", draft[key], count, default, limit=limit) for key in keys}
+    def per(key: str, count: int, default: float) -> Any:
+        raw = draft[key]
+        if raw is None:
+            return (default,) * count
+        return reader.per_coordinate(f"{what}: {key}", raw, count, default, limit=default != 0.0)
 
-    joint = replace(
-        joint,
-        **per(row.nq, -math.inf, "lower"),
-        **per(row.nq, math.inf, "upper"),
-        **per(row.nv, math.inf, "velocity", "effort"),
-        **per(row.nv, 0.0, "damping", "friction", "armature"),
+    joint = Joint(
+        *shared,
+        lower=per("lower", row.nq, -math.inf),
+        upper=per("upper", row.nq, math.inf),
+        velocity=per("velocity", row.nv, math.inf),
+        effort=per("effort", row.nv, math.inf),
+        damping=per("damping", row.nv, 0.0),
+        friction=per("friction", row.nv, 0.0),
+        armature=per("armature", row.nv, 0.0),
     )
     for sentence in joint_problems(joint):
         reader.note(sentence)

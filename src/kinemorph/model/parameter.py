@@ -23,6 +23,7 @@ from kinemorph.algebra import scalar
 from kinemorph.errors import ModelError
 
 Lookup: TypeAlias = Mapping[str, Any]
+FLOATS = {float}  # the types in a tuple of plain numbers
 
 
 class Symbolic:
@@ -274,7 +275,9 @@ def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
     if type(nested) is float:
         return nested
     if isinstance(nested, tuple):
-        items: list[Any] = [item if type(item) is float else evaluate_all(item, lookup) for item in nested]
+        if {*map(type, nested)} == FLOATS:
+            return nested
+        items = [evaluate_all(item, lookup) for item in nested]
         if all(map(operator.is_, items, nested)):  # plain numbers throughout
             return nested
         return nested.__class__(*items) if hasattr(nested, "_fields") else tuple(items)
@@ -297,5 +300,5 @@ def parameters_of(nested: Any) -> tuple[Parameter, ...]:
                 seen.add(id(item))
                 waiting.extend(reversed(item.args))
         elif isinstance(item, tuple):
-            waiting.extend([part for part in reversed(item) if type(part) is not float])
+            waiting.extend(reversed(item))
     return tuple(found)

@@ -52,6 +52,7 @@ class Reader:
         self.problems: list[Problem] = []
         self.doubts: list[Problem] = []
         self.subject: tuple[str, object] = ("robot", "")
+        self.symbolic = False  # whether a number was a parameter or a formula
 
     def note(self, sentence: str, rule: str = "data") -> None:
         """Writes down one mistake."""
@@ -81,6 +82,7 @@ class Reader:
         """A finite Value; `infinite` lets plus and minus infinity pass (limits)."""
         if isinstance(raw, (Parameter, Formula)):
             value: Value = raw
+            self.symbolic = True
             try:
                 nominal = float(evaluate(raw))
             except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:

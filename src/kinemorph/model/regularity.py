@@ -36,6 +36,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 
 RELATIVE = 1e-11  # a pivot smaller than this share of its rigid counterpart counts as zero
+LARGEST = 1e100  # [kg m^2] or [kg]: inertias beyond overflow sooner or later, those below its inverse underflow
 DUST = 1e-12  # [m] a mass nearer to an axis than this lies on it
 UNITS = [np.eye(n).tolist() for n in range(7)]  # unit velocities of n of them
 ROUNDED = 16.0 * float(np.finfo(float).eps)  # how far rounding moves a point, as a share of the lengths it is made of
@@ -55,8 +56,9 @@ def regularity_problems(robot: Robot) -> list[Problem]:
         free, locked = moving[joint.child], rigid[joint.child]
         reach[joint.child] += math.hypot(*motion.p)
         if axes:
-            if _singular(axes, armature, free, locked, reach[joint.child]):
-                found.append(Problem("joint", joint.name, _sentence(joint, locked), "singular"))
+            wrong = _obstacle(joint, axes, armature, free, locked, reach[joint.child])
+            if wrong:
+                found.append(Problem("joint", joint.name, wrong, "singular"))
                 continue  # what hangs here is out of the reckoning, so one mistake gives one sentence
             for axis, rotor in zip(axes, armature, strict=True):
                 U = column(free, axis)
@@ -90,19 +92,32 @@ def _axes(joint: Joint, q: list[float]) -> list[Axis]:
     return [tuple([(k, x) for k, x in enumerate(twist) if x != 0.0]) for twist in twists]
 
 
-def _singular(axes: Sequence[Axis], armature: Sequence[float], free: Blocks, locked: Blocks, reach: float) -> bool:
-    """Whether the pivot matrix is singular, with all below free, measured against the same with all below locked."""
+def _obstacle(
+    joint: Joint, axes: Sequence[Axis], armature: Sequence[float], free: Blocks, locked: Blocks, reach: float
+) -> str:
+    """What keeps a joint from being moved: a pivot matrix that is singular, or numbers that overflow; else nothing.
+
+    The pivot matrix, with all below free, is measured against the same with all below locked.
+    """
     columns = [column(free, axis) for axis in axes]
     scales = []
     for axis, rotor, U in zip(axes, armature, columns, strict=True):
-        whole = along(axis, column(locked, axis)) + rotor
-        if whole <= _nothing(axis, locked, reach) or along(axis, U) + rotor <= 0.0:
-            return True
+        whole, pivot = along(axis, column(locked, axis)) + rotor, along(axis, U) + rotor
+        if not (abs(whole) < LARGEST and abs(pivot) < LARGEST):
+            return _extreme(joint, whole)
+        if whole <= _nothing(axis, locked, reach) or pivot <= 0.0:
+            return _sentence(joint, locked)
+        if pivot < 1.0 / LARGEST:
+            return _extreme(joint, pivot)
         scales.append(1.0 / math.sqrt(whole))  # unitless, so that meters and radians can be compared
     if len(axes) == 1:
-        return bool(scales[0] * (along(axes[0], columns[0]) + armature[0]) * scales[0] <= RELATIVE)
-    pivot = np.array([[along(axis, U) for U in columns] for axis in axes]) + np.diag(armature)
-    return bool(np.linalg.eigvalsh(np.outer(scales, scales) * pivot).min() <= RELATIVE)
+        least = scales[0] * pivot * scales[0]
+    else:
+        pivots = np.array([[along(axis, U) for U in columns] for axis in axes]) + np.diag(armature)
+        if not np.abs(pivots).max() < LARGEST:  # products of inertia may be larger than moments
+            return _extreme(joint, float(np.abs(pivots).max()))
+        least = np.linalg.eigvalsh(np.outer(scales, scales) * pivots).min()
+    return _sentence(joint, locked) if least <= RELATIVE else ""
 
 
 def _nothing(axis: Axis, inertia: Blocks, reach: float) -> float:
@@ -117,6 +132,13 @@ def _nothing(axis: Axis, inertia: Blocks, reach: float) -> float:
     mass, moment = A[0], J[0] + J[3] + J[5]
     dust = DUST + ROUNDED * reach
     return float(RELATIVE * (mass * linear + moment * angular) + mass * dust * dust * angular)
+
+
+def _extreme(joint: Joint, inertia: float) -> str:
+    return (
+        f"joint '{joint.name}' ({joint.kind}) meets an inertia of {inertia:.3g}, expected {1.0 / LARGEST:g} to "
+        f"{LARGEST:g}. Look for extreme masses, lengths or moments of inertia in what hangs on it."
+    )
 
 
 def _sentence(joint: Joint, below: Blocks) -> str:

@@ -134,5 +134,8 @@ class Findings:
 
 
 def _cut(text: str) -> str:
-    """A text that fits a message: a name in a file can be as long as the file."""
+    """A text that fits a message: a name in a file can be as long as the file, and hold what a terminal would obey."""
+    if not text.isprintable():
+        joined = " ".join(text[: limits.TEXT_LENGTH + 1].split())
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in joined)
     return text if len(text) <= limits.TEXT_LENGTH else f"{text[: limits.TEXT_LENGTH - 3]}..."

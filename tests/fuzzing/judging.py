@@ -1,0 +1,149 @@
+"""The law of loading, for any bytes: `examine` gives errors with text, or a system whose equations are finite, in time.
+
+`verdict` says "loaded" or "refused", or raises Broken with the reason. `hunt` judges a range of mutants; those that
+break the law are kept under `failures/`, with their seed in the name, and `python -m fuzzing.judging FILE...` (from
+`tests/`) judges files again.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+import numpy as np
+
+from fuzzing.mutations import ENDINGS, SEEDS, corpus, mutant
+from kinemorph.loading import examine
+from kinemorph.mechanics.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.composite_bodies import mass_matrix
+from kinemorph.mechanics.newton_euler import bias_forces
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.model.configuration import random_configuration
+from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.mjcf_files import gather
+from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.robot import Robot
+
+FAILURES = Path(__file__).with_name("failures")
+LONGEST = 5.0  # [s] of processor time
+SMALL = 60  # degrees of freedom up to which M is looked at
+
+
+class Broken(AssertionError):
+    """The law does not hold."""
+
+
+class Hunt(NamedTuple):
+    """What came of a range of mutants."""
+
+    loaded: int
+    refused: int
+    slowest: float  # [s]
+    rules: Counter[str]  # how often each rule refused one
+    broken: tuple[str, ...]
+
+    def __str__(self) -> str:
+        count = self.loaded + self.refused + len(self.broken)
+        told = f"{count} mutants: {self.loaded} loaded, {self.refused} refused, {len(self.broken)} broken"
+        return f"{told}, slowest {self.slowest:.2f} s"
+
+
+class _Hang(BaseException):
+    """Not an Exception, so that nothing on the way swallows it."""
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Interrupts what takes longer than LONGEST, in processor time."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _Hang
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def verdict(path: Path, rules: Counter[str] | None = None) -> str:
+    """Says "loaded" or "refused"; raises Broken where the law does not hold."""
+    try:
+        with _limited():
+            if path.name.endswith(".mjcf"):  # what MuJoCo makes of a text is not ours; the way to it is
+                findings = Findings(str(path))
+                source = Source(path.name, path.read_bytes(), path.parent)
+                system, found = gather(source, Options(), findings), findings.found
+            else:
+                system, found = examine(path)[:2]
+                if system is not None:
+                    _finite(system.robot)
+    except _Hang:
+        raise Broken(f"it takes more than {LONGEST} s") from None
+    except Broken:
+        raise
+    except Exception as error:
+        raise Broken("".join(traceback.format_exception(error)[-6:])) from None
+    for finding in found:
+        if not (finding.problem.strip() and finding.remedy.strip() and str(finding)):
+            raise Broken(f"a finding without text: {finding}")
+        if not str(finding).isprintable():
+            raise Broken(f"a finding that cannot be printed on one line: {str(finding)!r}")
+    if system is None:
+        errors = [finding for finding in found if finding.severity == "error"]
+        if not errors:
+            raise Broken("it is refused without a word")
+        if rules is not None:
+            rules.update(finding.rule for finding in errors[:1])
+        return "refused"
+    return "loaded"
+
+
+def _finite(robot: Robot) -> None:
+    """M, bias forces and accelerations at a random state are numbers."""
+    rng = np.random.default_rng(3)
+    tree, q = resolve(robot), random_configuration(robot, rng).tolist()
+    v, tau = rng.uniform(-1.0, 1.0, (2, robot.nv)).tolist()
+    M = mass_matrix(tree, q) if robot.nv <= SMALL else []
+    parts = {"M": [x for row in M for x in row], "h": bias_forces(tree, q, v), "a": forward_dynamics(tree, q, v, tau)}
+    for name, numbers in parts.items():
+        if not all(map(math.isfinite, numbers)):
+            raise Broken(f"it loads, and {name} is not finite at a random state")
+
+
+def hunt(format: str, seeds: range, folder: Path) -> Hunt:
+    """Judges the mutants of these numbers, one file after the other in `folder`."""
+    base, rules, counts, slowest, broken = corpus(format), Counter[str](), Counter[str](), 0.0, []
+    path = model = folder / f"mutant{ENDINGS[format]}"
+    if format == "sidecar":  # the mutant stands beside a sound model
+        model = folder / "mutant.urdf"
+        model.write_bytes((SEEDS / "arm.urdf").read_bytes())
+    for seed in seeds:
+        data = mutant(base, format, seed)
+        path.write_bytes(data)
+        start = time.process_time()
+        try:
+            counts[verdict(model, rules)] += 1
+        except Broken as reason:
+            FAILURES.mkdir(exist_ok=True)
+            kept = FAILURES / f"{format}-{seed}{ENDINGS[format]}"
+            kept.write_bytes(data)
+            broken.append(f"{format} seed {seed}, kept as {kept.name}: {reason}")
+        slowest = max(slowest, time.process_time() - start)
+    return Hunt(counts["loaded"], counts["refused"], slowest, rules, tuple(broken))
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(f"{name}: {verdict(Path(name))}")

@@ -1,0 +1,75 @@
+"""Whatever the bytes: errors with text, or a system with finite numbers; no traceback, no hang."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzzing.judging import Broken, hunt, verdict
+from fuzzing.mutations import ENDINGS, SEEDS, corpus, mutant
+
+# how many mutants of each format: in the default run 2,000 in all, in the slow one 100,000
+SHARES = {"urdf": 700, "sdf": 500, "toml": 500, "sidecar": 200, "mjcf": 100}
+MANY, PIECES = 50, 10
+
+
+@pytest.mark.parametrize("format", SHARES)
+def test_seeds_load(format: str, tmp_path: Path) -> None:
+    """The corpus itself is sound, so that mutants reach deep."""
+    for number, data in enumerate(corpus(format)):
+        path = tmp_path / f"seed{number}{ENDINGS[format]}"
+        path.write_bytes(data)
+        if format == "sidecar":
+            path = tmp_path / f"seed{number}.urdf"
+            path.write_bytes((SEEDS / "arm.urdf").read_bytes())
+        if format != "mjcf":  # it names files that are not there
+            assert verdict(path) == "loaded", path
+
+
+@pytest.mark.parametrize("format", SHARES)
+def test_mutants(format: str, tmp_path: Path) -> None:
+    found = hunt(format, range(SHARES[format]), tmp_path)
+    print(f"{format}: {found}; refused by rule: {dict(found.rules.most_common())}")
+    assert not found.broken, "\n".join(found.broken[:5])
+    assert found.refused > SHARES[format] / 4
+    assert found.loaded > SHARES[format] / 20 or format == "mjcf"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", range(PIECES))
+@pytest.mark.parametrize("format", SHARES)
+def test_many_mutants(format: str, piece: int, tmp_path: Path) -> None:
+    size = SHARES[format] * MANY // PIECES
+    found = hunt(format, range(1_000_000 + piece * size, 1_000_000 + (piece + 1) * size), tmp_path)
+    print(f"{format}: {found}; refused by rule: {dict(found.rules.most_common())}")
+    assert not found.broken, "\n".join(found.broken[:5])
+
+
+def test_a_seed_gives_one_mutant() -> None:
+    seeds = corpus("urdf")
+    assert mutant(seeds, "urdf", 5) == mutant(seeds, "urdf", 5)
+    assert len({mutant(seeds, "urdf", seed) for seed in range(50)}) > 45
+
+
+def test_the_law_can_be_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that raises, hangs or gives no reason is caught, and its mutant is kept."""
+    from kinemorph.model.formats import urdf
+
+    def raising(*_: object) -> None:
+        raise KeyError("x")
+
+    def hanging(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr("fuzzing.judging.FAILURES", tmp_path / "failures")
+    monkeypatch.setattr("fuzzing.judging.LONGEST", 0.1)
+    for read, reason in ((raising, "KeyError"), (hanging, "more than 0.1 s"), (lambda *_: None, "without a word")):
+        monkeypatch.setattr(urdf, "read", read)
+        path = tmp_path / "a.urdf"
+        path.write_bytes(corpus("urdf")[0])
+        with pytest.raises(Broken, match=reason):
+            verdict(path)
+    found = hunt("urdf", range(1), tmp_path)
+    assert len(found.broken) == 1 and (tmp_path / "failures" / "urdf-0.urdf").exists()
