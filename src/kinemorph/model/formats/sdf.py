@@ -1,4 +1,4 @@
-"""SDF 1.5 to 1.12: models as Gazebo and Drake write them.
+"""SDF 1.4 to 1.12: models as Gazebo and Drake write them.
 
 Poses of links and joints are told against any frame (`sdf_frames`), models lie in models or in other files
 (`sdf_models`). A link that no joint carries is free; a static model is fixed to the world; a joint whose child hangs
@@ -128,7 +128,8 @@ class _Assembly:
     def __init__(self, models: Models, options: Options, findings: Findings, frames: Frames, tally: Tally) -> None:
         self.models, self.options, self.findings = models, options, findings
         self.frames, self.tally = frames, tally
-        self.alone = f"{models.top[0]}::" if len(models.top) == 1 else ""
+        shared = any(model.node.find(tag) is not None for model in models.opened[:1] for tag in ("frame", "joint"))
+        self.alone = f"{models.top[0]}::" if len(models.top) == 1 and not shared else ""
 
     def name(self, key: str) -> str:
         """The name of a part, without that of the only model."""

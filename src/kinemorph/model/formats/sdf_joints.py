@@ -180,8 +180,9 @@ class Joints:
         values = model.file.values
         name = "" if xyz is None else (xyz.get("expressed_in") or "").strip()
         old = axis.find("use_parent_model_frame")
-        if old is not None and model.file.version < (1, 7):
-            name = "__model__" if values.switch(axis, "use_parent_model_frame", element) else name
+        if model.file.version < (1, 7):  # up to SDF 1.4, always in the frame of the model
+            always = model.file.version < (1, 5)
+            name = "__model__" if values.switch(axis, "use_parent_model_frame", element, always) else name
         elif old is not None:
             what = "<use_parent_model_frame> has no meaning since SDF 1.7"
             remedy = 'Write <xyz expressed_in="__model__">.'

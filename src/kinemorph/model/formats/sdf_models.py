@@ -21,7 +21,7 @@ from kinemorph.model.reading import short
 from kinemorph.model.topology import WORLD
 
 Version = tuple[int, int]
-OLDEST, NEWEST = (1, 5), (1, 12)  # SDF 1.4 and before told axes in the frame of the model
+OLDEST, NEWEST = (1, 4), (1, 12)
 NAMESAKE = " (joint)"  # ends the key of a joint that is called like a link, which SDF allowed up to 1.6
 RESERVED = re.compile(r"world|__.*__")
 
@@ -110,15 +110,6 @@ class Models:
             placement = outer.text(include, "placement_frame", element, placement)
             static = parent.static or outer.switch(include, "static", element, static)
             merge = outer.truth(include, include.get("merge", "0"), "<include> merge", element, False)
-        if merge and parent.scope.home == WORLD:
-            outer.findings.error(
-                "structure",
-                line_of(include),
-                element,
-                "it is merged into the world, expected a model to merge it into",
-                "Remove merge.",
-            )
-            merge = False
         key = parent.scope.key(f"_merged__{name}__model__" if merge else name)
         scope = Scope(parent.scope.prefix if merge else key, key)
         entry = Entry(
@@ -136,9 +127,9 @@ class Models:
             "canonical_link",
         )
         if self.frames.declare(key, entry):
-            if parent.scope.home == WORLD:
+            if not parent.scope.prefix and not merge:
                 self.top.append(key)
-            elif self.frames.entries[parent.scope.home].attached_to == PENDING:
+            if parent.scope.home != WORLD and self.frames.entries[parent.scope.home].attached_to == PENDING:
                 self.frames.entries[parent.scope.home].attached_to = key
             self._declare_parts(Model(node, file, scope, element, static), task.depth)
 
@@ -249,6 +240,11 @@ class Models:
         values = SdfValues(findings)
         version = version_of(root, values)
         models = root.findall("model") if root.tag == "sdf" else []
+        if not models and root.tag == "sdf" and any(root.find(tag) is not None for tag in ("light", "actor")):
+            if root.find("actor") is not None:
+                what, remedy = "an included <actor> is not used", "Expect the model to move without it."
+                self.tally.add(file.findings, "dropped", what, remedy, line, element)
+            return None
         if len(models) != 1:
             findings.error(
                 "structure",
@@ -351,7 +347,7 @@ def version_of(root: Node, values: SdfValues) -> Version:
             "structure",
             line_of(root),
             "sdf",
-            f"the version is {text}, expected {OLDEST[0]}.{OLDEST[1]} or newer: axes had another meaning before",
+            f"the version is {text}, expected {OLDEST[0]}.{OLDEST[1]} or newer",
             "Convert the file to a newer version of SDF.",
         )
     elif version > NEWEST:
