@@ -169,7 +169,7 @@ class Joints:
                 element,
                 f"<{tag}> <xyz> is {short(vector)} with length {length:.6g}, expected length 1",
                 "Scale it to length 1, as is done here.",
-                partial(_rewrite, xyz, unit),
+                None if model.file.line else partial(_rewrite, xyz, unit),  # included files stay as they are
             )
         frame = self._expressed_in(axis, xyz, model, key, element)
         x, y, z = unit if frame == key else matvec(self.frames.between(key, frame).R, unit)

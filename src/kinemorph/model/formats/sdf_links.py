@@ -13,10 +13,11 @@ from typing import NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose, compose
 from kinemorph.algebra.inertia import Inertia, added, transformed
 from kinemorph.algebra.vectors import diagonal, mat_scale
+from kinemorph.model.formats.mesh_search import MeshSearch
 from kinemorph.model.formats.sdf_frames import Frames
 from kinemorph.model.formats.sdf_models import Model
 from kinemorph.model.formats.sdf_values import Tally, text_of
-from kinemorph.model.formats.sources import Options, Outside, find_file
+from kinemorph.model.formats.sources import Options, Outside
 from kinemorph.model.formats.xml_documents import Node, line_of
 from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, Frustum, MeshFile, Shape, Sphere
 
@@ -43,6 +44,7 @@ class Links:
 
     def __init__(self, frames: Frames, options: Options, tally: Tally) -> None:
         self.frames, self.options, self.tally = frames, options, tally
+        self._searches: dict[str, MeshSearch] = {}
 
     def parts(self, node: Node, model: Model, key: str) -> LinkParts:
         """Mass, visuals and collisions of a link whose frame is `key`."""
@@ -183,8 +185,10 @@ class Links:
     def _mesh(self, node: Node, model: Model, placement: Pose, color: Color, element: str) -> Shape | None:
         values, path, problem = model.file.values, None, "is not found"
         uri = values.text(node, "uri", element)
+        source = model.file.source
+        search = self._searches.setdefault(source.name, MeshSearch(source, self.options))
         try:
-            path = find_file(uri, model.file.source, self.options)
+            path = search.path(uri)
         except (Outside, OSError, ValueError):
             problem = "leads out of the folders that may be read"
         if path is None:
@@ -193,7 +197,7 @@ class Links:
         if node.find("submesh") is not None:
             self._drop(model, node.find("submesh"), "<submesh>: the whole mesh is taken; a part of it", element)
         x, y, z = values.vector(node, "scale", element, (1.0, 1.0, 1.0))
-        return MeshFile(uri, "" if path is None else str(path), (x, y, z), placement, color)
+        return MeshFile(uri, path or "", (x, y, z), placement, color)
 
     def _color(self, node: Node, model: Model, element: str) -> Color:
         material = node.find("material")

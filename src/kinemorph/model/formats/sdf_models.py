@@ -235,8 +235,7 @@ class Models:
         if root is None:
             return None
         source = self._sources[path]
-        findings = Findings(source.name, strict=file.findings.strict)
-        findings.found = self.main.findings.found  # one list, in the order of finding
+        findings = self.main.findings.within(source.name)
         values = SdfValues(findings)
         version = version_of(root, values)
         models = root.findall("model") if root.tag == "sdf" else []
@@ -304,8 +303,7 @@ class Models:
     def _document(self, path: Path, file: File, element: str, line: int) -> Node | None:
         """The root of an included file, parsed once."""
         if path not in self._documents:
-            findings = Findings(str(path), strict=file.findings.strict)
-            findings.found = self.main.findings.found
+            findings = self.main.findings.within(str(path))
             source = read_file(path, findings)
             self._bytes -= 0 if source is None else len(source.data)
             if self._bytes < 0:
