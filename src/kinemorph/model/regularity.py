@@ -102,7 +102,8 @@ def _singular(axes: Sequence[Axis], armature: Sequence[float], free: Blocks, loc
     if len(axes) == 1:
         return bool(scales[0] * (along(axes[0], columns[0]) + armature[0]) * scales[0] <= RELATIVE)
     pivot = np.array([[along(axis, U) for U in columns] for axis in axes]) + np.diag(armature)
-    return bool(np.linalg.eigvalsh(np.outer(scales, scales) * pivot).min() <= RELATIVE)
+    scaled = np.outer(scales, scales) * pivot
+    return not np.isfinite(scaled).all() or bool(np.linalg.eigvalsh(scaled).min() <= RELATIVE)
 
 
 def _nothing(axis: Axis, inertia: Blocks, reach: float) -> float:
