@@ -22,6 +22,7 @@ PAGES = [
         "simulation",
         "analysis",
         "files",
+        "conventions",
     )
 ]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
