@@ -14,13 +14,8 @@ from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import random_configuration
-from kinemorph.model.conversions import (
-    ROWS,
-    from_convention,
-    quat_wxyz_to_xyzw,
-    quat_xyzw_to_wxyz,
-    to_convention,
-)
+from kinemorph.model.conversion_rows import ROWS
+from kinemorph.model.conversions import from_convention, quat_wxyz_to_xyzw, quat_xyzw_to_wxyz, to_convention
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.rerooting import body_motion
 from kinemorph.model.robot import Robot

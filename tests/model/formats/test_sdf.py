@@ -373,6 +373,14 @@ def test_a_merged_include_has_its_parts_in_the_model(tmp_path: Path) -> None:
     assert np.allclose(pose_of(robot, "finger")[:3, 3], (0.0, 0.0, 7.0))
 
 
+def test_a_sidecar_adds_what_sdf_cannot_say(tmp_path: Path) -> None:
+    parts = link("x") + link("y") + joint("a", "revolute", "world", "x") + joint("b", "revolute", "x", "y")
+    (tmp_path / "m.sdf").write_text(model(parts))
+    (tmp_path / "m.sidecar.toml").write_text('kinemorph = 1\n[couplings.b]\nleader = "a"\nmultiplier = 2.0\n')
+    (coupling,) = load(tmp_path / "m.sdf").robot.couplings
+    assert (coupling.joint, coupling.leader, coupling.multiplier) == ("b", "a", 2.0)
+
+
 def test_included_files_are_told_by_their_own_lines(tmp_path: Path) -> None:
     (tmp_path / "gripper.sdf").write_text(GRIPPER.replace("<pose>0 0 1 0 0 0</pose>", "<pose>0 0 1 0 0</pose>"))
     (tmp_path / "main.sdf").write_text(model("<include><uri>gripper.sdf</uri></include>"))
