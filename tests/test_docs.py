@@ -27,6 +27,7 @@ PAGES = [
         "analysis",
         "files",
         "model_file",
+        "conventions",
     )
 ]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")

@@ -1,4 +1,4 @@
-"""SDF 1.5 to 1.12: models as Gazebo and Drake write them.
+"""SDF 1.4 to 1.12: models as Gazebo and Drake write them.
 
 Poses of links and joints are told against any frame (`sdf_frames`), models lie in models or in other files
 (`sdf_models`). A link that no joint carries is free; a static model is fixed to the world; a joint whose child hangs
@@ -6,32 +6,20 @@ already closes a loop. With one model in the file, parts have their own names; w
 Parts of nested models are `nested::link` in either case.
 
 Where a file leaves a number out, SDF's default counts: 1 kg and 1 kg m^2 for a link, gravity (0, 0, -9.8) in a <world>;
-a warning says so. A model that stands alone has our own gravity.
+a warning says so. A model that stands alone has our own gravity. A sidecar adds what SDF cannot say.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
-import numpy as np
-
-from kinemorph.algebra.groups import Pose
-from kinemorph.algebra.quaternions import rotation_to_quat
-from kinemorph.model.configuration import neutral
-from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sdf_assembly import Assembly
+from kinemorph.model.formats.sdf_files import File, version_of
 from kinemorph.model.formats.sdf_frames import Frames
-from kinemorph.model.formats.sdf_joints import Connection, Joints, hung
-from kinemorph.model.formats.sdf_links import LinkParts, Links
-from kinemorph.model.formats.sdf_models import NAMESAKE, File, Model, Models, version_of
+from kinemorph.model.formats.sdf_models import Models
 from kinemorph.model.formats.sdf_values import SdfValues, Tally
 from kinemorph.model.formats.sources import Options, Source
-from kinemorph.model.formats.xml_documents import Node, line_of, parse
+from kinemorph.model.formats.xml_documents import line_of, parse
 from kinemorph.model.system import System
-from kinemorph.model.topology import WORLD
-
-GRAVITY = (0.0, 0.0, -9.8)  # of a <world> that says none
 
 # what a model or world may hold besides what is read; True: it acts on the motion and is reported
 OTHER_PARTS = {
@@ -96,7 +84,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     frames.attach()
     frames.settle()
     _other_parts(models, tally)
-    reader = _Assembly(models, options, findings, frames, tally)
+    reader = Assembly(models, options, findings, frames, tally)
     system = reader.system(top, bool(worlds))
     tally.tell()
     return None if findings.failed else system
@@ -120,223 +108,3 @@ def _other_parts(models: Models, tally: Tally) -> None:
                 line_of(node),
                 model.element,
             )
-
-
-class _Assembly:
-    """Makes bodies, joints and frames of the models that were opened."""
-
-    def __init__(self, models: Models, options: Options, findings: Findings, frames: Frames, tally: Tally) -> None:
-        self.models, self.options, self.findings = models, options, findings
-        self.frames, self.tally = frames, tally
-        self.alone = f"{models.top[0]}::" if len(models.top) == 1 else ""
-
-    def name(self, key: str) -> str:
-        """The name of a part, without that of the only model."""
-        return (key.removeprefix(self.alone) if self.alone else key).removesuffix(NAMESAKE)
-
-    def system(self, top: Node, has_world: bool) -> System | None:
-        frames, links, joints = (
-            self.frames,
-            Links(self.frames, self.options, self.tally),
-            Joints(self.frames, self.tally),
-        )
-        bodies: dict[str, tuple[LinkParts, int, Model, Node]] = {}
-        still: set[str] = set()
-        for model in self.models.opened:
-            static = model.static and self.options.base != "free"
-            for node in model.node.iterchildren("link"):
-                key = model.scope.key(node.get("name", ""))
-                if model.scope.home == WORLD:
-                    self._stray(node, model)
-                elif key in frames.entries:
-                    bodies[key] = (links.parts(node, model, key), model.file.line_of(node), model, node)
-                    still |= {key} if static else set()
-            for index, node in enumerate(model.node.iterchildren("joint")):
-                joint_key = model.joint_keys.get(index)
-                if joint_key is not None and static:
-                    what, remedy = "a joint of a static model does not move", "Remove it, or let the model move."
-                    self.tally.add(model.file.findings, "dropped", what, remedy, line_of(node), model.element)
-                elif joint_key is not None:
-                    joints.read(node, model, joint_key)
-        joints.couple()
-        if self.findings.failed:
-            return None
-        loose = [key for key in bodies if key not in still]
-        connections, roots = hung(loose, self._grounded(joints.connections, still))
-        blueprint = Blueprint(
-            self.findings,
-            self._title(top, has_world),
-            line=line_of(top),
-            words={"body": "link"},
-            gravity=self._gravity(top) if has_world else None,
-        )
-        moving = self._declare_bodies(blueprint, bodies, connections, still)
-        kind = self.options.base or "free"
-        starts = self._declare_roots(blueprint, bodies, still, roots, kind)
-        self._declare_joints(blueprint, connections)
-        for following in joints.followings:
-            blueprint.couple(
-                following.line,
-                self.name(following.joint),
-                self.name(following.leader),
-                following.multiplier,
-                following.offset,
-            )
-        self._declare_frames(blueprint)
-        self._tell_assumed({key: bodies[key] for key in moving} if kind == "fixed" else bodies, moving | set(roots))
-        system = blueprint.system()
-        return None if system is None else _started(system, starts)
-
-    def _stray(self, node: Node, model: Model) -> None:
-        model.file.findings.error(
-            "structure",
-            line_of(node),
-            f"link '{node.get('name', '')}'",
-            f"it stands in <{model.node.tag}>, expected it in a <model>",
-            "Put it into a model.",
-        )
-
-    def _title(self, top: Node, has_world: bool) -> str:
-        if len(self.models.top) == 1:
-            return self.models.top[0]
-        return (top.get("name") if has_world else "") or Path(self.models.main.source.name).stem or "models"
-
-    def _gravity(self, world: Node) -> tuple[float, ...]:
-        values = self.models.main.values
-        if world.find("gravity") is None:
-            self.findings.warn(
-                "assumed",
-                line_of(world),
-                f"world '{world.get('name', '')}'",
-                f"<gravity> is missing: SDF's default {GRAVITY} is taken",
-                "Write it out.",
-            )
-        return values.vector(world, "gravity", "world", GRAVITY)
-
-    # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _grounded(self, connections: list[Connection], still: set[str]) -> list[Connection]:
-        """Joints with links of static models as the world; one that would only hold static links together is left."""
-        grounded = []
-        for connection in connections:
-            joint = connection.joint
-            if joint.parent in still:
-                T = self.frames.between(WORLD, joint.name)
-                joint = replace(joint, parent=WORLD, placement=T)
-            if joint.child in still:
-                entry = self.frames.entries[joint.name]
-                entry.findings.error(
-                    "structure",
-                    entry.line,
-                    entry.element,
-                    "its child belongs to a static model, expected a link that moves",
-                    "Swap parent and child, or let the model move.",
-                )
-                continue
-            if joint.parent == WORLD and joint.kind == "fixed" and self.options.base == "free":
-                joint = replace(joint, kind="free")
-            grounded.append(replace(connection, joint=joint))
-        return grounded
-
-    def _declare_bodies(
-        self,
-        blueprint: Blueprint,
-        bodies: dict[str, tuple[LinkParts, int, Model, Node]],
-        connections: list[Connection],
-        still: set[str],
-    ) -> set[str]:
-        """Declares all links; gives those that some motion carries."""
-        for key, (parts, line, _, _) in bodies.items():
-            inertia = parts.inertia
-            blueprint.body(
-                line,
-                self.name(key),
-                inertia.mass,
-                com=inertia.com,
-                inertia=inertia.moment,
-                shapes=parts.shapes,
-                collisions=parts.collisions,
-            )
-        welded = {WORLD, *still}
-        below: dict[str, list[str]] = {}
-        for connection in connections:
-            if connection.joint.kind == "fixed":
-                below.setdefault(connection.joint.parent, []).append(connection.joint.child)
-        ahead = list(welded)
-        while ahead:
-            for link in below.get(ahead.pop(), ()):
-                if link not in welded:
-                    welded.add(link)
-                    ahead.append(link)
-        return set(bodies) - welded
-
-    def _declare_roots(
-        self,
-        blueprint: Blueprint,
-        bodies: dict[str, tuple[LinkParts, int, Model, Node]],
-        still: set[str],
-        roots: list[str],
-        kind: str,
-    ) -> dict[str, Pose]:
-        """Joints to the world of links that hang on nothing; gives where the free ones start."""
-        starts = {}
-        hanging = set(roots)
-        for key, (_, line, _, _) in bodies.items():
-            if key in still or key in hanging:
-                name, pose = f"{self.name(key)}_root", self.frames.between(WORLD, key)
-                free = key in hanging and kind == "free"
-                if free:
-                    starts[name] = pose
-                placement = None if free else pose
-                blueprint.joint(line, name, "free" if free else "fixed", WORLD, self.name(key), placement=placement)
-        return starts
-
-    def _declare_joints(self, blueprint: Blueprint, connections: list[Connection]) -> None:
-        for connection in connections:
-            joint = connection.joint
-            data = {key: getattr(joint, key) for key in PER_COORDINATE} if joint.kind not in ("free", "fixed") else {}
-            blueprint.joint(
-                connection.line,
-                self.name(joint.name),
-                joint.kind,
-                joint.parent if joint.parent == WORLD else self.name(joint.parent),
-                self.name(joint.child),
-                placement=joint.placement,
-                child_placement=joint.child_placement,
-                axis=joint.axis,
-                axis2=joint.axis2,
-                normalize=True,
-                pitch=joint.pitch,
-                **data,
-            )
-
-    def _declare_frames(self, blueprint: Blueprint) -> None:
-        for model in self.models.opened:
-            for node in model.node.iterchildren("frame"):
-                key = model.scope.key(node.get("name", ""))
-                body = self.frames.body(key)
-                if body is not None:
-                    on = WORLD if body == WORLD else self.name(body)
-                    placement = self.frames.between(body, key)
-                    blueprint.frame(model.file.line_of(node), self.name(key), on, placement=placement)
-
-    def _tell_assumed(self, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]) -> None:
-        for key, (parts, _, model, node) in bodies.items():
-            if parts.assumed and key in moving:
-                what = "mass or inertia is missing: SDF's defaults of 1 kg and 1 kg m^2 are taken"
-                remedy = "Write <inertial> with mass and inertia."
-                element = f"link '{self.name(key)}'"
-                self.tally.add(model.file.findings, "assumed", what, remedy, line_of(node), element)
-
-
-PER_COORDINATE = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
-
-
-def _started(system: System, starts: dict[str, Pose]) -> System:
-    """The system with its free roots where the file puts them."""
-    q = neutral(system.robot)
-    for name, pose in starts.items():
-        q[system.robot.q_slice(name)] = (*pose.p, *rotation_to_quat(pose.R))
-    if np.array_equal(q, neutral(system.robot)):
-        return system
-    return replace(system, settings=replace(system.settings, q=tuple(q.tolist())))

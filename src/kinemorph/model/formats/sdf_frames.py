@@ -90,9 +90,9 @@ class Frames:
             return scope.home if scope.home != WORLD else None
         if name == WORLD:
             return WORLD if world or scope.home == WORLD else None
-        key = scope.key(name)
-        if key in self.entries and any(owner == scope.home for owner in self._owners(key)):
-            return key
+        for key in (scope.key(name), scope.key(name.removesuffix("::__model__"))):
+            if key in self.entries and any(owner == scope.home for owner in self._owners(key)):
+                return key
         return None
 
     def unknown(self, entry: Entry, what: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Joints of SDF as ours, and the tree they hang on: which joints are walked backwards, which links are roots.
+"""Joints of SDF as ours.
 
 The joint frame lies at its pose against the child; on the parent it lies where the poses of the file put it, so at
 q = 0 every link is where the file says, and a joint that closes a loop closes it there.
@@ -11,20 +11,18 @@ gazebo-classic made of it: radians per meter, positive for a LEFT-handed thread;
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kinemorph.algebra.vectors import dot, matvec
+from kinemorph.algebra.vectors import matvec
 from kinemorph.model.formats.sdf_frames import Entry, Frames
 from kinemorph.model.formats.sdf_models import Model
 from kinemorph.model.formats.sdf_values import Tally, text_of
 from kinemorph.model.formats.xml_documents import Node, line_of
 from kinemorph.model.joint import JOINT_KINDS, Axis, Joint, Z
 from kinemorph.model.reading import short
-from kinemorph.model.rerooting import reversed_joint
 from kinemorph.model.topology import WORLD
 
 KINDS = {
@@ -51,26 +49,14 @@ class Connection:
     model: Model
 
 
-@dataclass(frozen=True)
-class Following:
-    """A joint that follows another: q = multiplier * q[leader] + offset. Names are keys."""
-
-    line: int
-    joint: str
-    leader: str
-    multiplier: float
-    offset: float
-
-
 class Joints:
-    """Reads joints. `connections` and `followings` are what it finds."""
+    """Reads joints. `connections` are what it finds; `mimics` and `gearboxes` are elements to be looked at later."""
 
     def __init__(self, frames: Frames, tally: Tally) -> None:
         self.frames, self.tally = frames, tally
         self.connections: list[Connection] = []
-        self.followings: list[Following] = []
-        self._gearboxes: list[tuple[Node, Model, str]] = []
-        self._mimics: list[tuple[Node, Model, str]] = []
+        self.gearboxes: list[tuple[Node, Model, str]] = []
+        self.mimics: list[tuple[Node, Model, str]] = []
 
     def read(self, node: Node, model: Model, key: str) -> None:
         """One joint, whose frame is `key`."""
@@ -78,7 +64,7 @@ class Joints:
         element, line = entry.element, line_of(node)
         kind = (node.get("type") or "").strip()
         if kind == "gearbox":
-            self._gearboxes.append((node, model, key))
+            self.gearboxes.append((node, model, key))
             return
         if kind not in KINDS:
             findings.error(
@@ -89,11 +75,11 @@ class Joints:
                 "Choose one of these.",
             )
             return
-        ends = self._ends(node, model, entry)
+        ends = self.ends(node, model, entry)
         if ends is None:
             return
         ours = KINDS[kind]
-        axes = [self._axis(node, tag, model, key, element) for tag in ("axis", "axis2")[: JOINT_KINDS[ours].axes]]
+        axes = [self.axis(node, tag, model, key, element) for tag in ("axis", "axis2")[: JOINT_KINDS[ours].axes]]
         data = self._per_axis(node, ours, kind, model, element)
         self._count_axes(node, ours, model, element)
         joint = Joint(
@@ -112,9 +98,9 @@ class Joints:
             axis = node.find(tag)
             mimic = None if axis is None else axis.find("mimic")
             if mimic is not None:
-                self._mimics.append((mimic, model, key))
+                self.mimics.append((mimic, model, key))
 
-    def _ends(self, node: Node, model: Model, entry: Entry) -> tuple[str, str] | None:
+    def ends(self, node: Node, model: Model, entry: Entry) -> tuple[str, str] | None:
         """The links, or the world, that a joint connects; None, with a finding, where it has none."""
         found = []
         for tag in ("parent", "child"):
@@ -139,7 +125,7 @@ class Joints:
             return None
         return parent, child
 
-    def _axis(self, node: Node, tag: str, model: Model, key: str, element: str) -> Axis:
+    def axis(self, node: Node, tag: str, model: Model, key: str, element: str) -> Axis:
         """A unit vector in the joint frame."""
         values, findings = model.file.values, model.file.findings
         axis = values.only(node, tag, element)
@@ -169,7 +155,7 @@ class Joints:
                 element,
                 f"<{tag}> <xyz> is {short(vector)} with length {length:.6g}, expected length 1",
                 "Scale it to length 1, as is done here.",
-                partial(_rewrite, xyz, unit),
+                None if model.file.line else partial(_rewrite, xyz, unit),  # included files stay as they are
             )
         frame = self._expressed_in(axis, xyz, model, key, element)
         x, y, z = unit if frame == key else matvec(self.frames.between(key, frame).R, unit)
@@ -180,8 +166,9 @@ class Joints:
         values = model.file.values
         name = "" if xyz is None else (xyz.get("expressed_in") or "").strip()
         old = axis.find("use_parent_model_frame")
-        if old is not None and model.file.version < (1, 7):
-            name = "__model__" if values.switch(axis, "use_parent_model_frame", element) else name
+        if model.file.version < (1, 7):  # up to SDF 1.4, always in the frame of the model
+            always = model.file.version < (1, 5)
+            name = "__model__" if values.switch(axis, "use_parent_model_frame", element, always) else name
         elif old is not None:
             what = "<use_parent_model_frame> has no meaning since SDF 1.7"
             remedy = 'Write <xyz expressed_in="__model__">.'
@@ -263,117 +250,6 @@ class Joints:
             what, remedy = f"<axis2> of a {node.get('type')} joint has no meaning", "Remove it, or change the type."
             self.tally.add(model.file.findings, "unknown", what, remedy, line_of(axis2), element)
 
-    # ── couplings ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def couple(self) -> None:
-        """Turns mimic and gearbox into `followings`; a warning where that cannot be."""
-        simple = {
-            c.joint.name: c.joint for c in self.connections if c.joint.kind in ("revolute", "prismatic", "helical")
-        }
-        for node, model, key in self._mimics:
-            values, element = model.file.values, self.frames.entries[key].element
-            name = values.word(node, "joint", element)
-            leader = self.frames.find(model.scope, name) if name else None
-            if name and leader is None:
-                self.frames.unknown(self.frames.entries[key], "<mimic> joint", name)
-            elif leader is not None and (leader not in simple or key not in simple):
-                what = "<mimic> between joints with several axes cannot be expressed"
-                remedy = "Split the joints into simple ones."
-                self.tally.add(values.findings, "dropped", what, remedy, line_of(node), element)
-            elif leader is not None:
-                factor = values.value(node, "multiplier", element, 1.0)
-                offset = values.value(node, "offset", element, 0.0)
-                shift = values.value(node, "reference", element, 0.0)
-                line = model.file.line_of(node)
-                self.followings.append(Following(line, key, leader, factor, offset - factor * shift))
-        for node, model, key in self._gearboxes:
-            self._gearbox(node, model, key)
-
-    def _gearbox(self, node: Node, model: Model, key: str) -> None:
-        """theta_2 = -ratio theta_1: angles of the child and of the parent against the reference body."""
-        entry, values = self.frames.entries[key], model.file.values
-        element, ends = entry.element, self._ends(node, model, entry)
-        name = values.text(node, "gearbox_reference_body", element)
-        reference = self.frames.find(model.scope, name, world=True) if name else None
-        if name and reference is None:
-            self.frames.unknown(entry, "<gearbox_reference_body>", name)
-        if ends is None or reference is None:
-            return
-        ratio = values.value(node, "gearbox_ratio", element, 1.0)
-        base = self.frames.body(reference)
-        first, second = (
-            self._hinge(base, link, self._axis(node, tag, model, key, element), key)
-            for link, tag in zip(ends, ("axis", "axis2"), strict=True)
-        )
-        if first is None or second is None:
-            what = "a gearbox whose reference body has no hinge to parent and child along its axes cannot be expressed"
-            remedy = "Couple the joints in a sidecar."
-            self.tally.add(values.findings, "dropped", what, remedy, line_of(node), element)
-            return
-        (leader, sign1), (follower, sign2) = first, second
-        factor = -ratio * sign1 * sign2
-        self.followings.append(Following(model.file.line_of(node), follower, leader, factor, 0.0))
-
-    def _hinge(self, base: str | None, link: str, axis: Axis, gearbox: str) -> tuple[str, float] | None:
-        """The hinge between two links along an axis of the gearbox's frame, and the sign of its angle there."""
-        for connection in self.connections:
-            joint = connection.joint
-            if joint.kind == "revolute" and {joint.parent, joint.child} == {base, link}:
-                along = dot(matvec(self.frames.between(gearbox, joint.name).R, joint.axis), axis)
-                if abs(abs(along) - 1.0) < 1e-6:
-                    return joint.name, math.copysign(1.0, along if joint.child == link else -along)
-        return None
-
 
 def _rewrite(node: Node, numbers: Sequence[float]) -> None:
     node.text = " ".join(map(repr, numbers))
-
-
-# ── the tree ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def hung(links: Sequence[str], connections: Sequence[Connection]) -> tuple[list[Connection], list[str]]:
-    """(the connections so that every link can be reached from the world, the links that must be roots), both in order.
-
-    A link that is only a parent, of a joint whose child hangs elsewhere, hangs on that child: the joint is turned
-    round, with the same coordinate. A group of links that hangs on nothing has one root: the first link that is
-    nobody's child, or the first at all where all hang on each other in a ring. Linear in links and joints.
-    """
-    outward: dict[str, list[int]] = {link: [] for link in (WORLD, *links)}
-    inward: dict[str, list[int]] = {link: [] for link in (WORLD, *links)}
-    for index, connection in enumerate(connections):
-        outward[connection.joint.parent].append(index)
-        inward[connection.joint.child].append(index)
-    reached: set[str] = set()
-    turned: dict[int, Connection] = {}
-    backwards: deque[int] = deque()
-
-    def spread(start: str) -> None:
-        ahead = deque([start])
-        reached.add(start)
-        while ahead:
-            here = ahead.popleft()
-            backwards.extend(inward[here])
-            for index in outward[here]:
-                there = connections[index].joint.child
-                if there not in reached:
-                    reached.add(there)
-                    ahead.append(there)
-
-    def climb() -> None:
-        while backwards:
-            index = backwards.popleft()
-            joint = connections[index].joint
-            if joint.parent not in reached:
-                turned[index] = replace(connections[index], joint=reversed_joint(joint))
-                spread(joint.parent)
-
-    spread(WORLD)
-    climb()
-    roots = []
-    for link in [*(link for link in links if not inward[link]), *links]:
-        if link not in reached:
-            roots.append(link)
-            spread(link)
-            climb()
-    return [turned.get(index, connection) for index, connection in enumerate(connections)], roots

@@ -6,17 +6,18 @@ where it matters. <inertial auto="true"> asks for the mass of the collision shap
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose
 from kinemorph.algebra.inertia import Inertia, added, transformed
 from kinemorph.algebra.vectors import diagonal, mat_scale
+from kinemorph.model.formats.mesh_search import MeshSearch
 from kinemorph.model.formats.sdf_frames import Frames
 from kinemorph.model.formats.sdf_models import Model
+from kinemorph.model.formats.sdf_solids import SOLIDS, SPANS
 from kinemorph.model.formats.sdf_values import Tally, text_of
-from kinemorph.model.formats.sources import Options, Outside, find_file
+from kinemorph.model.formats.sources import Options, Outside
 from kinemorph.model.formats.xml_documents import Node, line_of
 from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, Frustum, MeshFile, Shape, Sphere
 
@@ -43,6 +44,7 @@ class Links:
 
     def __init__(self, frames: Frames, options: Options, tally: Tally) -> None:
         self.frames, self.options, self.tally = frames, options, tally
+        self._searches: dict[str, MeshSearch] = {}
 
     def parts(self, node: Node, model: Model, key: str) -> LinkParts:
         """Mass, visuals and collisions of a link whose frame is `key`."""
@@ -183,8 +185,10 @@ class Links:
     def _mesh(self, node: Node, model: Model, placement: Pose, color: Color, element: str) -> Shape | None:
         values, path, problem = model.file.values, None, "is not found"
         uri = values.text(node, "uri", element)
+        source = model.file.source
+        search = self._searches.setdefault(source.name, MeshSearch(source, self.options))
         try:
-            path = find_file(uri, model.file.source, self.options)
+            path = search.path(uri)
         except (Outside, OSError, ValueError):
             problem = "leads out of the folders that may be read"
         if path is None:
@@ -193,7 +197,7 @@ class Links:
         if node.find("submesh") is not None:
             self._drop(model, node.find("submesh"), "<submesh>: the whole mesh is taken; a part of it", element)
         x, y, z = values.vector(node, "scale", element, (1.0, 1.0, 1.0))
-        return MeshFile(uri, "" if path is None else str(path), (x, y, z), placement, color)
+        return MeshFile(uri, path or "", (x, y, z), placement, color)
 
     def _color(self, node: Node, model: Model, element: str) -> Color:
         material = node.find("material")
@@ -210,56 +214,4 @@ ROUND: dict[str, Callable[[float, float, Pose, Color], Shape]] = {
     "cylinder": Cylinder,
     "capsule": Capsule,
     "cone": lambda radius, length, placement, color: Frustum(radius, 0.0, length, placement, color),
-}
-
-# ── uniform solids: volume, principal moments per mass, height of the center of mass ──────────────────────────────────
-
-Solid = tuple[float, tuple[float, float, float], float]
-SPANS = {"box": "size", "ellipsoid": "radii"}  # what gives their three lengths
-
-
-def _box(radius: float, length: float, size: tuple[float, ...]) -> Solid:
-    xx, yy, zz = (edge * edge / 12.0 for edge in size)
-    return math.prod(size), (yy + zz, xx + zz, xx + yy), 0.0
-
-
-def _ellipsoid(radius: float, length: float, radii: tuple[float, ...]) -> Solid:
-    xx, yy, zz = (r * r / 5.0 for r in radii)
-    return 4.0 / 3.0 * math.pi * math.prod(radii), (yy + zz, xx + zz, xx + yy), 0.0
-
-
-def _sphere(radius: float, length: float, spans: tuple[float, ...]) -> Solid:
-    return _ellipsoid(radius, length, (radius, radius, radius))
-
-
-def _cylinder(radius: float, length: float, spans: tuple[float, ...]) -> Solid:
-    across = (3.0 * radius**2 + length**2) / 12.0
-    return math.pi * radius**2 * length, (across, across, radius**2 / 2.0), 0.0
-
-
-def _cone(radius: float, length: float, spans: tuple[float, ...]) -> Solid:
-    across = 3.0 / 80.0 * (4.0 * radius**2 + length**2)
-    return math.pi * radius**2 * length / 3.0, (across, across, 0.3 * radius**2), -length / 4.0
-
-
-def _capsule(radius: float, length: float, spans: tuple[float, ...]) -> Solid:
-    """A cylinder and two half balls, whose centers of mass lie 3/8 of the radius outside its ends."""
-    tube, ball = math.pi * radius**2 * length, 4.0 / 3.0 * math.pi * radius**3
-    volume = tube + ball
-    if not volume > 0.0:
-        return volume, (0.0, 0.0, 0.0), 0.0
-    along = (tube * radius**2 / 2.0 + ball * 0.4 * radius**2) / volume
-    # half balls, about their own centers of mass 83/320 r^2, then shifted
-    ends = ball * (83.0 / 320.0 * radius**2 + (length / 2.0 + 0.375 * radius) ** 2)
-    across = (tube * (3.0 * radius**2 + length**2) / 12.0 + ends) / volume
-    return volume, (across, across, along), 0.0
-
-
-SOLIDS: dict[str, Callable[[float, float, tuple[float, ...]], Solid]] = {
-    "box": _box,
-    "ellipsoid": _ellipsoid,
-    "sphere": _sphere,
-    "cylinder": _cylinder,
-    "cone": _cone,
-    "capsule": _capsule,
 }

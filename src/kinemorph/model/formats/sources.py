@@ -83,6 +83,8 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
     own = () if source.folder is None else (source.folder,)
     if mark and scheme in ("package", "model"):
         package, _, inner = text.partition("/")
+        if package in ("", ".", "..") or "\\" in package:  # a package is a folder's name, not a way out
+            raise Outside(name)
         folders = [*options.package_dirs, *own, *_ros_folders()]
         roots = [folder / package for folder in folders]
         roots += [above for folder in own for above in folder.resolve().parents if above.name == package]
