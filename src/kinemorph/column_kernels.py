@@ -10,33 +10,46 @@ is solved for by the same factor:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kinemorph.codegen.forest import Forest, factor
 from kinemorph.codegen.forest_rows import solve_rows
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.staging import SHARED, staged
+from kinemorph.codegen.repeats import Repeat
+from kinemorph.codegen.staging import EARLY, LATE, staged
 
 
-def forward_dynamics_derivatives(system: Program, forest: Forest, bases: Sequence[int], name: str) -> LoopProgram:
-    """dq, dv and dtau, shape (n, n) each, from the program of `forward_system`; `bases` answer for themselves."""
-    n = forest.size
-    first, second = staged(system, ("M", "force"), later=("a",))
-    inputs = {port.name: port.shape for port in first.inputs}
-    outputs = ("dq", "dv", "dtau")
-    loop = LoopBuilder(name, inputs, dict.fromkeys(outputs, (n, n)))
+def forward_dynamics_derivatives(
+    system: Program,
+    forest: Forest,
+    bases: Sequence[int],
+    name: str,
+    repeats: Sequence[Repeat] = (),
+    numbers: Mapping[str, Sequence[Sequence[float]]] | None = None,
+) -> LoopProgram:
+    """dq, dv and dtau, shape (n, n) each, from the program of `forward_system`; `bases` answer for themselves.
+
+    `repeats` are limbs that are alike; `numbers` stand for the inputs of the system in which they differ.
+    """
+    n, fixed = forest.size, numbers or {}
+    parts = staged(system, ("M", "force"), repeats)
+    inputs = {port.name: port.shape for port in system.inputs if port.name not in ("a", *fixed)}
+    loop = LoopBuilder(name, inputs, {"dq": (n, n), "dv": (n, n), "dtau": (n, n)})
     M, a = loop.buffer("M", (n, n)), loop.buffer("a", (n, 1))
-    X = [loop[out] for out in outputs]
-    buffers = {port.name: loop.buffer(port.name, port.shape) for port in (first.outputs[-1], second.outputs[-1])}
-    given = {"a": a, **{port: loop[port] for port in inputs}, SHARED: buffers[SHARED]}
+    X = [loop[out] for out in ("dq", "dv", "dtau")]
+    arrays = {port: loop[port] for port in inputs} | {"M": M, "force": a, "a": a}
+    arrays |= dict(zip(("by_q", "by_v", "by_tau"), X, strict=True))
+    arrays |= {table: loop.constant(table, [x for row in rows for x in row]) for table, rows in fixed.items()}
+    answered = next(port for port in system.outputs if port.name == "answered")
+    arrays |= {port.name: loop.buffer(port.name, port.shape) for port in (*parts.carried, answered)}
 
-    loop.call(first, [M, a, buffers[SHARED]], [given[port.name] for port in first.inputs])
+    parts.write(loop, EARLY, arrays)
     factor(loop, forest, M)
     solve_rows(loop, forest, M, a)
-    loop.call(second, [*X, buffers["answered"]], [given[port.name] for port in second.inputs])
+    parts.write(loop, LATE, arrays)
     solve_rows(loop, forest, M, *X)
-    _take_answered(loop, X, buffers["answered"], bases)
+    _take_answered(loop, X, arrays["answered"], bases)
     return loop.program()
 
 

@@ -31,6 +31,7 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.recipes import AnyProgram, recalled
+from kinemorph.codegen.repeats import Repeat
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import (
@@ -45,6 +46,7 @@ from kinemorph.mechanics import (
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
 from kinemorph.mechanics.forward_derivatives import answering_bases, forward_system
 from kinemorph.mechanics.kinematics import Reference
+from kinemorph.mechanics.limbs import Limbs, like_limbs, with_numbers
 from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
@@ -351,7 +353,7 @@ class Dynamics:
             return self._program(name, inputs, named, False, dict.fromkeys(outputs, self._square))
 
         if name == "forward_dynamics_derivatives" and self._columns_in_loops:
-            return self._by_columns(name, inputs, written_out)
+            return self._by_columns(name, inputs)
         return self._recalled(name, written_out)
 
     # ── loops and coupled joints ──────────────────────────────────────────────────────────────────────────────────
@@ -535,23 +537,35 @@ class Dynamics:
 
         return self._recalled(name, make)
 
-    def _by_columns(self, name: str, inputs: tuple[str, ...], written_out: Callable[[], Program]) -> CompiledFunction:
+    def _by_columns(self, name: str, inputs: tuple[str, ...]) -> CompiledFunction:
         """A solution for many columns: the system by straight-line code, then the kernel of that name in loops.
 
-        In lanes the loops have no more to gain, and wait for memory: batches run the program that is written out.
+        Limbs that are alike share their code, and differ in numbers that are inputs of it.
         """
 
         def make() -> LoopProgram:
-            given = (*inputs[:3], "a", *inputs[3:])
-            bases = answering_bases(self._cut_tree)
-            shapes = {"answered": (6 * len(bases), 6)}
-            system = self._program(name, given, forward_system, written=False, outputs=shapes)
-            program: LoopProgram = getattr(column_kernels, name)(
-                system, self._forest, bases, f"{self.robot.name}.{name}"
-            )
-            return program
+            tree = self._cut_tree
+            limbs = [] if self.parameters else like_limbs(self.prepared(tree))
+            tables = {f"limbs {k}": one.table for k, one in enumerate(limbs)}
 
-        return self._recalled(name, make, lambda: self._remembered(f"{name}, written out", written_out))
+            def system(tree: Tree, *values: Any) -> Any:
+                state, rows, loads = values[:4], values[4 : 4 + len(limbs)], values[4 + len(limbs) :]
+                for one, scalars in zip(limbs, rows, strict=True):
+                    tree = with_numbers(tree, one, scalars)
+                return forward_system(tree, *state, *loads)
+
+            given = (*inputs[:3], "a", *tables, *inputs[3:])
+            bases = answering_bases(tree)
+            shapes = {"answered": (6 * len(bases), 6)}
+            more = {table: (len(rows), len(rows[0])) for table, rows in tables.items()}
+            program = self._program(name, given, system, written=False, outputs=shapes, more=more)
+            repeats = [_repeat(one, table) for table, one in zip(tables, limbs, strict=True)]
+            kernel: LoopProgram = getattr(column_kernels, name)(
+                program, self._forest, bases, f"{self.robot.name}.{name}", repeats, tables
+            )
+            return kernel
+
+        return self._recalled(name, make)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
         """A function of one frame, made when it is first asked for."""
@@ -568,9 +582,11 @@ class Dynamics:
         written: bool,
         outputs: Mapping[str, Shape] | None,
         merged: bool = True,
+        more: Mapping[str, Shape] | None = None,
     ) -> Program:
+        """The program of a function of a tree and the named inputs; `more` gives shapes of inputs that are no state."""
         robot = self.robot
-        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),)}
+        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(more or {})}
         names = [group for group in inputs if group != "wrenches" or self.wrenches]
         if self.parameters:
             names.append("p")
@@ -589,3 +605,9 @@ class Dynamics:
 
         groups = {group: shapes.get(group, (robot.nv,)) for group in names}
         return trace(run, groups, name=f"{robot.name}.{name}", outputs=outputs)
+
+
+def _repeat(limbs: Limbs, table: str) -> Repeat:
+    """Which inputs of a system belong to which limb."""
+    own = {"q": limbs.coordinates, **dict.fromkeys(("v", "tau", "a"), limbs.velocities), table: (0, len(limbs.own))}
+    return Repeat(limbs.count, own)

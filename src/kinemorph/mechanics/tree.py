@@ -40,7 +40,7 @@ class Link:
     h: Vec3
     sigma: Sym3
     armature: tuple[S, ...]  # added to the diagonal of the mass matrix, one per velocity
-    offset: float = 0.0  # [rad] added to the joint angle
+    offset: S = 0.0  # [rad] added to the joint angle
     slide: S = 0.0  # [m] along z, after the turn
     pitch: S = 0.0  # [m/rad] of a helical joint
 

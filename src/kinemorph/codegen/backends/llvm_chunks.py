@@ -157,9 +157,10 @@ class Chunks:
         for value, base, entry in self.late:
             self._write(value, base, entry)
         inlined = "alwaysinline" if self.in_order and len(ids) <= self.most_inlined else "noinline"
+        linkage = self.linkage if self.in_order else "internal"
         signature = self._signature("" if self.in_order else "ptr noalias %scratch")
         body = "\n".join(self.lines)
-        return f"define internal void @{name}({signature}) {inlined} nounwind {{\n{body}\n  ret void\n}}"
+        return f"define {linkage} void @{name}({signature}) {inlined} nounwind {{\n{body}\n  ret void\n}}"
 
     def _op(self, i: int) -> None:
         op, *args = self.nodes[i]
