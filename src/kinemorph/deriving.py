@@ -31,7 +31,6 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Port, Program
 from kinemorph.codegen.recipes import AnyProgram, recalled
-from kinemorph.codegen.repeats import Repeat
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import (
@@ -44,9 +43,9 @@ from kinemorph.mechanics import (
     reactions,
 )
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
-from kinemorph.mechanics.forward_derivatives import answering_bases, forward_system
+from kinemorph.mechanics.forward_derivatives import answering_bases
 from kinemorph.mechanics.kinematics import Reference
-from kinemorph.mechanics.limbs import Limbs, like_limbs, with_numbers
+from kinemorph.mechanics.limbs import like_limbs
 from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
@@ -538,32 +537,21 @@ class Dynamics:
         return self._recalled(name, make)
 
     def _by_columns(self, name: str, inputs: tuple[str, ...]) -> CompiledFunction:
-        """A solution for many columns: the system by straight-line code, then the kernel of that name in loops.
-
-        Limbs that are alike share their code, and differ in numbers that are inputs of it.
-        """
+        """A solution for many columns: the system by straight-line code, then the kernel of that name in loops."""
 
         def make() -> LoopProgram:
-            tree = self._cut_tree
-            limbs = [] if self.parameters else like_limbs(self.prepared(tree))
-            tables = {f"limbs {k}": one.table for k, one in enumerate(limbs)}
-
-            def system(tree: Tree, *values: Any) -> Any:
-                state, rows, loads = values[:4], values[4 : 4 + len(limbs)], values[4 + len(limbs) :]
-                for one, scalars in zip(limbs, rows, strict=True):
-                    tree = with_numbers(tree, one, scalars)
-                return forward_system(tree, *state, *loads)
-
-            given = (*inputs[:3], "a", *tables, *inputs[3:])
-            bases = answering_bases(tree)
-            shapes = {"answered": (6 * len(bases), 6)}
-            more = {table: (len(rows), len(rows[0])) for table, rows in tables.items()}
-            program = self._program(name, given, system, written=False, outputs=shapes, more=more)
-            repeats = [_repeat(one, table) for table, one in zip(tables, limbs, strict=True)]
-            kernel: LoopProgram = getattr(column_kernels, name)(
-                program, self._forest, bases, f"{self.robot.name}.{name}", repeats, tables
+            tree = self.prepared(self._cut_tree)
+            loaded = {tree.attachments[frame].link for frame in self.wrenches}
+            limbs = [] if self.parameters else like_limbs(tree, loaded)
+            shapes = column_kernels.system_inputs(tree, limbs)
+            answered = {"answered": (6 * len(answering_bases(tree)), 6)}
+            system = self._program(
+                name, (*shapes, *inputs[3:]), column_kernels.system_of(limbs), False, answered, more=shapes
             )
-            return kernel
+            program: LoopProgram = getattr(column_kernels, name)(
+                system, self._forest, tree, limbs, f"{self.robot.name}.{name}"
+            )
+            return program
 
         return self._recalled(name, make)
 
@@ -605,9 +593,3 @@ class Dynamics:
 
         groups = {group: shapes.get(group, (robot.nv,)) for group in names}
         return trace(run, groups, name=f"{robot.name}.{name}", outputs=outputs)
-
-
-def _repeat(limbs: Limbs, table: str) -> Repeat:
-    """Which inputs of a system belong to which limb."""
-    own = {"q": limbs.coordinates, **dict.fromkeys(("v", "tau", "a"), limbs.velocities), table: (0, len(limbs.own))}
-    return Repeat(limbs.count, own)

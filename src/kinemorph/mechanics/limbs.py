@@ -1,35 +1,43 @@
 """Limbs that are alike: hanging on one link, with the same joints in the same order, each with numbers of its own.
 
-Six legs differ in where they are mounted and in how their masses lie. Where such numbers are given as graph nodes and
-only what all limbs have in common stays a number, the recursions write the same operations for each: so one program
-serves all of them. A number that is zero in some limbs only is then zero in none.
+Six legs differ in where they are mounted and in how their masses lie. Where such numbers are scalars that are given,
+and only what all limbs have in common stays a number, the recursions do the same for each. So it is enough to run them
+on a tree with one limb of each kind: what the others would do is the same with other numbers, but for the sums over all
+limbs in the link they hang on. A number that is zero in some limbs only counts as zero in none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, Move, PlaneTurn, S
-from kinemorph.mechanics.tree import Link, Tree
+from kinemorph.mechanics.tree import WORLD, Link, Tree
 
-Numbers = tuple[S, ...]
+Numbers = Sequence[S]
+SUMS = 10 + 2 * 6 + 12  # sums over limbs that derivatives take: moments, loads without and with acceleration, flux
 
 
 @dataclass(frozen=True)
 class Limbs:
-    """`count` limbs one behind the other, each link by link; the numbers of every link, see `_numbers`."""
+    """Limbs of one kind, one behind the other in the tree, in q and in v; each by its links."""
 
     links: tuple[tuple[Link, ...], ...]
-    first: int  # index of the first link of the first limb
+    first: int  # index of the first link of all
 
     @property
     def count(self) -> int:
         """How many there are."""
         return len(self.links)
+
+    @property
+    def others(self) -> range:
+        """The indices of all links but those of the first limb."""
+        size = len(self.links[0])
+        return range(self.first + size, self.first + self.count * size)
 
     @cached_property
     def own(self) -> list[tuple[int, int]]:
@@ -48,43 +56,69 @@ class Limbs:
 
     @property
     def coordinates(self) -> tuple[int, int]:
-        """Where the coordinates of the first limb begin in q, and how many each limb has."""
+        """Where those of the first limb begin in q, and how many each limb has."""
         return self.links[0][0].q, sum(ELEMENTARY[link.kind].nq for link in self.links[0])
 
     @property
     def velocities(self) -> tuple[int, int]:
-        """The same for velocities in v."""
+        """The same for v."""
         return self.links[0][0].v, sum(ELEMENTARY[link.kind].nv for link in self.links[0])
 
 
-def like_limbs(tree: Tree) -> list[Limbs]:
-    """All limbs that have others like them; the largest, where a part of a limb repeats too."""
+def like_limbs(tree: Tree, apart: Collection[int] = ()) -> list[Limbs]:
+    """All limbs that have others like them, as large as can be; limbs with links in `apart` are like no others."""
     found = []
     index = 0
     while index < len(tree.links):
-        shape = _shape(tree, index)
-        size = _size(tree, index)
-        starts = [index]
-        while shape and starts[-1] + size < len(tree.links) and _follows(tree, starts[-1], shape):
-            starts.append(starts[-1] + size)
-        if len(starts) > 1:
-            found.append(Limbs(tuple(tree.links[start : start + size] for start in starts), index))
-            index = starts[-1] + size
+        size, shape = _size(tree, index), _shape(tree, index)
+        stop = index + size
+        while shape and _follows(tree, index, stop) and _shape(tree, stop) == shape:
+            stop += size
+        if stop > index + size and not any(link in range(index, stop) for link in apart):
+            found.append(Limbs(tuple(tree.links[start : start + size] for start in range(index, stop, size)), index))
+            index = stop
         else:
             index += 1
     return found
 
 
-def with_numbers(tree: Tree, limbs: Limbs, rows: Sequence[Sequence[S]]) -> Tree:
-    """The tree with other scalars in place of the table of limbs."""
+def one_of_each(
+    tree: Tree, limbs: Sequence[Limbs], rows: Sequence[Sequence[S]], sums: Sequence[Callable[[S], S]]
+) -> Tree:
+    """The tree with one limb of each kind.
+
+    `rows` gives for each kind the scalars in place of its table, `sums` what is the sum over all limbs of that kind.
+    """
     links = list(tree.links)
-    for k, (limb, row) in enumerate(zip(limbs.links, rows, strict=True)):
-        numbers = [list(_numbers(link)) for link in limbs.links[0]]
-        for (j, place), value in zip(limbs.own, row, strict=True):
-            numbers[j][place] = value
-        start = limbs.first + k * len(limb)
-        links[start : start + len(limb)] = map(_rebuilt, limb, numbers)
-    return replace(tree, links=tuple(links))
+    for kind, row in zip(limbs, rows, strict=True):
+        numbers = [list(_numbers(link)) for link in kind.links[0]]
+        for (j, entry), value in zip(kind.own, row, strict=True):
+            numbers[j][entry] = value
+        links[kind.first : kind.first + len(numbers)] = map(_rebuilt, kind.links[0], numbers)
+    kept, q, v = kept_places(tree, limbs)
+    place = {WORLD: WORLD, **{index: k for k, index in enumerate(kept)}}
+    return replace(
+        tree,
+        links=tuple(
+            replace(
+                links[index], parent=place[links[index].parent], q=q.index(links[index].q), v=v.index(links[index].v)
+            )
+            for index in kept
+        ),
+        nq=len(q),
+        nv=len(v),
+        sums={place[kind.first]: total for kind, total in zip(limbs, sums, strict=True)},
+    )
+
+
+def kept_places(tree: Tree, limbs: Sequence[Limbs]) -> tuple[list[int], list[int], list[int]]:
+    """The links, the places in q and the places in v that are left of a tree with one limb of each kind."""
+    links, q, v = set(range(len(tree.links))), set(range(tree.nq)), set(range(tree.nv))
+    for kind in limbs:
+        links -= {*kind.others}
+        for left, (start, size) in ((q, kind.coordinates), (v, kind.velocities)):
+            left -= {*range(start + size, start + size * kind.count)}
+    return sorted(links), sorted(q), sorted(v)
 
 
 # ── limbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -98,25 +132,29 @@ def _size(tree: Tree, index: int) -> int:
     return stop - index
 
 
-def _follows(tree: Tree, start: int, shape: Any) -> bool:
-    """Whether behind the limb at `start` stands another one of that shape, its q and v behind those of the first."""
-    size = _size(tree, start)
-    one, other, last = tree.links[start], tree.links[start + size], tree.links[start + size - 1]
-    row = ELEMENTARY[last.kind]
-    behind = (other.q, other.v) == (last.q + row.nq, last.v + row.nv)
-    return behind and one.parent == other.parent and _shape(tree, start + size) == shape
+def _follows(tree: Tree, first: int, index: int) -> bool:
+    """Whether a limb begins at `index` beside the one at `first`, its q and v behind those of the link before."""
+    if index == len(tree.links):
+        return False
+    before, other = tree.links[index - 1], tree.links[index]
+    row = ELEMENTARY[before.kind]
+    return (other.parent, other.q, other.v) == (tree.links[first].parent, before.q + row.nq, before.v + row.nv)
 
 
 def _shape(tree: Tree, index: int) -> Any:
-    """All of a limb that has to be the same in limbs that are alike; None where its numbers are not plain ones."""
-    links = tree.links[index : index + _size(tree, index)]
-    if not all(isinstance(x, (float, int)) for link in links for x in _flat(link)):
-        return None
-    root = links[0]
-    return [
-        (link.kind, max(link.parent, index - 1) - index, link.q - root.q, link.v - root.v, _turns(link))
-        for link in links
-    ]
+    """All of a limb that has to be the same in limbs that are alike; None where it is nothing that can be told apart:
+    hangs on the world, does not stand together in links, q and v, or has numbers that are not plain ones.
+    """
+    stop = index + _size(tree, index)
+    links, shape = tree.links[index:stop], []
+    q, v = links[0].q, links[0].v
+    for link in links:
+        if (link.q, link.v) != (q, v) or not all(isinstance(x, (float, int)) for x in _flat(link)):
+            return None
+        q, v = q + ELEMENTARY[link.kind].nq, v + ELEMENTARY[link.kind].nv
+        shape.append((link.kind, max(link.parent, index - 1) - index, _turns(link)))
+    scattered = any(index <= link.parent < stop for link in tree.links[stop:])
+    return None if links[0].parent == WORLD or scattered else shape
 
 
 # ── the numbers of a link ─────────────────────────────────────────────────────────────────────────────────────────────

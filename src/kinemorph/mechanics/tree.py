@@ -12,7 +12,7 @@ h [kg m] and second moment Sigma = integral r r^T dm [kg m^2], six numbers (xx, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -124,6 +124,13 @@ class Tree:
     ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # of the bodies fixed to the world
     closures: tuple[Closure, ...] = ()
     follows: tuple[Follow, ...] = ()
+    # where one limb stands for several that are alike: its first link -> the sum over all of them, of a scalar of one
+    sums: Mapping[int, Callable[[S], S]] = field(default_factory=dict, repr=False)
+
+    def of_all(self, index: int, value: Any) -> Any:
+        """What a link hands to its parent, with that of all limbs it stands for; nested tuples of scalars."""
+        total = self.sums.get(index)
+        return value if total is None else _mapped(total, value)
 
     def moves(self, q: Sequence[S]) -> list[Move]:
         """Pose of every link in its parent."""
@@ -137,6 +144,10 @@ class Tree:
             if link.parent != WORLD:
                 below[link.parent].append(index)
         return tuple(map(tuple, below))
+
+
+def _mapped(function: Callable[[S], S], value: Any) -> Any:
+    return tuple(_mapped(function, item) for item in value) if isinstance(value, tuple) else function(value)
 
 
 def snapped(x: float) -> float:
