@@ -343,17 +343,14 @@ class Dynamics:
             return self._by_pairs(
                 name, inputs, axis_arrays.forward_derivative_arrays if forward else axis_arrays.derivative_arrays
             )
+        if name == "forward_dynamics_derivatives" and self._columns_in_loops:
+            return self._by_columns(name, inputs)
         function = getattr(self._recursion, name)
 
         def named(*state: Any) -> dict[str, Any]:
             return dict(zip(outputs, function(*state), strict=True))
 
-        def written_out() -> Program:
-            return self._program(name, inputs, named, False, dict.fromkeys(outputs, self._square))
-
-        if name == "forward_dynamics_derivatives" and self._columns_in_loops:
-            return self._by_columns(name, inputs)
-        return self._recalled(name, written_out)
+        return self._function(name, inputs, named, shapes=dict.fromkeys(outputs, self._square))
 
     # ── loops and coupled joints ──────────────────────────────────────────────────────────────────────────────────
 
@@ -480,23 +477,15 @@ class Dynamics:
         """A function, traced and compiled. `written`: on the links as the user wrote them."""
         return self._recalled(name, lambda: self._program(name, inputs, function, written, shapes))
 
-    def _built(self, program: AnyProgram, batched: Callable[[], AnyProgram] | None = None) -> CompiledFunction:
-        return build(program, self.backend, precision=self.precision, batched=batched)
+    def _built(self, program: AnyProgram) -> CompiledFunction:
+        return build(program, self.backend, precision=self.precision)
 
-    def _recalled(
-        self,
-        name: str,
-        make: Callable[[], Program | LoopProgram],
-        batched: Callable[[], AnyProgram] | None = None,
-    ) -> CompiledFunction:
+    def _recalled(self, name: str, make: Callable[[], Program | LoopProgram]) -> CompiledFunction:
         """A function whose program need not be traced where it has been before."""
-        return self._built(self._remembered(name, make), batched)
-
-    def _remembered(self, name: str, make: Callable[[], Program | LoopProgram]) -> AnyProgram:
         if self.backend != "llvm" or type(self) is not Dynamics:  # others read the program itself, or have their own
-            return make()
+            return self._built(make())
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
-        return recalled((name, self.robot, self.formulation, self.parameters, self.wrenches, limits), make)
+        return self._built(recalled((name, self.robot, self.formulation, self.parameters, self.wrenches, limits), make))
 
     @cached_property
     def _forest(self) -> Forest | None:
