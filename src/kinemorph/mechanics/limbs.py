@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
-from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, Move, PlaneTurn, S
+from kinemorph.algebra.groups import Pose
+from kinemorph.mechanics.motions import ELEMENTARY, PlaneTurn, S, Turn
 from kinemorph.mechanics.tree import WORLD, Link, Tree
 
 Numbers = Sequence[S]
@@ -149,10 +150,10 @@ def _shape(tree: Tree, index: int) -> Any:
     links, shape = tree.links[index:stop], []
     q, v = links[0].q, links[0].v
     for link in links:
-        if (link.q, link.v) != (q, v) or not all(isinstance(x, (float, int)) for x in _flat(link)):
+        if (link.q, link.v) != (q, v) or not all(isinstance(x, (float, int)) for x in _numbers(link)):
             return None
         q, v = q + ELEMENTARY[link.kind].nq, v + ELEMENTARY[link.kind].nv
-        shape.append((link.kind, max(link.parent, index - 1) - index, _turns(link)))
+        shape.append((link.kind, max(link.parent, index - 1) - index, *map(type, link.fixed_turns[0])))
     scattered = any(index <= link.parent < stop for link in tree.links[stop:])
     return None if links[0].parent == WORLD or scattered else shape
 
@@ -160,36 +161,31 @@ def _shape(tree: Tree, index: int) -> Any:
 # ── the numbers of a link ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _flat(link: Link) -> Numbers:
-    """All of its numbers but those of its fixed turns."""
-    return (link.mass, *link.h, *link.sigma, *link.placement.p, link.slide, link.pitch, link.offset, *link.armature)
-
-
 def _numbers(link: Link) -> Numbers:
-    """The same, with the whole offset of a joint that takes over a part of the fixed turn."""
-    numbers = _flat(link)
-    return (*numbers[:15], link.offset + link.fixed_turns[1], *numbers[16:])
+    """All of its numbers, the angle that a joint takes over from the fixed turns in its offset."""
+    turns, angle = link.fixed_turns
+    numbers = (link.mass, *link.h, *link.sigma, *link.placement.p, link.offset + angle, link.slide, link.pitch)
+    return (*numbers, *link.armature, *(x for turn in turns for x in _cosine_and_sine(turn)))
+
+
+def _cosine_and_sine(turn: Turn) -> Numbers:
+    return (turn.c, turn.s) if isinstance(turn, PlaneTurn) else (turn,)  # a matrix is no plain number
 
 
 def _rebuilt(link: Link, numbers: Numbers) -> Link:
     """A link with other numbers, in the order of `_numbers`."""
-    mass, hx, hy, hz, *sigma = numbers[:10]
-    px, py, pz, slide, pitch, offset = numbers[10:16]
-    turns = Move(ZERO3, link.fixed_turns[0], 0.0)
-    columns = [turns.out(axis) for axis in IDENTITY.R]
+    left = iter(numbers)
+    mass, h, sigma, p = next(left), *(tuple(islice(left, size)) for size in (3, 6, 3))
+    offset, slide, pitch = islice(left, 3)
     return replace(
         link,
-        placement=Pose(tuple(zip(*columns, strict=True)), (px, py, pz)),
+        placement=Pose(link.placement.R, p),
         mass=mass,
-        h=(hx, hy, hz),
-        sigma=tuple(sigma),
-        armature=tuple(numbers[16:]),
+        h=h,
+        sigma=sigma,
         offset=offset,
         slide=slide,
         pitch=pitch,
+        armature=tuple(islice(left, len(link.armature))),
+        turns=tuple(type(turn)(*islice(left, 2)) for turn in link.fixed_turns[0]),
     )
-
-
-def _turns(link: Link) -> Any:
-    """What can be compared of its fixed turns."""
-    return [(type(turn), turn.c, turn.s) if isinstance(turn, PlaneTurn) else turn for turn in link.fixed_turns[0]]

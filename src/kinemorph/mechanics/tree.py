@@ -43,6 +43,7 @@ class Link:
     offset: S = 0.0  # [rad] added to the joint angle
     slide: S = 0.0  # [m] along z, after the turn
     pitch: S = 0.0  # [m/rad] of a helical joint
+    turns: tuple[Turn, ...] | None = None  # in place of the placement's rotation, where that is not plain numbers
 
     @property
     def moments(self) -> Moments:
@@ -62,6 +63,8 @@ class Link:
     @cached_property
     def fixed_turns(self) -> tuple[tuple[Turn, ...], float]:
         """The placement's rotation as turns, and the angle about z that an axial joint takes over."""
+        if self.turns is not None:
+            return self.turns, 0.0
         return turns_of(self.placement.R, axial=ELEMENTARY[self.kind].axial)
 
     def move(self, q: Sequence[S]) -> Move:
