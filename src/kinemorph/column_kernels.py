@@ -6,38 +6,107 @@ to compile, and goes through SIMD registers on one state too. Between M and the 
 is solved for by the same factor:
 
     first ──► M, tau - h ──► factor, a ──► second ──► columns B ──► M X = B
+
+Limbs that are alike share their code: what belongs to one of them runs in a loop (`codegen.staging`), with the numbers
+in which they differ in an array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from kinemorph.codegen.forest import Forest, factor
 from kinemorph.codegen.forest_rows import solve_rows
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
 from kinemorph.codegen.program import Program
-from kinemorph.codegen.staging import SHARED, staged
+from kinemorph.codegen.staging import COMMON, EARLY, LATE, SUM, SUMMAND, Spot, Sums, staged
+from kinemorph.mechanics.forward_derivatives import answering_bases, forward_system
+from kinemorph.mechanics.limbs import SUMS, Limbs, kept_places, one_of_each
+from kinemorph.mechanics.tree import Tree
+
+TABLE = "limbs {}"  # port: the numbers in which limbs of a kind differ
+MATRICES = {"by_q": "dq", "by_v": "dv", "by_tau": "dtau"}  # of the system and of the result
 
 
-def forward_dynamics_derivatives(system: Program, forest: Forest, bases: Sequence[int], name: str) -> LoopProgram:
-    """dq, dv and dtau, shape (n, n) each, from the program of `forward_system`; `bases` answer for themselves."""
-    n = forest.size
-    first, second = staged(system, ("M", "force"), later=("a",))
-    inputs = {port.name: port.shape for port in first.inputs}
-    outputs = ("dq", "dv", "dtau")
-    loop = LoopBuilder(name, inputs, dict.fromkeys(outputs, (n, n)))
-    M, a = loop.buffer("M", (n, n)), loop.buffer("a", (n, 1))
-    X = [loop[out] for out in outputs]
-    buffers = {port.name: loop.buffer(port.name, port.shape) for port in (first.outputs[-1], second.outputs[-1])}
-    given = {"a": a, **{port: loop[port] for port in inputs}, SHARED: buffers[SHARED]}
+def system_inputs(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, tuple[int, ...]]:
+    """The shapes of what `system_of` takes."""
+    _, q, v = kept_places(tree, limbs)
+    shapes: dict[str, tuple[int, ...]] = {"q": (len(q),), **dict.fromkeys(("v", "tau", "a"), (len(v),))}
+    shapes |= {TABLE.format(k): (len(kind.own),) for k, kind in enumerate(limbs)}
+    return shapes | {SUM.format(k): (SUMS,) for k in range(len(limbs))}
 
-    loop.call(first, [M, a, buffers[SHARED]], [given[port.name] for port in first.inputs])
+
+def system_of(limbs: Sequence[Limbs]) -> Callable[..., dict[str, Any]]:
+    """`forward_system` of a tree with one limb of each kind, as a function of the tree, `system_inputs` and loads."""
+
+    def system(tree: Tree, q: Any, v: Any, tau: Any, a: Any, *others: Any) -> dict[str, Any]:
+        rows, given = others[: len(limbs)], others[len(limbs) : 2 * len(limbs)]
+        sums = [Sums(totals, kind.count) for totals, kind in zip(given, limbs, strict=True)]
+        links = kept_places(tree, limbs)[0]
+        loads = {links.index(link): load for loads in others[2 * len(limbs) :] for link, load in loads.items()}
+        found = forward_system(one_of_each(tree, limbs, rows, sums), q, v, tau, a, loads)
+        return {**found, **{SUMMAND.format(k): total.summands for k, total in enumerate(sums)}}
+
+    return system
+
+
+def forward_dynamics_derivatives(
+    system: Program, forest: Forest, tree: Tree, limbs: Sequence[Limbs], name: str
+) -> LoopProgram:
+    """dq, dv and dtau, shape (n, n) each, from the program of `system_of`."""
+    n, bases = forest.size, answering_bases(tree)
+    parts = staged(system, ("M", "force"), [kind.count for kind in limbs], _spots(tree, limbs))
+    own = {"a", *(form.format(k) for k in range(len(limbs)) for form in (TABLE, SUM))}
+    inputs = {port.name: port.shape for port in system.inputs if port.name not in own}
+    inputs |= {"q": (tree.nq,), "v": (n,), "tau": (n,)}
+    loop = LoopBuilder(name, inputs, dict.fromkeys(MATRICES.values(), (n, n)))
+    M, a, answered = loop.buffer("M", (n, n)), loop.buffer("a", (n, 1)), loop.buffer("answered", (6 * len(bases), 6))
+    X = [loop[out] for out in MATRICES.values()]
+    arrays = {port: loop[port] for port in inputs} | dict(zip(MATRICES, X, strict=True))
+    arrays |= {"M": M, "force": a, "a": a, "answered": answered}
+    arrays |= {port.name: loop.buffer(port.name, port.shape) for port in parts.carried}
+    for k, kind in enumerate(limbs):
+        arrays[TABLE.format(k)] = loop.constant(TABLE.format(k), [x for row in kind.table for x in row])
+
+    if limbs:  # M is zero at the start
+        for matrix in X:
+            with loop.repeat(n) as i, loop.repeat(n) as c:
+                loop.let(matrix[i, c], lambda: 0.0)
+    parts.write(loop, EARLY, arrays)
     factor(loop, forest, M)
     solve_rows(loop, forest, M, a)
-    loop.call(second, [*X, buffers["answered"]], [given[port.name] for port in second.inputs])
+    parts.write(loop, LATE, arrays)
     solve_rows(loop, forest, M, *X)
-    _take_answered(loop, X, buffers["answered"], bases)
+    _take_answered(loop, X, answered, bases)
     return loop.program()
+
+
+def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, list[Spot]]:
+    """Where the inputs and outputs of a system with one limb of each kind stand among those of all limbs."""
+    _, q, v = kept_places(tree, limbs)
+    coordinates = _along(q, [kind.coordinates for kind in limbs])
+    velocities = _along(v, [kind.velocities for kind in limbs])
+    pairs = [_pair(row, column, tree.nv) for row in velocities for column in velocities]
+    spots = {"q": coordinates, **dict.fromkeys(("v", "tau", "a", "force"), velocities)}
+    spots |= dict.fromkeys(("M", *MATRICES), pairs)
+    for k, kind in enumerate(limbs):
+        spots[TABLE.format(k)] = [Spot(entry, k, len(kind.own)) for entry in range(len(kind.own))]
+    return spots
+
+
+def _along(places: Sequence[int], shares: Sequence[tuple[int, int]]) -> list[Spot]:
+    """Spots at places, of which shares (start, size) belong to the first of several limbs."""
+    spots = {place: Spot(place) for place in places}
+    for number, (start, size) in enumerate(shares):
+        spots |= {place: Spot(place, number, size) for place in range(start, start + size)}
+    return [spots[place] for place in places]
+
+
+def _pair(row: Spot, column: Spot, n: int) -> Spot:
+    """A spot in a matrix of n columns; limbs of different kinds have nothing to do with each other."""
+    repeat = max(row.repeat, column.repeat, COMMON)
+    return Spot(row.place * n + column.place, repeat, row.stride * n + column.stride)
 
 
 def _take_answered(loop: LoopBuilder, X: Sequence[View], answered: View, bases: Sequence[int]) -> None:

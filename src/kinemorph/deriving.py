@@ -43,8 +43,9 @@ from kinemorph.mechanics import (
     reactions,
 )
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
-from kinemorph.mechanics.forward_derivatives import answering_bases, forward_system
+from kinemorph.mechanics.forward_derivatives import answering_bases
 from kinemorph.mechanics.kinematics import Reference
+from kinemorph.mechanics.limbs import like_limbs
 from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
@@ -342,17 +343,14 @@ class Dynamics:
             return self._by_pairs(
                 name, inputs, axis_arrays.forward_derivative_arrays if forward else axis_arrays.derivative_arrays
             )
+        if name == "forward_dynamics_derivatives" and self._columns_in_loops:
+            return self._by_columns(name, inputs)
         function = getattr(self._recursion, name)
 
         def named(*state: Any) -> dict[str, Any]:
             return dict(zip(outputs, function(*state), strict=True))
 
-        def written_out() -> Program:
-            return self._program(name, inputs, named, False, dict.fromkeys(outputs, self._square))
-
-        if name == "forward_dynamics_derivatives" and self._columns_in_loops:
-            return self._by_columns(name, inputs, written_out)
-        return self._recalled(name, written_out)
+        return self._function(name, inputs, named, shapes=dict.fromkeys(outputs, self._square))
 
     # ── loops and coupled joints ──────────────────────────────────────────────────────────────────────────────────
 
@@ -479,23 +477,15 @@ class Dynamics:
         """A function, traced and compiled. `written`: on the links as the user wrote them."""
         return self._recalled(name, lambda: self._program(name, inputs, function, written, shapes))
 
-    def _built(self, program: AnyProgram, batched: Callable[[], AnyProgram] | None = None) -> CompiledFunction:
-        return build(program, self.backend, precision=self.precision, batched=batched)
+    def _built(self, program: AnyProgram) -> CompiledFunction:
+        return build(program, self.backend, precision=self.precision)
 
-    def _recalled(
-        self,
-        name: str,
-        make: Callable[[], Program | LoopProgram],
-        batched: Callable[[], AnyProgram] | None = None,
-    ) -> CompiledFunction:
+    def _recalled(self, name: str, make: Callable[[], Program | LoopProgram]) -> CompiledFunction:
         """A function whose program need not be traced where it has been before."""
-        return self._built(self._remembered(name, make), batched)
-
-    def _remembered(self, name: str, make: Callable[[], Program | LoopProgram]) -> AnyProgram:
         if self.backend != "llvm" or type(self) is not Dynamics:  # others read the program itself, or have their own
-            return make()
+            return self._built(make())
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
-        return recalled((name, self.robot, self.formulation, self.parameters, self.wrenches, limits), make)
+        return self._built(recalled((name, self.robot, self.formulation, self.parameters, self.wrenches, limits), make))
 
     @cached_property
     def _forest(self) -> Forest | None:
@@ -535,23 +525,24 @@ class Dynamics:
 
         return self._recalled(name, make)
 
-    def _by_columns(self, name: str, inputs: tuple[str, ...], written_out: Callable[[], Program]) -> CompiledFunction:
-        """A solution for many columns: the system by straight-line code, then the kernel of that name in loops.
-
-        In lanes the loops have no more to gain, and wait for memory: batches run the program that is written out.
-        """
+    def _by_columns(self, name: str, inputs: tuple[str, ...]) -> CompiledFunction:
+        """A solution for many columns: the system by straight-line code, then the kernel of that name in loops."""
 
         def make() -> LoopProgram:
-            given = (*inputs[:3], "a", *inputs[3:])
-            bases = answering_bases(self._cut_tree)
-            shapes = {"answered": (6 * len(bases), 6)}
-            system = self._program(name, given, forward_system, written=False, outputs=shapes)
+            tree = self.prepared(self._cut_tree)
+            loaded = {tree.attachments[frame].link for frame in self.wrenches}
+            limbs = [] if self.parameters else like_limbs(tree, loaded)
+            shapes = column_kernels.system_inputs(tree, limbs)
+            answered = {"answered": (6 * len(answering_bases(tree)), 6)}
+            system = self._program(
+                name, (*shapes, *inputs[3:]), column_kernels.system_of(limbs), False, answered, more=shapes
+            )
             program: LoopProgram = getattr(column_kernels, name)(
-                system, self._forest, bases, f"{self.robot.name}.{name}"
+                system, self._forest, tree, limbs, f"{self.robot.name}.{name}"
             )
             return program
 
-        return self._recalled(name, make, lambda: self._remembered(f"{name}, written out", written_out))
+        return self._recalled(name, make)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
         """A function of one frame, made when it is first asked for."""
@@ -568,9 +559,11 @@ class Dynamics:
         written: bool,
         outputs: Mapping[str, Shape] | None,
         merged: bool = True,
+        more: Mapping[str, Shape] | None = None,
     ) -> Program:
+        """The program of a function of a tree and the named inputs; `more` gives shapes of inputs that are no state."""
         robot = self.robot
-        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),)}
+        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(more or {})}
         names = [group for group in inputs if group != "wrenches" or self.wrenches]
         if self.parameters:
             names.append("p")

@@ -1,33 +1,139 @@
-"""One program as two: together they do what it does, and every operation is in one of them."""
+"""One program as several: together they do what it does; every operation is in one of them, what repeats only once."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+
+from kinemorph.algebra.linear import solve
 from kinemorph.algebra.scalar import sin
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.staging import staged
+from kinemorph.codegen.compile import build, runnable_backends
+from kinemorph.codegen.loops import LoopBuilder, LoopProgram
+from kinemorph.codegen.staging import EARLY, LATE, SUM, SUMMAND, Spot, Staged, Sums, staged
 from kinemorph.codegen.tracing import trace
+from kinemorph.errors import CompileError
+
+
+def together(parts: Staged, inputs: dict[str, tuple[int, ...]], outputs: dict[str, tuple[int, ...]]) -> LoopProgram:
+    """Both stages one after the other."""
+    loop = LoopBuilder("together", inputs, outputs)
+    arrays = {name: loop[name] for name in (*inputs, *outputs)}
+    arrays |= {port.name: loop.buffer(port.name, port.shape) for port in parts.carried}
+    for name, shape in outputs.items():
+        loop.let(loop[name], lambda shape=shape: np.zeros(shape).tolist())
+    for stage in (EARLY, LATE):
+        parts.write(loop, stage, arrays)
+    return loop.program()
+
+
+def ops(parts: Staged) -> int:
+    return sum(part.program.ops for stage in parts.stages for part in stage)
 
 
 def test_two_stages_do_the_work_of_one() -> None:
-    def whole(x: list, a: list, p: float) -> dict:
+    def whole(x: list, a: list, p: Any) -> dict:
         s = [sin(x[0] * p), x[1] * x[1]]
         return {"early": [s[0] + s[1], 2.0], "late": [a[0] * s[0] - x[0], -s[1], s[0] * s[1], 0.0]}
 
-    program = trace(whole, {"x": (2,), "a": (1,), "p": ()})
-    first, second = staged(program, ("early",), later=("a",))
-    assert [port.name for port in first.inputs] == ["x", "p"]
-    assert [port.name for port in second.inputs] == ["x", "a", "p", "shared"]
-    assert first.ops + second.ops == program.ops
-    x, a, p = np.array([0.3, -1.2]), np.array([2.0]), np.array(0.7)
-    early, late = build(program, "interpreter")(x, a, p)
-    given, shared = build(first, "interpreter")(x, p)
-    assert np.array_equal(given, early)
-    assert np.array_equal(build(second, "interpreter")(x, a, p, shared), late)
+    shapes = {"x": (2,), "a": (1,), "p": ()}
+    program = trace(whole, shapes)
+    parts = staged(program, ("early",))
+    (first,), (second,) = parts.stages
+    assert {place.array for place in first.ins} == {"x", "p"}
+    assert {place.array for place in second.ins} == {"x", "a", "common, early"}
+    assert ops(parts) == program.ops
+    state = np.array([0.3, -1.2]), np.array([2.0]), np.array(0.7)
+    both = together(parts, shapes, {"early": (2,), "late": (4,)})
+    for ours, exact in zip(build(both, "interpreter")(*state), build(program, "interpreter")(*state), strict=True):
+        assert np.array_equal(ours, exact)
 
 
 def test_nothing_may_be_shared() -> None:
-    program = trace(lambda x, y: {"early": x * x, "late": y + 1.0}, {"x": (), "y": ()})
-    first, second = staged(program, ("early",), later=("y",))
-    assert first.outputs[-1].shape == (0,) and [port.name for port in second.inputs] == ["x", "y"]
+    parts = staged(trace(lambda x, y: {"early": x * x, "late": y + 1.0}, {"x": (), "y": ()}), ("early",))
+    assert not parts.carried and [len(stage) for stage in parts.stages] == [1, 1]
+
+
+def test_entries_of_a_block_stay_with_it() -> None:
+    """One entry is wanted early and the other late, but the system is solved once."""
+
+    def halves(x: list, y: Any) -> dict:
+        (first,), (second,) = solve([[2.0 + x[0], x[1]], [x[1], 3.0]], [[x[0]], [x[1]]])
+        return {"early": first, "late": second * y}
+
+    program = trace(halves, {"x": (2,), "y": ()})
+    parts = staged(program, ("early",))
+    assert [sum(len(part.program.blocks) for part in stage) for stage in parts.stages] == [1, 0]
+    state = np.array([0.4, 0.7]), np.array(1.5)
+    both = together(parts, {"x": (2,), "y": ()}, {"early": (), "late": ()})
+    for ours, exact in zip(build(both, "interpreter")(*state), build(program, "interpreter")(*state), strict=True):
+        assert np.array_equal(ours, exact)
+
+
+# ── copies ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+COUNT = 3
+
+
+def one_copy(x: list, y: list, total: list) -> dict[str, Any]:
+    """y[0] belongs to all, y[1:] to a copy, of which there are three; the copy adds y[1] x[0] and minus it again."""
+    sums = Sums(total, COUNT)
+    shared = sin(x[0])
+    own = y[1] * y[2]
+    joined = sums(own * shared) + sums(-(own * shared)) * 0.5 + sums(2.0)
+    return {
+        "early": [[joined * y[0], 0.0], [own + shared, x[1]]],
+        "late": [y[2] * own - y[0], joined + x[1]],
+        SUMMAND.format(0): sums.summands,
+    }
+
+
+def all_copies(x: list, y: list) -> dict[str, Any]:
+    shared, own = sin(x[0]), [y[1 + 2 * k] * y[2 + 2 * k] for k in range(COUNT)]
+    joined = sum(o * shared for o in own) * 0.5 + 2.0 * COUNT
+    late = [y[2 + 2 * k] * own[k] - y[0] for k in range(COUNT)]
+    rows = [[own[k] + shared, *(x[1] * float(i == k) for i in range(COUNT))] for k in range(COUNT)]
+    return {"early": [[joined * y[0], *[0.0] * COUNT], *rows], "late": [*late, joined + x[1]]}
+
+
+SPOTS = {
+    "y": [Spot(0), Spot(1, 0, 2), Spot(2, 0, 2)],
+    "early": [Spot(0), Spot(1, 0, 1), Spot(COUNT + 1, 0, COUNT + 1), Spot(COUNT + 2, 0, COUNT + 2)],
+    "late": [Spot(0, 0, 1), Spot(COUNT)],
+}
+
+
+@pytest.mark.parametrize("backend", runnable_backends())
+def test_copies_run_in_a_loop(backend: str) -> None:
+    program = trace(one_copy, {"x": (2,), "y": (3,), SUM.format(0): (4,)})
+    parts = staged(program, ("early",), [COUNT], SPOTS)
+    assert [part.count for stage in parts.stages for part in stage].count(COUNT) == 2
+    assert ops(parts) == program.ops + COUNT - 1  # and the sum
+    shapes: dict[str, tuple[int, ...]] = {"x": (2,), "y": (1 + 2 * COUNT,)}
+    outputs: dict[str, tuple[int, ...]] = {"early": (COUNT + 1, COUNT + 1), "late": (COUNT + 1,)}
+    x, y = np.random.default_rng(3).normal(size=(2, 5, 7))
+    written = build(trace(all_copies, shapes), "interpreter")
+    looped = build(together(parts, shapes, outputs), backend)
+    for ours, exact in zip(looped(x[:, :2], y), written(x[:, :2], y), strict=True):
+        assert np.abs(ours - exact).max() < 1e-14
+    for ours, exact in zip(looped(x[0, :2], y[0]), written(x[0, :2], y[0]), strict=True):
+        assert np.abs(ours - exact).max() < 1e-14
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x, y, total: {"late": [y[1], 0.0]},  # a copy's, where there is one place for all
+        lambda x, y, total: {"late": [0.0, y[1]]},
+        lambda x, y, total: {"late": [Sums(total, COUNT)(y[1]) * y[2], 0.0]},  # a copy that waits for all
+    ],
+)
+def test_copies_that_are_not_independent_are_refused(wrong: Any) -> None:
+    def function(x: list, y: list, total: list) -> dict[str, Any]:
+        return {**wrong(x, y, total), SUMMAND.format(0): [y[1]]}
+
+    program = trace(function, {"x": (2,), "y": (3,), SUM.format(0): (1,)})
+    spots = {"y": SPOTS["y"], "late": [Spot(0), Spot(1)]}
+    with pytest.raises(CompileError, match="depends on a copy"):
+        staged(program, (), [COUNT], spots)

@@ -50,7 +50,7 @@ def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, robot: 
 
 
 def test_one_state_and_a_batch_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One state runs the loops, a batch what is written out."""
+    """Both run the loops, one in plain numbers and one in lanes."""
     robot = choose("hexapod24")
     q, v, tau, _ = random_states(robot, 3, 9)
     w = np.random.default_rng(5).normal(size=(9, 1, 6))

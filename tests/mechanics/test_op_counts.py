@@ -1,7 +1,7 @@
 """How much arithmetic the equations of the benchmark robots take, and that it still gives the right numbers.
 
-The ceilings are products and sums of the best formulation known when they were set; the graphs must not grow beyond
-them. Times are printed with the figures, not judged: they belong to the machine.
+The ceilings are products and sums of the best formulation known when they were set, what runs in a loop counted once;
+the graphs must not grow beyond them. Times are printed with the figures, not judged: they belong to the machine.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ CEILINGS = {
     "chain50": {"inverse_dynamics": 7926, "forward_dynamics": 21526, "mass_matrix": 20284},
 }
 DERIVATIVE_CEILINGS = {
-    "hexapod24": {"inverse_dynamics_derivatives": 8229, "forward_dynamics_derivatives": 9892},
+    "hexapod24": {"inverse_dynamics_derivatives": 8229, "forward_dynamics_derivatives": 2523},
     "hexapod36": {
         "inverse_dynamics_derivatives": 16285,
-        "forward_dynamics_derivatives": 18786,
+        "forward_dynamics_derivatives": 4307,
         "coriolis_matrix": 12550,
     },
     "chain50": {"inverse_dynamics_derivatives": 113008},

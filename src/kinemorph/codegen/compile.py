@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import get_args
 
-from kinemorph.codegen.backends import Batched, Kernel, Precision
+from kinemorph.codegen.backends import Kernel, Precision
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram, runnable
 from kinemorph.codegen.recipes import AnyProgram, Recalled, whole
@@ -17,7 +17,7 @@ from kinemorph.codegen.routines import check_precision
 from kinemorph.errors import UnsupportedError
 
 
-def _interpreter(program: AnyProgram, precision: Precision, batched: Batched) -> Kernel:
+def _interpreter(program: AnyProgram, precision: Precision) -> Kernel:
     from kinemorph.codegen.backends.interpreter import interpreter
     from kinemorph.codegen.backends.interpreter_loops import interpreter_loops
 
@@ -25,19 +25,19 @@ def _interpreter(program: AnyProgram, precision: Precision, batched: Batched) ->
     return interpreter_loops(program) if isinstance(program, LoopProgram) else interpreter(program)
 
 
-def _llvm(program: AnyProgram, precision: Precision, batched: Batched) -> Kernel:
+def _llvm(program: AnyProgram, precision: Precision) -> Kernel:
     from kinemorph.codegen.backends.llvm import llvm
 
-    return llvm(program, precision, batched)
+    return llvm(program, precision)
 
 
-def _c(program: AnyProgram, precision: Precision, batched: Batched) -> Kernel:
+def _c(program: AnyProgram, precision: Precision) -> Kernel:
     from kinemorph.codegen.backends.c_library import c
 
     return c(whole(program), precision)
 
 
-BACKENDS: dict[str, Callable[[AnyProgram, Precision, Batched], Kernel]] = {
+BACKENDS: dict[str, Callable[[AnyProgram, Precision], Kernel]] = {
     "interpreter": _interpreter,
     "llvm": _llvm,
     "c": _c,
@@ -56,12 +56,10 @@ def build(
     backend: str = "llvm",
     *,
     precision: Precision = "float64",
-    batched: Batched = None,
 ) -> CompiledFunction:
     """A program as a function of NumPy arrays, made by the named backend ("llvm", "interpreter" or "c").
 
-    `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives. `batched` gives a program
-    of the same ports and meaning that is faster in SIMD lanes; it is asked for when the first batch comes.
+    `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives.
     """
     if not isinstance(program, Recalled):
         program = runnable(program, "build")
@@ -74,6 +72,6 @@ def build(
     if not isinstance(program, Recalled) or precision != "float64":
         check_precision(whole(program), precision)
     start = time.perf_counter()
-    kernel = make(program, precision, batched)
+    kernel = make(program, precision)
     seconds = time.perf_counter() - start
     return CompiledFunction(program, kernel, backend=backend, compile_seconds=seconds, precision=precision)

@@ -176,8 +176,8 @@ def inner_flux(
         spun = tuple(plus(columns[j][i], times(sliding[i], h[j])) for i in range(3) for j in range(3))
         G = _shifted(add(Gs[index], spun), p, (0.0, 0.0, move.slide))
         p, G = move.out(p), move.out_general(G)
-        ps[link.parent] = add(ps[link.parent], p)
-        Gs[link.parent] = add(Gs[link.parent], _shifted(G, p, move.p))
+        p, G = tree.of_all(index, (p, _shifted(G, p, move.p)))
+        ps[link.parent], Gs[link.parent] = add(ps[link.parent], p), add(Gs[link.parent], G)
     return list(zip(ps, Gs, strict=True))
 
 

@@ -73,7 +73,8 @@ def composite_moments(tree: Tree, moves: Sequence[Move]) -> list[Moments]:
     for index in range(len(tree.links) - 1, -1, -1):
         parent = tree.links[index].parent
         if parent != WORLD:
-            composites[parent] = joined_moments(composites[parent], moved_moments(moves[index], composites[index]))
+            handed = tree.of_all(index, moved_moments(moves[index], composites[index]))
+            composites[parent] = joined_moments(composites[parent], handed)
     return composites
 
 

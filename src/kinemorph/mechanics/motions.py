@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinemorph.algebra.inertia_blocks import Axis as Axis
 from kinemorph.algebra.quaternions import direction_to_rotation, quat_rate
 from kinemorph.algebra.scalar import S as S
-from kinemorph.algebra.scalar import sincos
+from kinemorph.algebra.scalar import is_zero, sincos
 from kinemorph.algebra.turns import Mat3 as Mat3
 from kinemorph.algebra.turns import Sym3 as Sym3
 from kinemorph.algebra.turns import Turn as Turn
@@ -74,9 +74,9 @@ class Elementary(NamedTuple):
     rate: Callable[[Sequence[S], Sequence[S]], Sequence[S]]
 
 
-def _angle(q: S, offset: float) -> TurnZ:
+def _angle(q: S, offset: S) -> TurnZ:
     """A turn by q + offset; offsets of whole right angles swap sine and cosine instead of adding."""
-    quarters = offset / (0.5 * 3.141592653589793)
+    quarters = offset / (0.5 * 3.141592653589793) if isinstance(offset, float) else 0.5
     if abs(quarters - round(quarters)) > 1e-15:
         s, c = sincos(q + offset)
         return TurnZ(c, s)
@@ -84,8 +84,8 @@ def _angle(q: S, offset: float) -> TurnZ:
     return TurnZ(*((c, s), (-s, c), (-c, -s), (s, -c))[round(quarters) % 4])
 
 
-def _constant_turn(offset: float) -> TurnZ | None:
-    if offset == 0.0:
+def _constant_turn(offset: S) -> TurnZ | None:
+    if is_zero(offset):
         return None
     return _angle(0.0, offset)
 

@@ -151,7 +151,7 @@ def inward(
     for index in range(len(tree.links) - 1, -1, -1):
         parent = tree.links[index].parent
         if parent != WORLD:
-            loads[parent] = added(loads[parent], moved_wrench(moves[index], loads[index]))
+            loads[parent] = added(loads[parent], tree.of_all(index, moved_wrench(moves[index], loads[index])))
     return loads
 
 

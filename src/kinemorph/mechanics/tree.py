@@ -12,7 +12,7 @@ h [kg m] and second moment Sigma = integral r r^T dm [kg m^2], six numbers (xx, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -39,9 +39,10 @@ class Link:
     h: Vec3
     sigma: Sym3
     armature: tuple[S, ...]  # added to the diagonal of the mass matrix, one per velocity
-    offset: float = 0.0  # [rad] added to the joint angle
+    offset: S = 0.0  # [rad] added to the joint angle
     slide: S = 0.0  # [m] along z, after the turn
     pitch: S = 0.0  # [m/rad] of a helical joint
+    turns: tuple[Turn, ...] | None = None  # in place of the placement's rotation, where that is not plain numbers
 
     @property
     def moments(self) -> Moments:
@@ -61,6 +62,8 @@ class Link:
     @cached_property
     def fixed_turns(self) -> tuple[tuple[Turn, ...], float]:
         """The placement's rotation as turns, and the angle about z that an axial joint takes over."""
+        if self.turns is not None:
+            return self.turns, 0.0
         return turns_of(self.placement.R, axial=ELEMENTARY[self.kind].axial)
 
     def move(self, q: Sequence[S]) -> Move:
@@ -123,6 +126,13 @@ class Tree:
     ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # of the bodies fixed to the world
     closures: tuple[Closure, ...] = ()
     follows: tuple[Follow, ...] = ()
+    # where one limb stands for several that are alike: its first link -> the sum over all of them, of a scalar of one
+    sums: Mapping[int, Callable[[S], S]] = field(default_factory=dict, repr=False)
+
+    def of_all(self, index: int, value: Any) -> Any:
+        """What a link hands to its parent, with that of all limbs it stands for; nested tuples of scalars."""
+        total = self.sums.get(index)
+        return value if total is None else _mapped(total, value)
 
     def moves(self, q: Sequence[S]) -> list[Move]:
         """Pose of every link in its parent."""
@@ -136,6 +146,10 @@ class Tree:
             if link.parent != WORLD:
                 below[link.parent].append(index)
         return tuple(map(tuple, below))
+
+
+def _mapped(function: Callable[[S], S], value: Any) -> Any:
+    return tuple(_mapped(function, item) for item in value) if isinstance(value, tuple) else function(value)
 
 
 def snapped(x: float) -> float:

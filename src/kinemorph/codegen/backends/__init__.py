@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.program import Port
 
-if TYPE_CHECKING:
-    from kinemorph.codegen.recipes import AnyProgram
-
 Precision = Literal["float64", "float32"]
 Array = npt.NDArray[np.floating[Any]]
-# gives the program for batches, where that is not the one for single states
-Batched: TypeAlias = "Callable[[], AnyProgram] | None"
 
 
 class Signature(Protocol):

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from kinemorph.codegen.backends import Array, Batched, Kernel, Precision, Run, Signature, python_objects
+from kinemorph.codegen.backends import Array, Kernel, Precision, Run, Signature, python_objects
 from kinemorph.codegen.backends.llvm_chunks import pointers
 from kinemorph.codegen.backends.llvm_engine import Engine, load_module, vector_bits
 from kinemorph.codegen.backends.llvm_entry import bind_entries, entries
@@ -36,30 +36,25 @@ def lanes_of(precision: Precision) -> int:
     return vector_bits() // Real(precision).bits
 
 
-def llvm(program: AnyProgram, precision: Precision = "float64", batched: Batched = None) -> Kernel:
-    """The kernel of `program` as machine code; its source is the LLVM IR of both modules before optimization.
-
-    Lanes run the program that `batched` gives, where it is given.
-    """
+def llvm(program: AnyProgram, precision: Precision = "float64") -> Kernel:
+    """The kernel of `program` as machine code; its source is the LLVM IR of both modules before optimization."""
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
     own = f"{key_of(program)} {precision} one {direct}"
     engine = load_module(own, program.name, lambda: emit_one(whole(program), precision, direct))
     lock = threading.Lock()
     loaded: list[Engine] = []
-    side_by_side = batched or (lambda: program)
 
     def lanes_engine() -> Engine:
         with lock:
             if not loaded:
-                many, real = side_by_side(), Real(precision, lanes)
-                own = f"{key_of(many)} {precision} lanes {lanes}"
-                loaded.append(load_module(own, program.name, lambda: emit_lanes(whole(many), real)))
+                own, real = f"{key_of(program)} {precision} lanes {lanes}", Real(precision, lanes)
+                loaded.append(load_module(own, program.name, lambda: emit_lanes(whole(program), real)))
             return loaded[0]
 
     def source() -> str:
         border = f"\n\n; a module of its own: {lanes} states side by side\n\n"
-        many = emit_lanes(whole(side_by_side()), Real(precision, lanes))
+        many = emit_lanes(whole(program), Real(precision, lanes))
         return emit_one(whole(program), precision, direct) + border + many
 
     address = engine.address("kernel")

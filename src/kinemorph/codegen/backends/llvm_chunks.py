@@ -42,8 +42,8 @@ class Chunks:
     """Writes the functions of one program.
 
     `outputs` are the references to store at each output pointer. Constants among them are stored by a function of their
-    own where `constants_apart`; else, in a program of one chunk, all stores come after all loads, so that outputs may
-    overlap inputs. `block_function` gives the name of the function that computes a block. `linkage` is that of the
+    own where `constants_apart`; else, in a short program, all stores come after all loads, so that outputs may overlap
+    inputs. `block_function` gives the name of the function that computes a block. `linkage` is that of the
     functions which others call ("hidden" where those stand in another part of the module). `inner`: what calls it is an
     innermost loop.
     """
@@ -85,7 +85,8 @@ class Chunks:
                     places += [(ref, f"%out{k}", entry) for entry in range(first, first + count)]
                 first += count
         self.outs, self.ins = pointers(program)
-        self.in_order = not constants_apart and len(steps.chunks) == 1  # loads, then stores
+        # loads, then stores; in a long program results that wait for the end would take the registers
+        self.in_order = not constants_apart and len(steps.chunks) == 1 and len(steps.chunks[0]) <= INNER
         self.lines: list[str] = []
         self.late: list[tuple[str, str, int]] = []  # stores for the end: (value, pointer, entry)
 

@@ -42,7 +42,7 @@ done:
 }}"""
 
 
-LONG = 5_000  # ops from which a program's chunks are left as they are
+LONG, LONG_CALLED = 5_000, 800  # ops from which a program is left as it is, and one that a loop program calls
 
 
 @dataclass
@@ -113,14 +113,15 @@ class Module:
     def _chunks(
         self, name: str, program: Program, refs: Sequence[Sequence[int]], *, constants_apart: bool, inner: bool = False
     ) -> Chunks:
-        linkage = "hidden" if _stands_apart(program) else "internal"
+        long = program.ops > (LONG if name == "main" else LONG_CALLED)
+        linkage = "hidden" if long and not program.blocks else "internal"  # blocks are loops, which want passes
         steps, block = plan(program), self._block
         return Chunks(
             name, program, steps, self.real, refs, block, constants_apart=constants_apart, linkage=linkage, inner=inner
         )
 
     def _define(self, chunks: Chunks, program: Program) -> None:
-        part = self.plain if _stands_apart(program) else self.worked
+        part = self.plain if chunks.linkage == "hidden" else self.worked
         definitions = chunks.definitions()  # may ask for blocks, which come first
         part.code += definitions
         part.rotation_types |= chunks.rotation_types
@@ -150,8 +151,3 @@ class Module:
             lines.append(f"  %y{k} = insertelement {real.text} {result}, {real.element} %x{k}, i32 {k}")
             result = f"%y{k}"
         return "\n".join([*lines, f"  ret {real.text} {result}", "}"])
-
-
-def _stands_apart(program: Program) -> bool:
-    """Whether passes are not worth their time on a program; blocks are loops, which want them."""
-    return program.ops > LONG and not program.blocks
