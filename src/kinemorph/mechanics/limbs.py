@@ -15,7 +15,9 @@ from itertools import islice
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
-from kinemorph.mechanics.motions import ELEMENTARY, PlaneTurn, S, Turn
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import PlaneTurn, Turn
+from kinemorph.mechanics.motions import ELEMENTARY
 from kinemorph.mechanics.tree import WORLD, Link, Tree
 
 Numbers = Sequence[S]
