@@ -169,5 +169,14 @@ def test_a_urdf_with_its_sidecar(tmp_path: Path) -> None:
         kinemorph.load(path)
 
 
+def test_a_toml_model_with_a_sidecar(tmp_path: Path) -> None:
+    path, beside = tmp_path / "arm.toml", tmp_path / "more.toml"
+    path.write_text('kinemorph = 1\n[bodies.a]\nmass = 1\nsolid = { kind = "sphere", radius = 1 }\n')
+    beside.write_text('kinemorph = 1\n[joints.root]\nkind = "free"\nparent = "world"\nchild = "a"\n')
+    with pytest.raises(ParseError, match=r"arm\.toml:2: body 'a': no joint has it"):
+        kinemorph.load(path)
+    assert kinemorph.load(path, sidecar=beside).robot.joint_names == ("root",)
+
+
 def test_builders_know_nothing_of_sidecars() -> None:
     assert RobotBuilder("x").add(Body.sphere("a", 1.0, 1.0)).root("a").build().loops == ()

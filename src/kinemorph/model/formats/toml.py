@@ -15,6 +15,7 @@ from typing import Any
 
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sidecar import extend
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.toml_documents import parse
 from kinemorph.model.formats.toml_fields import JOINT
@@ -40,6 +41,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     if options.base is not None:
         _rehang(document.data, options.base, findings)
     parts.declare(blueprint)
+    extend(blueprint, source, options, findings)
     _roots(document.data, blueprint, options)
     return blueprint.system()
 
@@ -67,7 +69,7 @@ def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None
     """Bodies that hang nowhere are roots where the caller says of which kind; else they are findings."""
     bodies, joints = _table(data, "bodies"), _table(data, "joints")
     children = [joint.get("child") for joint in joints.values() if isinstance(joint, dict)]
-    carried = {child for child in children if isinstance(child, str)}
+    carried = {child for child in children if isinstance(child, str)} | {child for _, child in blueprint.ends.values()}
     for name in bodies:
         line = blueprint.lines.get(("body", name))
         if name in carried or line is None:  # or wrong in another way
