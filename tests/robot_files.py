@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.composite_bodies import mass_matrix
 from kinemorph.mechanics.kinematics import forward_kinematics
-from kinemorph.mechanics.newton_euler import bias_forces
+from kinemorph.mechanics.newton_euler import bias_forces, inverse_dynamics
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.robot import Robot
@@ -156,3 +157,27 @@ def rounding_of_accelerations(robot: Robot, states: int = 10) -> float:
         scale = 1.0 / np.sqrt(np.diag(M))
         worst = max(worst, float(np.linalg.cond(scale[:, None] * M * scale)))
     return float(np.finfo(float).eps) * worst
+
+
+def differences(one: Robot, other: Robot, frames: Sequence[str], states: int = 2) -> float:
+    """The largest difference of two robots with the same coordinates: of poses, and of M, bias and accelerations.
+
+    Poses differ by [m] and 1; M, bias and the forces that belong to the accelerations by a share of their largest entry.
+    """
+    first, second, rng = resolve(one), resolve(other), np.random.default_rng(2)
+    worst = 0.0
+    for _ in range(states):
+        q, v = random_configuration(one, rng).tolist(), rng.uniform(-1.0, 1.0, one.nv).tolist()
+        if one.nv:
+            tau = rng.uniform(-1.0, 1.0, one.nv)
+            back = inverse_dynamics(first, q, v, forward_dynamics(second, q, v, tau.tolist()))
+            worst = max(
+                worst,
+                share(mass_matrix(second, q), np.array(mass_matrix(first, q))),
+                share(bias_forces(second, q, v), np.array(bias_forces(first, q, v))),
+                float(np.abs(np.subtract(back, tau)).max() / max(1.0, np.abs(bias_forces(first, q, v)).max())),
+            )
+        for here, there in zip(*(forward_kinematics(tree, q, frames) for tree in (first, second)), strict=True):
+            worst = max(worst, float(np.abs(np.subtract(here.R, there.R)).max()))
+            worst = max(worst, float(np.abs(np.subtract(here.p, there.p)).max()))
+    return worst
