@@ -396,7 +396,8 @@ def test_defaults_of_the_format_are_taken_and_told() -> None:
     assert found.system is not None
     body = found.system.robot.body("a")
     assert (body.mass, body.inertia) == (1.0, ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
-    assert [(f.rule, f.element) for f in found.warnings] == [("assumed", "link 'a'")]  # b does not move
+    assert [(f.rule, f.element) for f in found.warnings] == [("assumed", "link 'a'")]
+    assert found.system.robot.body("b").mass == 0.0  # it does not move, so nothing need be assumed
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Links of static models hang on the world one by one. What hangs on nothing is fr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.inertia import Inertia
 from kinemorph.algebra.quaternions import rotation_to_quat
+from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.configuration import neutral
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
@@ -29,6 +32,7 @@ from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 
 GRAVITY = (0.0, 0.0, -9.8)  # of a <world> that says none
+NOTHING = Inertia(0.0, ORIGIN, NO_INERTIA)
 
 
 class Assembly:
@@ -80,8 +84,9 @@ class Assembly:
             words={"body": "link"},
             gravity=self._gravity(top) if has_world else None,
         )
-        moving = self._declare_bodies(blueprint, bodies, connections, still)
         kind = self.options.base or "free"
+        moving = set(bodies) - _welded(connections, {WORLD, *still, *(roots if kind == "fixed" else ())})
+        self._declare_bodies(blueprint, bodies, moving)
         starts = self._declare_roots(blueprint, bodies, still, roots, kind)
         self._declare_joints(blueprint, connections)
         for following in followings:
@@ -93,7 +98,7 @@ class Assembly:
                 following.offset,
             )
         self._declare_frames(blueprint)
-        self._tell_assumed({key: bodies[key] for key in moving} if kind == "fixed" else bodies, moving | set(roots))
+        self._tell_assumed(bodies, moving)
         import_module("kinemorph.model.formats.sidecar").extend(
             blueprint, self.models.main.source, self.options, self.findings
         )
@@ -152,15 +157,11 @@ class Assembly:
         return grounded
 
     def _declare_bodies(
-        self,
-        blueprint: Blueprint,
-        bodies: dict[str, tuple[LinkParts, int, Model, Node]],
-        connections: list[Connection],
-        still: set[str],
-    ) -> set[str]:
-        """Declares all links; gives those that some motion carries."""
-        for key, (parts, line, _, _) in bodies.items():
-            inertia = parts.inertia
+        self, blueprint: Blueprint, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]
+    ) -> None:
+        """Declares all links. One that does not move and says nothing of its mass needs none."""
+        for key, (parts, line, _, node) in bodies.items():
+            inertia = parts.inertia if key in moving or node.find("inertial") is not None else NOTHING
             blueprint.body(
                 line,
                 self.name(key),
@@ -170,18 +171,6 @@ class Assembly:
                 shapes=parts.shapes,
                 collisions=parts.collisions,
             )
-        welded = {WORLD, *still}
-        below: dict[str, list[str]] = {}
-        for connection in connections:
-            if connection.joint.kind == "fixed":
-                below.setdefault(connection.joint.parent, []).append(connection.joint.child)
-        ahead = list(welded)
-        while ahead:
-            for link in below.get(ahead.pop(), ()):
-                if link not in welded:
-                    welded.add(link)
-                    ahead.append(link)
-        return set(bodies) - welded
 
     def _declare_roots(
         self,
@@ -243,6 +232,21 @@ class Assembly:
 
 
 PER_COORDINATE = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+
+
+def _welded(connections: Sequence[Connection], links: set[str]) -> set[str]:
+    """These links, and all that fixed joints hold to them."""
+    below: dict[str, list[str]] = {}
+    for connection in connections:
+        if connection.joint.kind == "fixed":
+            below.setdefault(connection.joint.parent, []).append(connection.joint.child)
+    held, ahead = set(links), list(links)
+    while ahead:
+        for link in below.get(ahead.pop(), ()):
+            if link not in held:
+                held.add(link)
+                ahead.append(link)
+    return held
 
 
 def _started(system: System, starts: dict[str, Pose]) -> System:
