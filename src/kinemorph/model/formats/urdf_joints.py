@@ -236,8 +236,8 @@ def _limits(joint: Node, node: Node | None, kind: str, data: dict[str, Any], ele
         low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
         try:  # the usual case: all four are there and sound
             lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
-            finite = -NO_LIMIT < lower and upper < NO_LIMIT and effort < NO_LIMIT and velocity < NO_LIMIT
-            if finite and lower <= upper and 0.0 < effort and 0.0 < velocity and "_" not in low + high + most + fastest:
+            finite = lower > -NO_LIMIT and upper < NO_LIMIT and effort < NO_LIMIT and velocity < NO_LIMIT
+            if finite and lower <= upper and effort > 0.0 and velocity > 0.0 and "_" not in low + high + most + fastest:
                 data["lower"], data["upper"], data["effort"], data["velocity"] = lower, upper, effort, velocity
                 return
         except (TypeError, ValueError):
