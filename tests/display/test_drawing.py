@@ -52,7 +52,16 @@ def test_lines_triangles_and_meshes_have_surfaces() -> None:
     assert len(facets(Line((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)), 0.01)) > 0  # a point
     corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
     assert areas(facets(Triangle(*corners), 0.01)).sum() == pytest.approx(1.0)  # half a square meter on either side
-    assert areas(facets(Mesh(corners, ((0, 1, 2),)), 0.01)).sum() == pytest.approx(1.0)
+    assert areas(facets(Mesh(corners, ((0, 1, 2),)), 0.01)).sum() == pytest.approx(0.5)  # every face once
+
+
+def test_a_mesh_that_is_counted_inside_out_is_turned() -> None:
+    corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    faces = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+    for counted in (faces, tuple(face[::-1] for face in faces)):
+        surface = facets(Mesh(corners, counted), 0.01)
+        outward = (normals(surface) * (surface[:, :3].mean(axis=1) - 0.25)).sum(axis=1)
+        assert (outward > 0.0).all()
 
 
 def test_a_huge_mesh_is_left_out_with_a_note() -> None:

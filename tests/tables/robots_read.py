@@ -36,8 +36,8 @@ not there and the one without links; for the others, whose moving tips have no m
 | file | reason |
 |---|---|"""
 FOOT = """
-The neck of iCub turns a link of almost no inertia, so one rounding of M moves its accelerations by 4e-10, and they are
-held to that; M and bias agree as everywhere.
+The neck of iCub turns a link of almost no inertia, so one rounding of M moves its accelerations by 4e-10; they are
+held to four times that. M and bias agree as everywhere.
 """
 
 

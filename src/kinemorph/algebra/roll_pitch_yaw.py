@@ -23,6 +23,8 @@ def exact_turn(angle: float) -> Turn:
 
     The double nearest to pi/2 has the cosine 6e-17; a right angle has 0.
     """
+    if angle == 0.0:
+        return (1.0, 0.0)
     quarters = round(angle / (math.pi / 2.0))
     if math.radians(90.0 * quarters) == angle:
         return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]

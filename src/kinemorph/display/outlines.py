@@ -12,12 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act
+from kinemorph.display.mesh_surfaces import read_mesh
 from kinemorph.display.solids import Array, z_toward
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Capsule, Line, Shape, Sphere
+from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Capsule, Line, MeshFile, Shape, Sphere
 from kinemorph.model.topology import WORLD
 
 # sizes as parts of the robot's extent
@@ -31,8 +32,9 @@ GLASS = (*STEEL, 0.22)
 
 
 def shapes_of(robot: Robot, body: Body, size: float) -> Sequence[Shape]:
-    """A body's own shapes, or automatic ones. `size` [m] is the extent of the robot."""
-    return body.shapes or automatic_shapes(robot, body, size)
+    """A body's own shapes, or automatic ones. `size` [m] is the extent of the robot. Mesh files are read here."""
+    seen = [shape if not isinstance(shape, MeshFile) else read_mesh(shape)[0] for shape in body.shapes]
+    return [shape for shape in seen if shape is not None] or automatic_shapes(robot, body, size)
 
 
 def automatic_shapes(robot: Robot, body: Body, size: float) -> list[Shape]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from kinemorph.algebra.groups import Pose
 from kinemorph.display import outlines
 from kinemorph.display.canvas import depth_colors
+from kinemorph.display.mesh_surfaces import warn_of_meshes
 from kinemorph.display.solids import Array, facets, normals, opacity
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.kinematics import forward_kinematics
@@ -74,6 +75,7 @@ class Puppet:
             for shape in outlines.shapes_of(robot, body, size)
         ]
         if mounts:
+            warn_of_meshes(robot)
             parts += [(len(owners) - 1, shape, GRAPHITE) for shape in outlines.mounts(robot, size)]
         surfaces = [facets(shape, THICKNESS * size) for _, shape, _ in parts]
         counts = [len(surface) for surface in surfaces]

@@ -125,8 +125,10 @@ def _mesh(mesh: Mesh, thickness: float) -> Array:
     if not mesh.faces or len(mesh.faces) > MESH_LIMIT:
         return NOTHING
     corners = np.array(mesh.vertices, dtype=float)[np.array(mesh.faces, dtype=int)]
-    turned = corners[:, ::-1]  # a file's faces may be counted either way
-    return np.concatenate([np.concatenate([side, side[:, 2:]], axis=1) for side in (corners, turned)])
+    a, b, c = np.moveaxis(corners - corners.mean(axis=(0, 1)), 1, 0)
+    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0:  # a file's faces may be counted either way
+        corners = corners[:, ::-1]
+    return np.concatenate([corners, corners[:, 2:]], axis=1)
 
 
 SURFACES: dict[type[Any], Callable[[Any, float], Array]] = {

@@ -65,7 +65,7 @@ def written(model, path):
     return examined.system, files, findings
 
 
-@pytest.mark.parametrize(("name", "base"), zip(DOZEN, ["fixed", "free"] * 7, strict=False))
+@pytest.mark.parametrize(("name", "base"), list(zip(DOZEN, ["fixed", "free"] * 7, strict=False)))
 def test_published_robots_survive_the_way_through_a_file(name, base, tmp_path):
     before = examine(urdf_file(name), options=Options(base=base)).system
     after, files, findings = written(before, tmp_path / "robot.urdf")

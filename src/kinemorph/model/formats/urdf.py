@@ -244,30 +244,34 @@ def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadL
     known = dict.fromkeys(names)
     carrier: dict[str, ReadJoint] = {}
     for joint in joints:
+        parent, child = joint.parent, joint.child
+        if parent in known and child in known and child not in carrier and parent != child:
+            carrier[child] = joint
+            continue
         element = f"joint '{joint.name}'"
-        for end, link in (("parent", joint.parent), ("child", joint.child)):
+        for end, link in (("parent", parent), ("child", child)):
             if link not in known:
                 reading.incomplete = True
                 _unknown(joint.line, element, end, link, known, findings)
-        if joint.parent == joint.child:
+        if parent == child:
             findings.error(
                 "structure",
                 joint.line,
                 element,
-                f"parent and child are both '{joint.parent}', expected two links",
+                f"parent and child are both '{parent}', expected two links",
                 "Name the other link.",
             )
-        elif joint.child in carrier:
-            other = carrier[joint.child]
+        elif child in carrier:
+            other = carrier[child]
             findings.error(
                 "loop",
                 joint.line,
                 element,
-                f"link '{joint.child}' hangs on joint '{other.name}' (line {other.line}) already, expected one parent",
+                f"link '{child}' hangs on joint '{other.name}' (line {other.line}) already, expected one parent",
                 f"If this joint closes a loop, state it in {sidecar_name(findings.file)}, or as <loop_joint>.",
             )
         else:
-            carrier[joint.child] = joint
+            carrier[child] = joint
     for loop in loops:
         for link in loop.ends:
             if link not in known:

@@ -232,11 +232,12 @@ def z_to(axis: Axis) -> Mat:
 def _limits(joint: Node, node: Node | None, kind: str, data: dict[str, Any], element: str, reading: Reading) -> None:
     """Limits of position, speed and effort; what is missing is unlimited."""
     if node is not None and (kind == "revolute" or kind == "prismatic"):
-        texts = [node.get(key) for key in LIMITS]
+        get = node.get
+        low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
         try:  # the usual case: all four are there and sound
-            lower, upper, effort, velocity = map(float, texts)
-            largest = max(-lower, upper, effort, velocity)
-            if lower <= upper and effort > 0.0 and velocity > 0.0 and largest < NO_LIMIT and "_" not in "".join(texts):
+            lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
+            finite = lower > -NO_LIMIT and upper < NO_LIMIT and effort < NO_LIMIT and velocity < NO_LIMIT
+            if finite and lower <= upper and effort > 0.0 and velocity > 0.0 and "_" not in low + high + most + fastest:
                 data["lower"], data["upper"], data["effort"], data["velocity"] = lower, upper, effort, velocity
                 return
         except (TypeError, ValueError):
@@ -334,7 +335,8 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 def _dynamics(node: Node, data: dict[str, Any], element: str, reading: Reading) -> None:
     for key in ("damping", "friction"):
-        if node.get(key) is None:
+        text = node.get(key)
+        if text is None or text == "0" or text == "0.0":
             continue
         value = reading.values.number(node, key, element)
         if value < 0.0:

@@ -65,20 +65,20 @@ def _inertial(node: Node, body: dict[str, Any], element: str, reading: Reading) 
                 f"Add <{tag}>, or remove <inertial> for a link without mass.",
             )
         return
-    texts = (mass.get("value"), *[moments.get(key) for key in ENTRIES])
+    get = moments.get
+    texts = (get("ixx"), get("ixy"), get("ixz"), get("iyy"), get("iyz"), get("izz"))
     try:
-        numbers = [*map(float, texts)]
-        usual = math.isfinite(sum(numbers)) and "_" not in "".join(texts)
+        entries = [*map(float, texts)]
+        usual = math.isfinite(sum(entries)) and "_" not in "".join(texts)
     except (TypeError, ValueError):
         usual = False
     if not usual:
-        numbers = [reading.values.number(mass, "value", element)]
-        numbers += [reading.values.number(moments, key, element) for key in ENTRIES]
-    body["mass"] = numbers[0]
+        entries = [reading.values.number(moments, key, element) for key in ENTRIES]
+    body["mass"] = reading.values.number(mass, "value", element)
     if pose is None:
         pose = IDENTITY
     body["com"] = pose.p
-    body["inertia"] = turned(pose.R, *numbers[1:])
+    body["inertia"] = turned(pose.R, *entries)
 
 
 def turned(

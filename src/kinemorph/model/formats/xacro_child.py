@@ -1,0 +1,136 @@
+"""Expands one xacro text, in a process of its own: run as a script, never imported by the package.
+
+xacro evaluates what stands in ${...} as Python, so it may do so only here: with limits on time and memory, without an
+environment, and under an audit hook that lets it read files in given folders and forbids everything else that reaches
+out of the process. It reads JSON from its standard input and writes JSON to its standard output.
+
+Arguments: bytes of memory and seconds of processor time it may have, and the folder that holds xacro.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+# audit events of the interpreter that nothing in a model has a right to
+FORBIDDEN = (
+    "subprocess.", "os.system", "os.exec", "os.fork", "os.spawn", "os.posix_spawn", "os.startfile", "os.kill",
+    "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.link", "os.symlink", "os.truncate",
+    "os.putenv", "os.unsetenv", "os.utime", "os.lockf", "os.setxattr", "os.removexattr", "os.add_dll_directory",
+    "shutil.", "socket.", "ctypes.", "urllib.", "ftplib.", "http.", "smtplib.", "webbrowser.", "pty.", "mmap.",
+    "signal.", "sys.setprofile", "sys.settrace", "tempfile.", "code.__new__", "gc.get_", "marshal.", "pickle.",
+    "winreg.", "msvcrt.", "_winapi.",
+)  # fmt: skip
+
+
+def confine(memory: int, seconds: int) -> None:
+    """Limits this process, where the platform can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    limits = (("RLIMIT_AS", memory), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0), ("RLIMIT_FSIZE", 0))
+    for kind, limit in limits:
+        try:
+            resource.setrlimit(getattr(resource, kind), (limit, limit))
+        except (ValueError, OSError, AttributeError):
+            continue
+
+
+class Guard:
+    """The audit hook: files are read in the folders given, in Python's own, and nowhere else."""
+
+    def __init__(self, roots: list[str], own: list[str]) -> None:
+        self.roots = [os.path.realpath(root) for root in roots]
+        self.own = [os.path.realpath(root) for root in own]
+        self.outside: list[str] = []
+
+    def inside(self, path: str, roots: list[str]) -> bool:
+        real = os.path.realpath(path)
+        return any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, mode, flags = arguments
+            if isinstance(path, int):
+                return
+            name = os.fsdecode(path)
+            writes = isinstance(flags, int) and flags & (
+                os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+            )
+            if writes or (isinstance(mode, str) and set(mode) & set("wax+")):
+                raise PermissionError(f"the file '{name}' is opened for writing")
+            if not self.inside(name, [*self.roots, *self.own]):
+                self.outside.append(name)
+                raise PermissionError(f"the file '{name}' lies outside the folders that may be read")
+        elif event in ("os.listdir", "os.scandir", "os.chdir", "glob.glob"):
+            name = os.fsdecode(arguments[0] or ".") if not isinstance(arguments[0], int) else "?"
+            place = os.path.dirname(name) if event == "glob.glob" else name
+            if not self.inside(place or ".", [*self.roots, *self.own]):
+                self.outside.append(name)
+                raise PermissionError(f"the folder '{name}' lies outside the folders that may be read")
+        elif event.startswith(FORBIDDEN):
+            raise PermissionError(f"'{event}' is nothing that a model may do")
+
+
+def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard) -> dict[str, Any]:
+    """The expanded text, or what went wrong in which file."""
+
+    def find(package: str) -> str:
+        for folder in given["packages"]:
+            path = os.path.join(folder, package)
+            if os.path.basename(folder) == package and os.path.isdir(folder):
+                path = folder
+            if os.path.isdir(path) and guard.inside(path, guard.roots):
+                return path
+        for folder in given["above"]:  # the package that the model lies in
+            if os.path.basename(folder) == package:
+                guard.roots.append(os.path.realpath(folder))
+                return str(folder)
+        raise LookupError(f"the package '{package}' is not found")
+
+    substitutions._eval_find = find
+    substitutions._eval_dict["find"] = find
+    try:
+        xacro.init_stacks(given["file"])
+        document = xacro.parse(given["text"], given["file"])
+        xacro.process_doc(document, mappings={}, verbosity=0)
+        return {"text": document.toprettyxml(indent="  ")}
+    except MemoryError:
+        return {"error": "it needs more memory than it may have", "file": given["file"]}
+    except BaseException as error:
+        files = [file for file in (xacro.filestack or []) if file]
+        reason = str(error) or type(error).__name__
+        cause = getattr(error, "exc", None)
+        if cause is not None and str(cause) not in reason:
+            reason = f"{reason}: {cause}"
+        return {"error": reason, "file": files[-1] if files else given["file"], "outside": guard.outside[:1]}
+
+
+def main(memory: str, seconds: str, folder: str) -> None:
+    """Reads, expands, writes."""
+    confine(int(memory), int(seconds))
+    sys.path.append(folder)
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what xacro prints is no answer
+    given = json.load(sys.stdin)
+    import sysconfig
+    import xml.dom.expatbuilder  # noqa: F401  loaded before the guard stands
+
+    import xacro
+    import xacro.substitution_args as substitutions
+
+    sys.setrecursionlimit(5000)
+    own = [folder, *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib"))]
+    guard = Guard(given["roots"], [place for place in own if place])
+    sys.addaudithook(guard)
+    result = expanded(xacro, substitutions, given, guard)
+    answer.write(json.dumps(result))
+    answer.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,128 @@
+"""Surfaces out of mesh files (STL, DAE, OBJ, PLY, OFF, GLB), read by trimesh when somebody looks at them.
+
+A file is read once as long as it does not change. Nothing that it names (materials, textures) is opened. Sizes are
+limited, and whatever is wrong is one sentence.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.errors import MissingExtraError, ModelError
+from kinemorph.model.shapes import Mesh, MeshFile
+
+FILE_SIZE = 128_000_000  # bytes
+FACES = 2_000_000
+ENDINGS = ("stl", "dae", "obj", "ply", "off", "glb")
+EXPECTED = ", ".join(ENDINGS)
+
+Points = npt.NDArray[np.float64]
+Faces = npt.NDArray[np.int64]
+
+
+def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
+    """The surface of a mesh file in meters, scaled as its shape says, with its placement and color.
+
+    `faces` asks for a coarser surface of about that many triangles at most, for pictures. Raises ModelError with the
+    reason where it cannot be had, MissingExtraError where trimesh is not installed.
+    """
+    if not mesh_file.path:
+        raise ModelError(f"mesh '{mesh_file.source}': the file was not found. Name its folder in package_dirs.")
+    try:
+        state = os.stat(mesh_file.path)
+    except OSError as error:
+        raise ModelError(f"mesh '{mesh_file.source}': the file cannot be read: {error.strerror}.") from None
+    vertices, triangles = _coarse(mesh_file.path, state.st_mtime_ns, state.st_size, faces)
+    scaled = vertices * np.array(mesh_file.scale)
+    return Mesh(
+        tuple(map(tuple, scaled.tolist())),
+        tuple(map(tuple, triangles.tolist())),
+        mesh_file.source,
+        mesh_file.placement,
+        mesh_file.color,
+    )
+
+
+@lru_cache(maxsize=256)
+def _coarse(path: str, changed: int, size: int, faces: int | None) -> tuple[Points, Faces]:
+    vertices, triangles = _read(path, changed, size)
+    return (vertices, triangles) if faces is None else coarsened(vertices, triangles, faces)
+
+
+@lru_cache(maxsize=16)
+def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
+    """Corner points (n, 3) and triangles (m, 3) of a file; `changed` and `size` make a changed file another one."""
+    name, ending = Path(path).name, Path(path).suffix.lower().lstrip(".")
+    if ending not in ENDINGS:
+        raise ModelError(f"mesh '{name}': the ending is '.{ending}', expected one of {EXPECTED}. Convert the file.")
+    if size > FILE_SIZE:
+        raise ModelError(f"mesh '{name}': the file has {size} bytes, expected at most {FILE_SIZE}. Simplify it.")
+    trimesh = _trimesh()
+    try:
+        data = Path(path).read_bytes()
+        if ending == "dae" and (b"<!DOCTYPE" in data or b"<!ENTITY" in data):
+            raise ModelError(f"mesh '{name}': a document type declaration is there, expected none. Remove it.")
+        loaded = trimesh.load_scene(BytesIO(data), file_type=ending, process=False, skip_materials=True)
+        whole = loaded.to_mesh()
+        vertices = np.asarray(whole.vertices, dtype=float) * _meters(loaded)
+        triangles = np.asarray(whole.faces, dtype=np.int64)
+    except (ModelError, MissingExtraError):
+        raise
+    except ImportError as error:
+        raise MissingExtraError(str(error.name or "pycollada"), "view") from None
+    except Exception as error:  # a parser of many formats: whatever it stumbles over, the file is to blame
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise ModelError(f"mesh '{name}': the file cannot be read as {ending.upper()}: {reason}.") from None
+    if not len(triangles) or not np.isfinite(vertices).all():
+        raise ModelError(f"mesh '{name}': the file holds no surface of finite points. Export it anew.")
+    if len(triangles) > FACES:
+        raise ModelError(f"mesh '{name}': the file has {len(triangles)} faces, expected at most {FACES}. Simplify it.")
+    return vertices, triangles
+
+
+def _trimesh() -> Any:
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtraError("trimesh", "view") from None
+    logging.getLogger("trimesh").setLevel(logging.CRITICAL)  # what it would print is in our sentence
+    return trimesh
+
+
+def _meters(scene: Any) -> float:
+    """The length unit of a COLLADA file [m]; other formats have none, and 1 is usual."""
+    for part in (scene, *scene.geometry.values()):
+        number, mark, _ = str(part.metadata.get("units", "")).partition(" * meters")
+        if mark:
+            return float(number)
+    return 1.0
+
+
+def coarsened(vertices: Points, triangles: Faces, faces: int) -> tuple[Points, Faces]:
+    """A surface of at most `faces` triangles: corners in one cell of a grid become one, flat triangles go.
+
+    The grid is made coarser until it suffices (Rossignac & Borrel 1993, vertex clustering).
+    """
+    low, extent = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
+    cells = 2 * int(faces**0.5) + 2
+    while len(triangles) > faces and extent > 0.0:
+        x, y, z = np.floor((vertices - low) * (cells / extent)).astype(np.int64).T
+        _, cluster = np.unique((x * (cells + 1) + y) * (cells + 1) + z, return_inverse=True)
+        counts = np.bincount(cluster)
+        middle = np.stack([np.bincount(cluster, vertices[:, k]) / counts for k in range(3)], axis=1)
+        joined = cluster[triangles]
+        joined = joined[(np.diff(np.sort(joined, axis=1), axis=1) > 0).all(axis=1)]  # three different corners
+        a, b, c = np.sort(joined, axis=1).T
+        _, once = np.unique((a * len(counts) + b) * len(counts) + c, return_index=True)
+        if len(once) <= faces or cells <= 4:
+            return middle, joined[np.sort(once)][:faces]
+        cells = 3 * cells // 4
+    return vertices, triangles[:faces]

@@ -1,0 +1,120 @@
+"""Mesh files: read in meters with their scale, limited, and every failure one sentence; drawing never stops at them."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from kinemorph.display.drawing import draw
+from kinemorph.display.mesh_surfaces import read_mesh
+from kinemorph.errors import MissingExtraError, ModelError, ModelWarning
+from kinemorph.model import meshes
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.meshes import coarsened, surface
+from kinemorph.model.shapes import MeshFile
+
+pytest.importorskip("trimesh")
+
+TETRAHEDRON = """v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"""
+DAE = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+ <asset><unit name="centimeter" meter="0.01"/><up_axis>Z_UP</up_axis></asset>
+ <library_geometries><geometry id="g"><mesh>
+  <source id="p"><float_array id="a" count="9">0 0 0 100 0 0 0 200 0</float_array><technique_common>
+   <accessor source="#a" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+   <param name="Z" type="float"/></accessor></technique_common></source>
+  <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+  <triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+ </mesh></geometry></library_geometries>
+ <library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"/></node></visual_scene>
+ </library_visual_scenes><scene><instance_visual_scene url="#s"/></scene>
+</COLLADA>"""
+
+
+def file(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    return MeshFile(f"package://x/{name}", str(tmp_path / name))
+
+
+def test_a_file_is_read_and_scaled(tmp_path):
+    shape = file(tmp_path, "t.obj", TETRAHEDRON)
+    mesh = surface(MeshFile(shape.source, shape.path, (2.0, 3.0, 4.0), color=(1.0, 0.0, 0.0)))
+    assert len(mesh.faces) == 4 and mesh.source == shape.source and mesh.color == (1.0, 0.0, 0.0)
+    assert sorted(mesh.vertices) == [(0.0, 0.0, 0.0), (0.0, 0.0, 4.0), (0.0, 3.0, 0.0), (2.0, 0.0, 0.0)]
+
+
+def test_collada_files_have_a_unit(tmp_path):
+    pytest.importorskip("collada")
+    assert np.ptp(surface(file(tmp_path, "t.dae", DAE)).vertices, axis=0).tolist() == [1.0, 2.0, 0.0]
+
+
+def test_a_file_that_changes_is_read_again(tmp_path):
+    shape = file(tmp_path, "t.obj", TETRAHEDRON)
+    assert len(surface(shape).faces) == 4
+    file(tmp_path, "t.obj", TETRAHEDRON.replace("f 2 3 4\n", ""))
+    assert len(surface(shape).faces) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("t.step", "x", "'.step', expected one of stl"),
+        ("t.stl", "", "no surface"),
+        ("t.dae", "<x/>", "cannot be read as DAE"),
+        ("t.dae", '<!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>', "document type"),
+        ("t.obj", "v 0 0 0\n", "t.obj"),
+        ("t.obj", TETRAHEDRON.replace("v 1", "v nan"), "finite"),
+    ],
+)
+def test_what_is_no_mesh_is_a_sentence(tmp_path, name, text, words):
+    with pytest.raises(ModelError, match="mesh 't") as raised:
+        surface(file(tmp_path, name, text))
+    assert words in str(raised.value)
+
+
+def test_limits_hold(tmp_path, monkeypatch):
+    shape = file(tmp_path, "t.obj", TETRAHEDRON)
+    monkeypatch.setattr(meshes, "FACES", 3)
+    with pytest.raises(ModelError, match="4 faces, expected at most 3"):
+        surface(shape)
+    monkeypatch.setattr(meshes, "FILE_SIZE", 10)
+    meshes._read.cache_clear()
+    with pytest.raises(ModelError, match="expected at most 10"):
+        surface(shape)
+    with pytest.raises(ModelError, match="was not found"):
+        surface(MeshFile("package://x/y.stl"))
+    with pytest.raises(ModelError, match="cannot be read: No such file"):
+        surface(MeshFile("y.stl", str(tmp_path / "y.stl")))
+
+
+def test_without_the_extra_the_command_is_named(tmp_path, monkeypatch):
+    shape = file(tmp_path, "new.obj", TETRAHEDRON)
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(MissingExtraError, match=r"kinemorph\[view\]"):
+        surface(shape)
+    assert read_mesh(shape)[0] is None
+
+
+def test_coarser_surfaces_keep_their_size():
+    n = 60
+    u, v = np.meshgrid(np.linspace(0.0, 2.0 * np.pi, n), np.linspace(0.0, np.pi, n))
+    ball = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1).reshape(-1, 3)
+    at = np.arange(n * n).reshape(n, n)
+    low = np.stack([at[:-1, :-1], at[1:, :-1], at[1:, 1:]], axis=-1).reshape(-1, 3)
+    high = np.stack([at[:-1, :-1], at[1:, 1:], at[:-1, 1:]], axis=-1).reshape(-1, 3)
+    corners, faces = coarsened(ball, np.concatenate([low, high]), 500)
+    assert 100 < len(faces) <= 500 and np.linalg.norm(corners, axis=1).min() > 0.9
+    assert np.abs(np.ptp(corners, axis=0) - 2.0).max() < 0.25
+
+
+def test_a_robot_is_drawn_with_its_meshes_and_without(tmp_path):
+    builder = RobotBuilder("r").body("a", 1.0, inertia=(0.1, 0.1, 0.1), shapes=(file(tmp_path, "t.obj", TETRAHEDRON),))
+    with_mesh = draw(builder.root("a").build())
+    assert with_mesh.axes
+    lost = [MeshFile("package://x/y.stl"), MeshFile("package://x/z.stl")]
+    robot = RobotBuilder("s").body("a", 1.0, inertia=(0.1, 0.1, 0.1), shapes=lost).root("a").build()
+    with pytest.warns(ModelWarning, match="2 meshes are not drawn; the first: mesh 'package://x/y.stl'") as told:
+        draw(robot)
+    assert len(told) == 1
