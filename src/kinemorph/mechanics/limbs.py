@@ -15,7 +15,8 @@ from itertools import islice
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
-from kinemorph.mechanics.motions import ELEMENTARY, PlaneTurn, S, Turn
+from kinemorph.algebra.turns import PlaneTurn
+from kinemorph.mechanics.motions import ELEMENTARY, S, Turn
 from kinemorph.mechanics.tree import WORLD, Link, Tree
 
 Numbers = Sequence[S]
