@@ -88,10 +88,17 @@ class SlowRunWarning(UserWarning):
     """A run takes very many steps, as a method that is not made for stiff systems does on one. It goes on."""
 
 
+MOST_SEARCHED = 5_000  # characters of names
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` for a name that is not there, with the nearest one that is; nothing where none is near."""
-    spelled = {one.lower(): one for one in known}
-    near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
+    """` Did you mean 'x'?` for a name that is not there, with the nearest one that is; nothing where none is near.
+
+    Among very many names only the case of letters is tried: a file may have thousands of names, and miss all of them.
+    """
+    spelled, lower = {one.lower(): one for one in known}, str(name).lower()
+    few = sum(map(len, spelled)) <= MOST_SEARCHED >= len(lower)
+    near = difflib.get_close_matches(lower, spelled, n=1, cutoff=0.5) if few else [lower] * (lower in spelled)
     return f" Did you mean '{spelled[near[0]]}'?" if near else ""
 
 

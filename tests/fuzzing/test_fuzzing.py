@@ -10,7 +10,7 @@ from fuzzing.judging import Broken, hunt, verdict
 from fuzzing.mutations import ENDINGS, SEEDS, corpus, mutant
 
 # how many mutants of each format: in the default run 2,000 in all, in the slow one 100,000
-SHARES = {"urdf": 700, "sdf": 500, "toml": 500, "sidecar": 200, "mjcf": 100}
+SHARES = {"urdf": 600, "sdf": 500, "toml": 500, "dh": 150, "sidecar": 150, "mjcf": 100}
 MANY, PIECES = 50, 10
 
 

@@ -48,6 +48,15 @@ def pinocchio() -> Any:
 def _urdf(path: str, *, free: bool = False, locked: tuple[str, ...] = ()) -> Any:
     """A pinocchio.Model from a URDF of example-robot-data, without meshes; `locked` joints are welded at zero."""
     pin = pinocchio()
+    found = robot_file(path)
+    model = pin.buildModelFromUrdf(str(found), *([pin.JointModelFreeFlyer()] if free else []))
+    if locked:
+        model = pin.buildReducedModel(model, [model.getJointId(name) for name in locked], pin.neutral(model))
+    return model
+
+
+def robot_file(path: str) -> Path:
+    """A file of the package example-robot-data."""
     try:
         package = importlib.metadata.distribution("example-robot-data")
     except importlib.metadata.PackageNotFoundError:
@@ -58,10 +67,7 @@ def _urdf(path: str, *, free: bool = False, locked: tuple[str, ...] = ()) -> Any
             f"robot file '{path}' is not in the installed 'example-robot-data' {package.version}; expected it in "
             f"{URDFS}. Install version 5, or leave the robot out."
         )
-    model = pin.buildModelFromUrdf(str(found), *([pin.JointModelFreeFlyer()] if free else []))
-    if locked:
-        model = pin.buildReducedModel(model, [model.getJointId(name) for name in locked], pin.neutral(model))
-    return model
+    return found
 
 
 def _panda() -> Any:

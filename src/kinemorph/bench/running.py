@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kinemorph.bench.pinocchio_cpp import Say
     from kinemorph.bench.tables import Grid, Row
 
-TableName = Literal["speed", "compile", "growth", "simulate"]
+TableName = Literal["speed", "compile", "growth", "simulate", "load"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 COMPILED = "hexapod36"  # the robot whose compile times are promised
 
@@ -46,6 +46,8 @@ class Report:
         """Whether both sides gave the same answers in every row; of runs, whether ours are as accurate as asked."""
         if self.table == "simulate":
             return all(row["reached"] for row in self.rows if row["contestant"].startswith("Kinemorph"))
+        if self.table == "load":
+            return all(row["agreed"] for row in self.rows)
         return self.table != "speed" or all(row["ours_us"] is not None for row in self.rows)
 
     def for_terminal(self) -> list[RenderableType]:
@@ -64,6 +66,8 @@ class Report:
             return [head, tables.building_grid(self.rows)]
         if self.table == "growth":
             return [head, tables.growth_grid(self.rows)]
+        if self.table == "load":
+            return [head, tables.loading_grid(self.rows)]
         if self.table == "simulate":
             return [head, tables.simulating_grid(self.rows), tables.batches_grid(self.rows)]
         if page:
@@ -88,6 +92,12 @@ def chosen(
             )
         return Choice(table, (), (), (), quick, None)
     bench_models.pinocchio()
+    if table == "load":
+        if algorithms or modes or file:
+            raise KinemorphError("`bench load` reads robot files. Leave --robots, --algorithm and --mode out.")
+        from kinemorph.bench.loading_times import chosen_files
+
+        return Choice(table, chosen_files(robots, quick=quick), (), (), quick, None)
     from kinemorph.bench.contest import ALGORITHMS
     from kinemorph.bench.speed import MODES
 
@@ -131,13 +141,15 @@ def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tu
 
 def measured(choice: Choice, *, say: Say, note: Say) -> Report:
     """Measures what was chosen. `say` hears of the progress, `note` what the reader should know."""
-    from kinemorph.bench import building, machine, simulating, speed, timing
+    from kinemorph.bench import building, loading_times, machine, simulating, speed, timing
 
     pace = timing.QUICK if choice.quick else timing.THOROUGH
     if choice.table == "compile":
         made = building.building(choice.robots, choice.algorithms, file=choice.file)
     elif choice.table == "growth":
         made = building.growth(building.QUICK_LENGTHS if choice.quick else building.LENGTHS, pace)
+    elif choice.table == "load":
+        made = loading_times.loading(choice.robots, pace, quick=choice.quick)
     elif choice.table == "simulate":
         made = simulating.compare(pace, quick=choice.quick, say=say, note=note)
     else:

@@ -119,6 +119,19 @@ def growth_grid(rows: Sequence[Row]) -> Grid:
     return Grid("growth with the number of links", columns, lines, ("links", *columns[2:]))
 
 
+def loading_grid(rows: Sequence[Row]) -> Grid:
+    """From a URDF to a model and to a function that runs: medians, with minima in brackets."""
+    numbers = ("links", "dof", "kB", "Pinocchio ms", "read ms", "ratio", "load ms", "cold ms", "warm ms")
+    lines = []
+    for row in rows:
+        keys = ("peer", "read", "load", "cold", "warm")
+        cells = {key: f"{_time(row[f'{key}_ms'])} ({_time(row[f'{key}_min_ms'])})" for key in keys}
+        sizes = [row["robot"], str(row["links"]), str(row["nv"]), f"{row['kilobytes']:.0f}"]
+        ahead = [cells["peer"], cells["read"], f"{row['ratio']:.2f}x"]
+        lines.append([*sizes, *ahead, cells["load"], cells["cold"], cells["warm"], row["verdict"]])
+    return Grid("loading a URDF: median (minimum) of repeats", ("robot", *numbers, "verdict"), lines, numbers)
+
+
 def simulating_grid(rows: Sequence[Row]) -> Grid:
     """Runs of ten seconds, at the accuracy asked for or the one reached."""
     numbers = ("dof", "error rad", "ms", "ratio")

@@ -24,6 +24,9 @@ OVER_KERNEL_US = {"python-raw": 0.25, "python-call": 1.0}  # what a call may cos
 SCALING = 0.9  # share of the cores that a large batch must make use of to count as linear
 TRACE_MS, COLD_MS, WARM_MS = 100.0, 1000.0, 50.0  # to build a function of a robot with up to 36 degrees of freedom
 
+READING = 1.0  # how many times Pinocchio's own time it takes to read a URDF
+READY_COLD_MS, READY_WARM_MS = 1500.0, 200.0  # from a URDF to a compiled function, in a fresh process
+
 
 class Verdict(NamedTuple):
     """A target in words, and whether it is met; both empty where there is none."""
@@ -67,6 +70,17 @@ def judge_building(nv: int, trace_ms: float, cold_ms: float, warm_ms: float) -> 
         return Verdict()
     limits = (("trace", trace_ms, TRACE_MS), ("cold", cold_ms, COLD_MS), ("warm", warm_ms, WARM_MS))
     return _all_of([(f"{what} {limit:g}", taken <= limit) for what, taken, limit in limits])
+
+
+def judge_loading(robot: str, ratio: float, cold_ms: float, warm_ms: float) -> Verdict:
+    """How loading does: reading against Pinocchio's, and Panda's way to a compiled function [ms]."""
+    asked = [(f"read {READING:g}x", ratio >= READING)]
+    if robot == "panda":
+        asked += [
+            (f"cold {READY_COLD_MS:g}", cold_ms <= READY_COLD_MS),
+            (f"warm {READY_WARM_MS:g}", warm_ms <= READY_WARM_MS),
+        ]
+    return _all_of(asked)
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

@@ -39,6 +39,11 @@ QUICK = Pace(rounds=5, seconds=0.004)
 
 def take_turns(contestants: Sequence[Work], pace: Pace, clock: Clock = time.process_time) -> list[float]:
     """The median time of one sweep of each contestant [s]."""
+    return [statistics.median(taken) for taken in samples_in_turns(contestants, pace, clock)]
+
+
+def samples_in_turns(contestants: Sequence[Work], pace: Pace, clock: Clock = time.process_time) -> list[list[float]]:
+    """The times of one sweep of each contestant [s], one for every round."""
     counts = [_sweeps(work, pace.seconds, clock) for work in contestants]
     samples: list[list[float]] = [[] for _ in contestants]
     for _ in range(pace.rounds):
@@ -47,7 +52,7 @@ def take_turns(contestants: Sequence[Work], pace: Pace, clock: Clock = time.proc
             for _ in range(count):
                 work()
             taken.append((clock() - start) / count)
-    return [statistics.median(taken) for taken in samples]
+    return samples
 
 
 def _sweeps(work: Work, seconds: float, clock: Clock) -> int:

@@ -180,7 +180,8 @@ def bench(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="speed (where nothing is said), compile, growth, or simulate: runs in time.", metavar="TABLE"
+            help="speed (where nothing is said), compile, growth, load: model files, or simulate: runs in time.",
+            metavar="TABLE",
         ),
     ] = None,
     robot: Annotated[

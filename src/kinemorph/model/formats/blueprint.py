@@ -42,7 +42,8 @@ class Blueprint:
         self.lines = findings.lines  # by kind and name
         self.lines["robot", name] = line
         self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
-        self.files: dict[tuple[str, str], Findings] = {}
+        self._main = findings
+        self.files: dict[tuple[str, str], Findings] = {}  # where a part is told of, if not in the model file
         self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
@@ -65,7 +66,8 @@ class Blueprint:
 
     def withdraw(self, joint: str) -> None:
         """Takes a joint back."""
-        del self.ends[joint], self.lines["joint", joint], self.files["joint", joint]
+        del self.ends[joint], self.lines["joint", joint]
+        self.files.pop(("joint", joint), None)
         self.builder.without(joint)
 
     def frame(self, line: int, name: str, body: str, **data: Any) -> None:
@@ -76,7 +78,8 @@ class Blueprint:
     def couple(self, line: int, joint: str, leader: str, multiplier: Any = 1.0, offset: Any = 0.0) -> None:
         """A joint that follows another."""
         self.lines["coupling", joint] = line
-        self.files["coupling", joint] = self.findings
+        if self.findings is not self._main:
+            self.files["coupling", joint] = self.findings
         self.builder.couple(joint, leader, multiplier, offset)
 
     def element(self, line: int, element: Element) -> None:
@@ -88,7 +91,8 @@ class Blueprint:
         """Keeps the line of a name; False, with a finding, where the name cannot be used."""
         if (kind, name) not in self.lines and len(name) <= limits.NAME_LENGTH:
             self.lines[kind, name] = line
-            self.files[kind, name] = self.findings
+            if self.findings is not self._main:
+                self.files[kind, name] = self.findings
             return True
         if len(name) > limits.NAME_LENGTH:
             self.findings.error(
@@ -146,7 +150,7 @@ class Blueprint:
 
     def _told(self, problem: Problem) -> Findings:
         """The findings of the file that declares the part."""
-        return self.files.get((problem.kind, problem.name), self.findings)
+        return self.files.get((problem.kind, problem.name), self._main)
 
     def _place(self, problem: Problem) -> tuple[int, str]:
         """(line, element) of the part that a sentence is about."""

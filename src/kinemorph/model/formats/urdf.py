@@ -279,7 +279,8 @@ def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadL
 
 
 def _unknown(line: int, element: str, end: str, link: str, known: Iterable[str], findings: Findings) -> None:
-    hint = did_you_mean(link, known).strip() or "Declare the link or correct the name."
+    hint = "" if findings.untold else did_you_mean(link, known).strip()
+    hint = hint or "Declare the link or correct the name."
     findings.error("name", line, element, f"{end}: there is no link '{link}', expected the name of a link", hint)
 
 
@@ -333,7 +334,8 @@ def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], 
         return
     carried = {child for _, child in reading.blueprint.ends.values()}
     declared = {name for kind, name in reading.blueprint.lines if kind == "body"}  # some names are refused
-    adrift = [name for name in roots if name != ground and renamed.get(name, name) in declared - carried]
+    loose = declared - carried
+    adrift = [name for name in roots if name != ground and renamed.get(name, name) in loose]
     if adrift:
         listed = ", ".join(f"'{name}'" for name in roots[:8]) + (", ..." if len(roots) > 8 else "")
         reading.findings.error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -154,14 +155,14 @@ class Reading:
         known = self._triples.get(text)
         if known is not None:
             return known
-        try:
+        try:  # the usual case
             x, y, z = map(float, text.split())
-            if (x + y + z) * 0.0 == 0.0 and "_" not in text:  # finite, the usual case
-                self._triples[text] = found = (x, y, z)
+            if (x + y + z) * 0.0 == 0.0 and "_" not in text:  # finite
+                found = self._triples[text] = (x, y, z)
                 return found
         except ValueError:
             pass
-        return self.values.reals(node, text, 3, what, element)  # a mistake is told wherever it stands
+        return self.values.reals(node, text, 3, what, element, what.partition("> ")[2])
 
     def origin(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Pose:
         """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 where it is missing; `known` attributes pass."""

@@ -28,7 +28,7 @@ _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
 
 def parse(source: Source, findings: Findings) -> Node | None:
     """The root element; None, with findings, where the text is no XML that may be read."""
-    if not source.data.strip():
+    if not source.data or source.data.isspace():
         findings.error("syntax", 1, "", "the file is empty, expected XML", "Write the model into it.")
         return None
     for mark in _DOCTYPE if b"\0" in source.data else _DOCTYPE[:1]:

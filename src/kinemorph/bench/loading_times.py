@@ -1,0 +1,124 @@
+"""The table of loading: how long it takes from a URDF to a model, and to a function that runs.
+
+read    our reader alone: bytes to a blueprint, all parts with their lines, shapes and meshes by name; nothing checked
+load    `kinemorph.load` with all checks: names, structure, masses, regularity, FD(ID(a)) = a at a random state
+cold    a fresh process, with Kinemorph and NumPy imported: from `load` to the first value of a compiled inverse
+        dynamics, with nothing in the cache of compiled code; `warm`: with the code found there
+peer    Pinocchio's `buildModelFromUrdf`: its XML parser and its model, in C++; without geometry, nothing checked
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from kinemorph.bench.bench_models import pinocchio, robot_file
+from kinemorph.bench.targets import judge_loading
+from kinemorph.bench.timing import Pace, samples_in_turns
+from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.loading import examine
+from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.urdf import blueprint_of
+
+Row = dict[str, Any]
+FILES = {
+    "panda": "panda_description/urdf/panda.urdf",
+    "ur5": "ur_description/urdf/ur5_robot.urdf",
+    "hyq": "hyq_description/robots/hyq_no_sensors.urdf",
+    "anymal": "anymal_b_simple_description/robots/anymal.urdf",
+    "icub": "icub_description/robots/icub.urdf",
+    "tiago": "tiago_description/robots/tiago.urdf",
+    "talos": "talos_data/robots/talos_full_v2.urdf",
+}
+QUICK = ("panda", "talos")
+REPEATS = 5  # fresh processes for each figure
+SCRIPT = """
+import sys, time, warnings
+import numpy, kinemorph
+warnings.simplefilter("ignore")
+start = time.perf_counter()
+system = kinemorph.load(sys.argv[1])
+robot = system.robot
+function = kinemorph.derive(system).inverse_dynamics
+function(numpy.zeros(robot.nq), numpy.zeros(robot.nv), numpy.zeros(robot.nv))
+print(time.perf_counter() - start)
+"""
+
+
+def chosen_files(names: Sequence[str] | None, *, quick: bool) -> tuple[str, ...]:
+    """The robots asked for; None stands for all, or for the few of a quick run."""
+    for name in names or ():
+        if name not in FILES:
+            hint = did_you_mean(name, FILES)
+            raise KinemorphError(f"there is no robot file '{name}'.{hint} Choose from: {', '.join(FILES)}.")
+    return tuple(names or (QUICK if quick else FILES))
+
+
+def loading(names: Sequence[str], pace: Pace, *, quick: bool = False) -> Iterator[Row]:
+    """Times of loading [ms], one row for each robot; medians, and minima in the columns `..._min_ms`."""
+    pin = pinocchio()
+    for name in names:
+        path = robot_file(FILES[name])
+        source = Source(path.name, path.read_bytes(), path.parent)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            system, model = examine(path).system, pin.buildModelFromUrdf(str(path))
+
+        def peer(path: Path = path) -> None:
+            pin.buildModelFromUrdf(str(path))
+
+        def read(source: Source = source) -> None:
+            blueprint_of(source, Options(), Findings(source.name))
+
+        def load(path: Path = path) -> None:
+            examine(path)
+
+        taken = samples_in_turns([peer, read, load], pace)
+        row: Row = {
+            "robot": name,
+            "links": 0 if system is None else len(system.robot.bodies),
+            "nv": model.nv,
+            "kilobytes": len(source.data) / 1e3,
+            "agreed": system is not None and system.robot.nv == model.nv,
+        }
+        for key, seconds in zip(("peer", "read", "load"), taken, strict=True):
+            row |= {f"{key}_ms": 1e3 * statistics.median(seconds), f"{key}_min_ms": 1e3 * min(seconds)}
+        row["ratio"] = row["peer_ms"] / row["read_ms"]
+        cold, warm = _processes(path, 1 if quick else REPEATS)
+        row |= {"cold_ms": 1e3 * statistics.median(cold), "cold_min_ms": 1e3 * min(cold)}
+        row |= {"warm_ms": 1e3 * statistics.median(warm), "warm_min_ms": 1e3 * min(warm)}
+        found = judge_loading(name, row["ratio"], row["cold_ms"], row["warm_ms"])
+        yield row | {
+            "target": found.target,
+            "verdict": found.verdict,
+            "peer": f"pin {importlib.metadata.version('pin')}",
+        }
+
+
+def _processes(path: Path, repeats: int) -> tuple[list[float], list[float]]:
+    """Times of fresh processes [s]: with an empty cache, and with the one that the last of them left behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        cold = []
+        for number in range(repeats):
+            cache = Path(folder) / str(number)
+            cold.append(_seconds(path, cache))
+        return cold, [_seconds(path, cache) for _ in range(repeats)]
+
+
+def _seconds(path: Path, cache: Path) -> float:
+    cache.mkdir(mode=0o700, exist_ok=True)
+    environment = {**os.environ, "KINEMORPH_CACHE": str(cache)}
+    command = [sys.executable, "-c", SCRIPT, str(path)]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if printed.returncode:
+        raise KinemorphError(f"loading {path.name} in a process of its own failed: {printed.stderr.strip()[-300:]}")
+    return float(printed.stdout)
