@@ -272,6 +272,7 @@ def meshes(*names):
 
 def test_meshes_are_found_beside_the_model_and_in_packages(tmp_path):
     (tmp_path / "arm" / "meshes").mkdir(parents=True)
+    (tmp_path / "arm" / "package.xml").write_text("<package/>")
     (tmp_path / "arm" / "meshes" / "one.stl").write_bytes(b"solid")
     (tmp_path / "arm" / "meshes" / "two.stl").write_bytes(b"solid")
     names = ("package://arm/meshes/one.stl", "package://arm/meshes/two.stl", "meshes/two.stl")
@@ -281,6 +282,20 @@ def test_meshes_are_found_beside_the_model_and_in_packages(tmp_path):
         str((tmp_path / "arm" / "meshes" / file).resolve()) for file in ("one.stl", "two.stl", "two.stl")
     ]
     assert shapes[0] == MeshFile(names[0], shapes[0].path, (2.0, 2.0, 2.0))
+
+
+def test_a_folder_above_is_a_package_only_if_it_says_so(tmp_path):
+    """Else `package://home/...` would name any folder of the disk."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "part.stl").write_bytes(b"solid")
+    (tmp_path / "mine" / "urdf").mkdir(parents=True)
+    path = tmp_path / "mine" / "urdf" / "arm.urdf"
+    path.write_text(robot(link("a", MASS + meshes("package://other/part.stl"))))
+    examined = examine(path)
+    assert examined.system.robot.body("a").shapes[0].path == ""
+    assert [finding.rule for finding in examined.findings] == ["mesh"]
+    (tmp_path / "other" / "package.xml").write_text("<package/>")
+    assert not examine(path).findings
 
 
 def test_missing_meshes_are_one_warning_for_each_package():

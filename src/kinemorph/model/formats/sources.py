@@ -16,6 +16,7 @@ from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
 
 Base = Literal["fixed", "free"]
+PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # files that make a folder a package
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,9 @@ class Outside(ValueError):
 def find_file(name: str, source: Source, options: Options) -> Path | None:
     """Where a file that a model names lies; None where it is not found. Raises Outside for paths that lead elsewhere.
 
-    `package://pkg/rest` and `model://pkg/rest` are looked for as pkg/rest in every folder that may be read, and in
-    the folders above the model's own that are called pkg or hold pkg; then in ROS_PACKAGE_PATH.
+    `package://pkg/rest` and `model://pkg/rest` are looked for as pkg/rest in every folder that may be read and in
+    ROS_PACKAGE_PATH; then among the folders above the model's own and their neighbors, where a folder called pkg counts
+    only if a package.xml or the like makes it a package: else a model could name any folder of the disk.
     """
     scheme, mark, rest = name.partition("://")
     text = unquote(rest) if mark else name
@@ -87,12 +89,17 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
             raise Outside(name)
         folders = [*options.package_dirs, *own, *_ros_folders()]
         roots = [folder / package for folder in folders]
-        roots += [above for folder in own for above in folder.resolve().parents if above.name == package]
-        roots += [above / package for folder in own for above in folder.resolve().parents if (above / package).is_dir()]
+        above = [parent for folder in own for parent in (folder.resolve(), *folder.resolve().parents)]
+        roots += [folder for folder in above if folder.name == package and _is_package(folder)]
+        roots += [folder / package for folder in above if _is_package(folder / package)]
         return _first_inside(inner, roots)
     if mark and scheme != "file":
         raise Outside(name)
     return _first_inside(text, [*own, *options.package_dirs])
+
+
+def _is_package(folder: Path) -> bool:
+    return any((folder / mark).is_file() for mark in PACKAGE_MARKS)
 
 
 def _ros_folders() -> list[Path]:
