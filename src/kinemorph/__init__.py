@@ -32,6 +32,13 @@ HOMES: dict[str, str] = {
     "load_text": "kinemorph.loading",
     "examine": "kinemorph.loading",
     "save": "kinemorph.loading",
+    "from_dh": "kinemorph.model.formats.denavit_hartenberg",
+    "merge_fixed": "kinemorph.model.merging",
+    # states in the conventions of other libraries
+    "to_convention": "kinemorph.model.conversions",
+    "from_convention": "kinemorph.model.conversions",
+    "quat_wxyz_to_xyzw": "kinemorph.model.conversions",
+    "quat_xyzw_to_wxyz": "kinemorph.model.conversions",
     # moving about its configuration space
     "neutral": "kinemorph.model.configuration",
     "integrate": "kinemorph.model.configuration",
@@ -105,7 +112,13 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.configuration import integrate as integrate
     from kinemorph.model.configuration import neutral as neutral
     from kinemorph.model.configuration import random_configuration as random_configuration
+    from kinemorph.model.conversions import from_convention as from_convention
+    from kinemorph.model.conversions import quat_wxyz_to_xyzw as quat_wxyz_to_xyzw
+    from kinemorph.model.conversions import quat_xyzw_to_wxyz as quat_xyzw_to_wxyz
+    from kinemorph.model.conversions import to_convention as to_convention
+    from kinemorph.model.formats.denavit_hartenberg import from_dh as from_dh
     from kinemorph.model.joint import Joint as Joint
+    from kinemorph.model.merging import merge_fixed as merge_fixed
     from kinemorph.model.parameter import Parameter as Parameter
     from kinemorph.model.rerooting import reroot as reroot
     from kinemorph.model.robot import Robot as Robot
