@@ -94,11 +94,16 @@ MOST_SEARCHED = 5_000  # characters of names
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` for a name that is not there, with the nearest one that is; nothing where none is near.
 
-    Among very many names only the case of letters is tried: a file may have thousands of names, and miss all of them.
+    Among very many names nothing is looked for: a file may have thousands of names, and miss all of them.
     """
-    spelled, lower = {one.lower(): one for one in known}, str(name).lower()
-    few = sum(map(len, spelled)) <= MOST_SEARCHED >= len(lower)
-    near = difflib.get_close_matches(lower, spelled, n=1, cutoff=0.5) if few else [lower] * (lower in spelled)
+    spelled: dict[str, str] = {}
+    size = len(str(name))
+    for one in known:
+        spelled[one.lower()] = one
+        size += len(one)
+        if size > MOST_SEARCHED:
+            return ""
+    near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
     return f" Did you mean '{spelled[near[0]]}'?" if near else ""
 
 

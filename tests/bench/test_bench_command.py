@@ -67,9 +67,24 @@ def test_times_of_building_and_growth_have_their_own_rows(brief: None, monkeypat
     assert [(row["links"], row["algorithm"]) for row in grown] == [(2, "RNEA"), (2, "ABA"), (3, "RNEA"), (3, "ABA")]
 
 
+def test_loading_has_its_own_rows(brief: None) -> None:
+    result = command("load", "--quick", "--robot", "panda", "--json")
+    assert result.exit_code == 0, result.stderr
+    (row,) = json.loads(result.stdout)
+    assert row["robot"] == "panda" and row["nv"] == 9 and row["agreed"]
+    for key in ("peer", "read", "load", "cold", "warm"):
+        assert 0.0 < row[f"{key}_min_ms"] <= row[f"{key}_ms"]
+    assert row["ratio"] == pytest.approx(row["peer_ms"] / row["read_ms"])
+    assert "read 1x" in row["target"] and row["read_ms"] < row["load_ms"]
+    page = "".join(grid.for_page() for grid in running.Report("load", [row], {"peak_gflops": 1.0})._grids(page=True))
+    assert "| panda |" in page and "Pinocchio ms" in page
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("load", "--robot", "pandas"), "Did you mean 'panda'"),
+        (("load", "--algorithm", "RNEA"), "reads robot files"),
         (("--algorithm", "RNEAA"), "Did you mean 'RNEA'"),
         (("--mode", "batch"), "Did you mean 'batched'"),
         (("--robot", "pandas"), "Did you mean 'panda'"),

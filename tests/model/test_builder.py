@@ -289,3 +289,10 @@ def test_a_parameter_needs_a_name_and_a_number() -> None:
         Parameter("", 1.0)
     with pytest.raises(ModelError, match="parameter 'm' is 'two', expected a number"):
         Parameter("m", "two")  # type: ignore[arg-type]
+
+
+def test_a_joint_from_an_unknown_body_to_itself_is_told_and_no_crash() -> None:
+    """Found by fuzzing."""
+    builder = RobotBuilder("r").body("a", 1.0).root("a").joint("j", "revolute", "b", "b")
+    assert any("there is no body 'b'" in problem for problem in builder.problems())
+    assert any("both 'b'" in problem for problem in builder.problems())

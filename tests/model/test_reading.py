@@ -154,3 +154,17 @@ def test_two_parameters_of_one_name_are_told_apart_in_brief() -> None:
 def test_a_name_with_a_line_break_is_one_mistake() -> None:
     builder = RobotBuilder("r").body("a\n", 1.0, inertia=(1.0, 1.0, 1.0)).joint("j", "revolute", "world", "a\n")
     assert len(builder.problems()) == 1
+
+
+@pytest.mark.parametrize("number", [1e101, -1e308, float("nan"), float("inf")])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_numbers_whose_products_overflow_are_told(number: float, place: int) -> None:
+    """A length of 1e308 m below which nothing weighs anything loads elsewhere, and is NaN in some state."""
+    raw = [0.0, 0.0, 0.0]
+    raw[place] = number
+    for given in (tuple(raw), raw):
+        reader = Reader()
+        assert reader.vector("p", given) == (0.0, 0.0, 0.0)
+        assert len(reader.problems) == 1 and f"p[{place}]" in reader.problems[0]
+    reader = Reader()
+    assert reader.vector("p", (1e99, -1e99, 0.0)) == (1e99, -1e99, 0.0) and not reader.problems

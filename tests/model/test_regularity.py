@@ -87,3 +87,11 @@ def test_small_is_not_zero() -> None:
     grain = RobotBuilder("r").body("a", 1e-20, inertia=(1e-20 * 1e-18,) * 3)
     assert grain.joint("j", "spherical", "world", "a").problems() == ()
     assert problems("revolute", "oblique", "at the joint", 0.0, 0.0, armature=1e-9) == ()
+
+
+@pytest.mark.parametrize("moment", [1e-300, 1e150])
+def test_inertias_that_overflow_or_vanish_in_products_are_told(moment: float) -> None:
+    builder = RobotBuilder("r").body("a", 1.0 if moment > 1.0 else 1e-300, inertia=(min(moment, 1e99),) * 3)
+    builder.body("b", 1.0, com=(0.0, 1e60, 0.0)).joint("j", "revolute", "world", "a")
+    builder.joint("k", "revolute", "a", "b", translation=(1.0, 0.0, 0.0)) if moment > 1.0 else builder.root("b")
+    assert any("meets an inertia of" in problem for problem in builder.problems())

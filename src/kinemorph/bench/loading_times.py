@@ -1,9 +1,11 @@
 """The table of loading: how long it takes from a URDF to a model, and to a function that runs.
 
-read    our reader alone: bytes to a blueprint, all parts with their lines, shapes and meshes by name; nothing checked
-load    `kinemorph.load` with all checks: names, structure, masses, regularity, FD(ID(a)) = a at a random state
+read    our reader alone, bytes to a blueprint: XML with lines, and all that moves (links, joints, masses, limits,
+        loops); nothing is checked yet, and what bodies look like is read later
+load    `kinemorph.load` without its warnings: the file, looks and transmissions too, and all checks (names, structure,
+        masses, regularity, FD(ID(a)) = a at a random state)
 cold    a fresh process, with Kinemorph and NumPy imported: from `load` to the first value of a compiled inverse
-        dynamics, with nothing in the cache of compiled code; `warm`: with the code found there
+        dynamics, by the clock on the wall, with nothing in the cache of compiled code; `warm`: with the code in it
 peer    Pinocchio's `buildModelFromUrdf`: its XML parser and its model, in C++; without geometry, nothing checked
 """
 

@@ -141,7 +141,7 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[
     tree = spanning_tree(vertices, edges, directed=True)
     # what hangs below a body without a root, or on itself, is adrift too, but those mistakes have their own sentences
     loose = [Edge("", WORLD, name) for name in names if name not in carried]
-    loose += [Edge("", WORLD, joint.child) for joint in joints if joint.child == joint.parent]
+    loose += [Edge("", WORLD, edge.child) for edge in edges if edge.child == edge.parent]
     adrift = spanning_tree(vertices, [*edges, *loose], directed=True).unreached
     if adrift and not any(joint.parent not in ends for joint in joints):
         listed = ", ".join(f"'{name}'" for name in adrift[:LISTED])

@@ -46,9 +46,12 @@ class ExpressionError(ValueError):
     """An expression that cannot be read; the sentence names the column."""
 
 
-def parse_expression(text: str, names: Mapping[str, Value]) -> Value:
-    """The Value of an expression; `names` holds what its names stand for. Raises ExpressionError with a sentence."""
-    return _Parser(text, names).parse()
+def parse_expression(text: str, names: Mapping[str, Value], *, hints: bool = True) -> Value:
+    """The Value of an expression; `names` holds what its names stand for. Raises ExpressionError with a sentence.
+
+    `hints` looks for the nearest name in place of one that is not there.
+    """
+    return _Parser(text, names, hints=hints).parse()
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -83,8 +86,8 @@ def _tokens(text: str) -> list[Token]:
 class _Parser:
     """One walk over the tokens; every method reads one rule of the grammar and gives its Value."""
 
-    def __init__(self, text: str, names: Mapping[str, Value]) -> None:
-        self.tokens, self.names = _tokens(text), names
+    def __init__(self, text: str, names: Mapping[str, Value], *, hints: bool = True) -> None:
+        self.tokens, self.names, self.hints = _tokens(text), names, hints
         self.at = self.depth = 0
 
     def parse(self) -> Value:
@@ -154,7 +157,7 @@ class _Parser:
             return math.pi
         raise ExpressionError(
             f"column {token.column}: there is no parameter {token.text!r}, expected a declared one."
-            f"{did_you_mean(token.text, self.names)}".removesuffix(".")
+            f"{did_you_mean(token.text, self.names if self.hints else ())}".removesuffix(".")
         )
 
     def bracket(self, *, several: bool = False) -> list[Value]:

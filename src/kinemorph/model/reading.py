@@ -19,6 +19,7 @@ from kinemorph.model.parameter import Formula, Parameter, Value, evaluate, evalu
 
 UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation from orthonormal, without a word
 CLEAN = 8.0 * float(np.finfo(float).eps)  # what is this near is kept to the last bit: reading twice changes nothing
+LARGEST = 1e100  # of any number but a limit: what is beyond overflows in the equations of motion
 LONGEST = 60  # characters of a value in a sentence
 
 COORDINATE_AXES = (*IDENTITY.R, *((-x, -y, -z) for x, y, z in IDENTITY.R))
@@ -99,6 +100,9 @@ class Reader:
             self.note(
                 f"{what} is {_shown(value)}, expected a finite number. Look for a missing value or a division by 0."
             )
+            return instead
+        if abs(nominal) > LARGEST and not infinite:
+            self.note(f"{what} is {_shown(value)}, expected at most {LARGEST:g}: its products overflow. Correct it.")
             return instead
         return value
 
@@ -264,7 +268,7 @@ def is_plain(raw: Any) -> TypeGuard[tuple[float, float, float]]:
     if type(raw) is not tuple or len(raw) != 3:
         return False
     x, y, z = raw
-    return type(x) is float is type(y) is type(z) and math.isfinite(x + y + z)
+    return type(x) is float is type(y) is type(z) and abs(x) + abs(y) + abs(z) <= LARGEST  # False for NaN
 
 
 def _departure(R: Mat) -> float:

@@ -184,7 +184,8 @@ class Parts:
         for at, name in self._references:
             kind = str(at.path[-1])
             if name not in parts[kind]:
-                remedy = did_you_mean(name, parts[kind]).strip() or f"Declare the {kind} or correct the name."
+                hint = "" if self.findings.untold else did_you_mean(name, parts[kind]).strip()
+                remedy = hint or f"Declare the {kind} or correct the name."
                 self.values.error("name", at, f"there is no {kind} {short(name)}, expected a declared name", remedy)
 
     def _settings(self, blueprint: Blueprint) -> None:

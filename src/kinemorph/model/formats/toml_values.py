@@ -197,7 +197,7 @@ class Values:
                 self.error("unit", at, f"{_named(at)}: {error}", f"Correct the unit, or write a plain number{usual}.")
                 return 0.0
         try:
-            value = parse_expression(text, self.names)
+            value = parse_expression(text, self.names, hints=not self.findings.untold)
         except ExpressionError as error:
             problem, _, hint = str(error).partition(". ")
             remedy = hint or 'Write a number, a quantity such as "5 mm", or an expression of parameters.'

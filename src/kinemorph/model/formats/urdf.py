@@ -200,7 +200,7 @@ def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[R
                     place,
                     f"joint '{name}'",
                     f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves by itself",
-                    did_you_mean(leader, taken).strip() or "Correct the name.",
+                    ("" if findings.untold else did_you_mean(leader, taken).strip()) or "Correct the name.",
                 )
     if loops and not findings.failed:
         depth = _depths(names, joints, roots)
