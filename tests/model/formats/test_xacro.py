@@ -47,6 +47,9 @@ def test_macros_arguments_and_includes_are_expanded(tmp_path):
 def test_packages_are_found_above_the_model_and_in_package_dirs(tmp_path):
     written(tmp_path / "arm" / "macros", f"{HEAD}{LINK}</robot>", "parts.xacro")
     own = written(tmp_path / "arm" / "urdf", ARM.format("$(find arm)/macros/parts.xacro"))
+    (error,) = errors(own)  # a folder above is no package because of its name: else every folder of the disk could be
+    assert "package 'arm' is not found" in error.problem
+    (tmp_path / "arm" / "package.xml").write_text("<package/>")
     assert load(own).robot.nv == 1
     other = written(tmp_path / "elsewhere", ARM.format("$(find arm)/macros/parts.xacro"))
     (error,) = errors(other)
@@ -83,6 +86,17 @@ def test_expressions_reach_nothing(tmp_path, expression):
     (error,) = errors(written(tmp_path, f'{HEAD}<link name="${{{expression}}}"/></robot>'))
     assert error.rule in ("structure", "path") and error.file.endswith("arm.urdf.xacro")
     assert not (tmp_path / "owned").exists()
+
+
+def test_expressions_do_not_find_their_callers(tmp_path):
+    """A running generator has a frame, frames have callers, and one of those has the rules of the guard."""
+    for depth in (8, 9, 10):
+        spell = (
+            "(lambda s: (s.append(((lambda f: (f.f_globals.update(FORBIDDEN=('zzz',)), f.f_globals['os'].system("
+            f"'touch {tmp_path}/owned')))(s[0].gi_frame{'.f_back' * depth}) for _ in [1])), list(s[0]))[1])([])"
+        )
+        (error,) = errors(written(tmp_path, f'{HEAD}<link name="${{{spell}}}"/></robot>'))
+        assert "gi_frame" in error.problem and not (tmp_path / "owned").exists()
 
 
 def test_the_environment_is_empty(tmp_path, monkeypatch):

@@ -90,15 +90,16 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
         folders = [*options.package_dirs, *own, *_ros_folders()]
         roots = [folder / package for folder in folders]
         above = [parent for folder in own for parent in (folder.resolve(), *folder.resolve().parents)]
-        roots += [folder for folder in above if folder.name == package and _is_package(folder)]
-        roots += [folder / package for folder in above if _is_package(folder / package)]
+        roots += [folder for folder in above if folder.name == package and is_package(folder)]
+        roots += [folder / package for folder in above if is_package(folder / package)]
         return _first_inside(inner, roots)
     if mark and scheme != "file":
         raise Outside(name)
     return _first_inside(text, [*own, *options.package_dirs])
 
 
-def _is_package(folder: Path) -> bool:
+def is_package(folder: Path) -> bool:
+    """Whether a folder says that it is a package."""
     return any((folder / mark).is_file() for mark in PACKAGE_MARKS)
 
 

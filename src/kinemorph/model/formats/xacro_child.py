@@ -23,6 +23,7 @@ FORBIDDEN = (
     "signal.", "sys.setprofile", "sys.settrace", "tempfile.", "code.__new__", "gc.get_", "marshal.", "pickle.",
     "winreg.", "msvcrt.", "_winapi.",
 )  # fmt: skip
+FRAMES = ("gi_frame", "cr_frame", "ag_frame", "tb_frame")  # attributes that lead to the callers, and so to this guard
 
 
 def confine(memory: int, seconds: int) -> None:
@@ -71,6 +72,8 @@ class Guard:
             if not self.inside(place or ".", [*self.roots, *self.own]):
                 self.outside.append(name)
                 raise PermissionError(f"the folder '{name}' lies outside the folders that may be read")
+        elif event == "object.__getattr__" and arguments[1] in FRAMES:
+            raise PermissionError(f"'{arguments[1]}' is nothing that a model may look at")
         elif event.startswith(FORBIDDEN):
             raise PermissionError(f"'{event}' is nothing that a model may do")
 
@@ -85,7 +88,7 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
                 path = folder
             if os.path.isdir(path) and guard.inside(path, guard.roots):
                 return path
-        for folder in given["above"]:  # the package that the model lies in
+        for folder in given["above"]:  # packages that the model lies in
             if os.path.basename(folder) == package:
                 guard.roots.append(os.path.realpath(folder))
                 return str(folder)

@@ -19,11 +19,11 @@ from typing import Any
 from kinemorph.errors import MissingExtraError
 from kinemorph.model.formats import limits, urdf, xacro_child
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.sources import Options, Source, is_package
 from kinemorph.model.reading import short
 from kinemorph.model.system import System
 
-SECONDS = 10  # processor time of an expansion
+SECONDS = 4  # processor time of an expansion
 WALL = 5.0  # times as long do we wait for it on a busy computer
 MEMORY = 1024**3  # bytes, where the platform can limit them
 
@@ -76,10 +76,13 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
 
 
 def _folders(source: Source, options: Options) -> dict[str, list[str]]:
-    """Folders that may be read; those in which packages may lie; those above the model, which may be its package."""
+    """Folders that may be read; those in which packages may lie; those above the model that are packages themselves.
+
+    A folder above counts only if a package.xml or the like makes it one: else a model could name any folder of the disk.
+    """
     own = [] if source.folder is None else [source.folder.resolve()]
     roots = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
-    above = [str(folder) for place in own for folder in (place, *place.parents) if folder.name]
+    above = [str(folder) for place in own for folder in (place, *place.parents) if is_package(folder)]
     return {"roots": roots, "packages": roots, "above": above}
 
 
