@@ -18,6 +18,7 @@ from kinemorph.errors import did_you_mean
 from kinemorph.model import units
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.formats import limits
+from kinemorph.model.formats.degrees import degrees_doubt
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.toml_fields import POSE, POSE_KEYS, Field
 from kinemorph.model.formats.toml_lines import Lines, Path
@@ -328,6 +329,11 @@ class Values:
             if math.isinf(angle):
                 self.error("number", at.key(i), f"{_named(at)} is {short(raw)}, expected finite angles", "Correct it.")
                 return IDENTITY.R
+            if not isinstance(item, str) and (doubt := degrees_doubt([angle])):
+                remedy = f'Write "{angle:g} deg" if degrees are meant.'
+                place = at.key(i)
+                line = self.lines.line(place.path)
+                self.findings.warn("unit", line, at.element, f"{_named(place)}: {doubt[0]}", remedy)
             turns.append(exact_turn(angle) if isinstance(item, str) else (math.cos(angle), math.sin(angle)))
         return rotation_of_turns(*turns)
 
