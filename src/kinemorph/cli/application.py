@@ -155,15 +155,15 @@ def say(message: str) -> None:
 
 
 @contextlib.contextmanager
-def told(without: str = "") -> Iterator[None]:
-    """Warnings as messages on stderr, also where an error ends the work. `without` is left out of them."""
+def told() -> Iterator[None]:
+    """Warnings as messages on stderr, also where an error ends the work."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             yield
         finally:
             for warning in caught:
-                say(f"warning: {str(warning.message).replace(without, '')}")
+                say(f"warning: {warning.message}")
 
 
 @contextlib.contextmanager

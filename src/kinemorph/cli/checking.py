@@ -101,7 +101,8 @@ def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
         examination = Examination(None, tuple(findings.found))
     else:
         examination = examine(path, options=options)
-    found = [] if examination.system is None else hints(examination.system.robot)
+    system = examination.system
+    found = [] if system is None else hints(system.robot, start=system.settings.q)
     return file_reports.check_summary(path, examination, found), examination
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +12,7 @@ import typer
 from kinemorph.cli.application import Json, app, out, put, say, told
 from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen, examined, is_file, reads_models
 from kinemorph.codegen.identifiers import identifier
-from kinemorph.errors import KinemorphError, ModelError, did_you_mean
+from kinemorph.errors import KinemorphError, did_you_mean
 from kinemorph.model.formats import FORMATS, Format, by_ending
 from kinemorph.model.formats.sources import Options
 from kinemorph.model.formats.templates import TEMPLATES
@@ -93,17 +91,13 @@ def export(
 
 
 def _made(system: System, row: Format) -> dict[str, str]:
-    """The texts of a model by file name."""
+    """The texts of a model by file name, as they would stand in the folder where the command runs."""
     from kinemorph.loading import save
+    from kinemorph.model.formats.saving import in_memory
 
-    with tempfile.TemporaryDirectory() as folder:
-        here = f"{folder}{os.sep}"
-        try:
-            with told(without=here):
-                files = save(system, Path(folder) / f"{identifier(system.name)}{row.endings[0]}", format=row.name)
-        except ModelError as error:
-            raise ModelError([problem.replace(here, "") for problem in error.problems]) from None
-        return {path.name: path.read_text(encoding="utf-8") for path in files}
+    with in_memory() as texts, told():
+        save(system, Path(f"{identifier(system.name)}{row.endings[0]}"), format=row.name)
+    return {path.name: text for path, text in texts.items()}
 
 
 def _kept(texts: dict[str, str], folder: Path) -> tuple[Path, ...]:

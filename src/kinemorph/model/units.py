@@ -65,6 +65,12 @@ PREFIXES = {
 SPELLINGS = {"\N{DEGREE SIGN}": "deg", "\N{OHM SIGN}": "ohm", "\N{GREEK CAPITAL LETTER OMEGA}": "ohm", "**": "^"}
 SPELLINGS |= {"\N{MICRO SIGN}": "u", "\N{GREEK SMALL LETTER MU}": "u", "\N{MIDDLE DOT}": "*"}
 SPELLINGS |= {"\N{SUPERSCRIPT TWO}": "^2", "\N{SUPERSCRIPT THREE}": "^3"}
+# words that people write out, without the s of several; they are told the unit that is meant
+WRITTEN_OUT = {
+    **{"meter": "m", "metre": "m", "millimeter": "mm", "centimeter": "cm", "inche": "inch", "feet": "ft", "foot": "ft"},
+    **{"gram": "g", "kilogram": "kg", "kilo": "kg", "pound": "lb", "ton": "t", "second": "s", "sec": "s", "hour": "h"},
+    **{"minute": "min", "degree": "deg", "radian": "rad", "turn": "rev", "newton": "N", "volt": "V", "ampere": "A"},
+}
 
 # kinds of quantities: (what it is called, units that fit)
 KINDS: dict[str, tuple[str, ...]] = {
@@ -208,8 +214,9 @@ def _named(token: str, text: str) -> Unit:
     if not token.isalpha():
         found = f"{token!r} where the name of a unit is expected" if token else "no name of a unit at its end"
         raise ValueError(f"the unit {text!r} has {found}")
-    hint = did_you_mean(token, [*UNITS, "kg", "mm"])
-    raise ValueError(f"the unit {text!r} is not known: there is no unit {token!r}{hint.replace(' Did', '; did', 1)}")
+    meant = WRITTEN_OUT.get(token.lower().removesuffix("s"))
+    hint = f" Did you mean '{meant}'?" if meant else did_you_mean(token, [*UNITS, "kg", "mm"])
+    raise ValueError(f"the unit {text!r} is not known: there is no unit {token!r}{'.' if hint else ''}{hint}")
 
 
 def _times(a: Unit, b: Unit, power: int) -> Unit:

@@ -552,7 +552,7 @@ def test_all_mistakes_are_told_at_once() -> None:
 
 
 DROPPED = {
-    "spring": hinged("<dynamics><spring_stiffness>5</spring_stiffness></dynamics>"),
+    "spring": hinged("<xyz>0 0 1</xyz><dynamics><spring_stiffness>5</spring_stiffness></dynamics>"),
     "no gravity": model(link("a", "<gravity>false</gravity>")),
     "kinematic": model(link("a", "<kinematic>1</kinematic>")),
     "decay": model(link("a", "<velocity_decay><linear>1</linear></velocity_decay>")),
@@ -567,6 +567,28 @@ DROPPED = {
 def test_what_cannot_be_expressed_is_told(case: str) -> None:
     found = examined(DROPPED[case])
     assert found.system is not None and [finding.rule for finding in found.findings] == ["dropped"]
+
+
+SLIPS = {
+    "dampng": hinged("<xyz>0 0 1</xyz><dynamics><dampng>1</dampng></dynamics>"),
+    "iner_tial": model(link("a", "<iner_tial/>")),
+    "lowr": hinged("<xyz>0 0 1</xyz><limit><lowr>1</lowr></limit>"),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_elements_that_sdf_does_not_have_are_told(slip: str) -> None:
+    (finding,) = examined(SLIPS[slip]).findings
+    assert finding.rule == "unknown" and f"<{slip}>" in finding.problem and finding.remedy.startswith("Did you mean")
+
+
+def test_defaults_and_degrees_are_told() -> None:
+    (finding,) = examined(hinged("")).findings
+    assert finding.rule == "assumed" and "0 0 1" in finding.problem
+    turned = link("a", "<pose>0 0 0 0 90 0</pose>") + link("b", "<pose>0 0 0 0 180 0</pose>")
+    (finding,) = examined(model(turned)).findings
+    assert finding.rule == "unit" and "90 rad" in finding.problem
+    assert not examined(model(turned.replace("<pose>", '<pose degrees="true">'))).findings
 
 
 def test_many_of_a_kind_are_one_warning() -> None:

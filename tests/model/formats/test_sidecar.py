@@ -180,3 +180,20 @@ def test_a_toml_model_with_a_sidecar(tmp_path: Path) -> None:
 
 def test_builders_know_nothing_of_sidecars() -> None:
     assert RobotBuilder("x").add(Body.sphere("a", 1.0, 1.0)).root("a").build().loops == ()
+
+
+def test_a_sidecar_beside_is_not_that_of_a_toml_file(tmp_path: Path) -> None:
+    """Written for linkage.urdf, it would close the loop of linkage.toml a second time."""
+    (model,) = kinemorph.save(four_bar(), tmp_path / "linkage.toml")
+    before = kinemorph.load(model)
+    with pytest.warns(kinemorph.errors.ModelWarning, match="parameters"):
+        files = kinemorph.save(before, tmp_path / "linkage.urdf")
+    assert [file.name for file in files] == ["linkage.urdf", "linkage.sidecar.toml"]
+    assert kinemorph.load(model) == before
+
+
+def test_a_sidecar_that_is_left_over_is_told(tmp_path: Path) -> None:
+    (tmp_path / "arm.sidecar.toml").write_text(CLOSURE)
+    arm = RobotBuilder("arm").add(Body.sphere("ball", 1.0, 0.1)).joint("j", "revolute", "world", "ball").build()
+    with pytest.warns(kinemorph.errors.ModelWarning, match=r"'arm\.sidecar\.toml' lies beside this file"):
+        kinemorph.save(arm, tmp_path / "arm.urdf")

@@ -273,7 +273,7 @@ def test_meshes_that_will_not_be_found_are_named(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         kinemorph.save(robot, here / "a.toml")
         assert kinemorph.load(here / "a.toml").robot == robot
-    assert "1 meshes such as 'part.stl' are not found" in next(_warned(robot, there / "a.toml"))
+    assert "the mesh 'part.stl' is not found" in next(_warned(robot, there / "a.toml"))
 
 
 def test_a_tree_that_files_cannot_say_is_named(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ def link(name, inside=MASS):
 
 
 def joint(name, kind, parent, child, inside=""):
+    if kind not in ("fixed", "floating", "spherical", "ball") and "<axis" not in inside:
+        inside = f'<axis xyz="1 0 0"/>{inside}'
     return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inside}</joint>\n'
 
 
@@ -104,10 +106,28 @@ def test_a_planar_joint_moves_across_its_axis(axis):
     assert np.linalg.norm(np.subtract(away.p, home.p)) == pytest.approx(0.5, rel=1e-12)
 
 
-def test_a_missing_axis_is_x_and_fixed_joints_ignore_theirs():
-    assert sound(arm()).robot.joint("j").axis == (1.0, 0.0, 0.0)
+def test_a_missing_axis_is_x_and_told_and_fixed_joints_ignore_theirs():
+    text = arm().replace('<axis xyz="1 0 0"/>', "")
+    assert "default 1 0 0" in only(text, "warning", "assumed").problem
+    assert read(text)[0].robot.joint("j").axis == (1.0, 0.0, 0.0)
     assert sound(arm('<axis xyz="0 0 0"/>', "fixed")).robot.joint("j").kind == "fixed"
     assert sound(arm('<axis xyz="0 0 0"/>', "floating")).robot.joint("j").kind == "free"
+
+
+@pytest.mark.parametrize(
+    ("inside", "problem", "remedy"),
+    [
+        ('<dynamics dampening="1"/>', "no attribute 'dampening'", "Did you mean 'damping'?"),
+        ('<origin rpy="0 90 0"/>', "90 rad is more than a turn", "Write 1.57079633 if 90 degrees are meant."),
+    ],
+)
+def test_what_is_read_as_something_else_than_was_meant_is_told(inside, problem, remedy):
+    finding = only(arm(LIMIT + inside), "warning", "unit" if "rpy" in inside else "unknown")
+    assert problem in finding.problem and finding.remedy == remedy
+
+
+def test_attributes_of_other_programs_beside_ours_are_passed_over():
+    sound(arm(LIMIT + '<dynamics damping="1" friction="0" mu_viscous="3"/><origin rpy="0 -6.2832 0"/>'))
 
 
 def test_an_axis_of_another_length_is_scaled_and_can_be_mended():

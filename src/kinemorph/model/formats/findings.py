@@ -96,7 +96,8 @@ class Findings:
 
     def problem(self, severity: Severity, line: int, element: str, problem: Problem) -> None:
         """Writes down a sentence of the robot builder."""
-        text = problem.removeprefix(f"{problem.kind} '{problem.name}'").removeprefix(":").strip()
+        text = problem.removeprefix(f"{problem.kind} '{problem.name}'")
+        text = text.removeprefix(f"{problem.kind} of joint '{problem.name}'").removeprefix(":").strip()
         what, _, remedy = text.partition(". ")
         report = self.error if severity == "error" else self.warn
         report(problem.rule, line, element, what.rstrip("."), remedy or "Correct it.")

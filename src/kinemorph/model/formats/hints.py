@@ -3,6 +3,8 @@
     a decimal point is missing       one moment of inertia, or a mass, is a power of ten off
     millimeters, grams, kg mm^2      lengths, masses or inertias are a thousand or a million times too large
     about the joint                  the inertia includes the offset of the center of mass
+    degrees                          a hinge has limits of many turns
+    a sign                           gravity points up; a run starts outside the limits
 
 Hints are sentences with a question, never errors. A moment of inertia is held against the room that its body takes:
 mass within a box [lower, upper] has, about its center c, a second moment of at most m (upper - c)(c - lower) along
@@ -12,7 +14,7 @@ bodies are jointed to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,9 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, Shape, Sphere, Triangle
 
 Array = npt.NDArray[np.float64]
+WIDE = 30.0  # [rad]; nearly five turns
+ENDLESS = 1e4  # [rad]; stands for no limit
+SLACK = 1e-6  # [rad or m] that a start may be off by rounding
 FAR = 50.0  # [m]; no robot is this long between two joints
 DENSEST = 200_000.0  # [kg/m^3]; osmium has 22,590, and bodies are often drawn thinner than they are
 ROOM = 1.02  # share of the greatest possible second moment that rounded numbers may have
@@ -40,10 +45,16 @@ class Hint(NamedTuple):
     sentence: str
 
 
-def hints(robot: Robot, surface: Callable[[Any], Mesh | None] = lambda shape: None) -> list[Hint]:
-    """Everything that looks like a slip. `surface` gives the mesh of a shape that lies in a file, or None."""
-    found = length_hints(robot, surface)
-    if found:
+def hints(
+    robot: Robot, surface: Callable[[Any], Mesh | None] = lambda shape: None, *, start: Sequence[float] = ()
+) -> list[Hint]:
+    """Everything that looks like a slip. `surface` gives the mesh of a shape that lies in a file, or None.
+
+    `start` is the configuration in which a run begins, shape (nq,), where the file gives one.
+    """
+    lengths = length_hints(robot, surface)
+    found = [*lengths, *angle_hints(robot), *start_hints(robot, start), *gravity_hints(robot)]
+    if lengths:
         return found  # with lengths in the wrong unit, sizes say nothing about masses
     rooms = _rooms(robot, surface)
     for body in robot.bodies:
@@ -85,6 +96,46 @@ def length_hints(robot: Robot, surface: Callable[[Any], Mesh | None] = lambda sh
 
 def _length(vector: Iterable[Any]) -> float:
     return float(np.linalg.norm(np.array([evaluate(x) for x in vector])))
+
+
+# ── angles, starts, gravity ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def angle_hints(robot: Robot) -> list[Hint]:
+    """Limits of hinges that would be usual in degrees: one hint for all of them."""
+    wide = []
+    for joint in robot.joints:
+        if joint.kind == "revolute":
+            limit = max((abs(x) for x in (*joint.lower, *joint.upper) if abs(x) < ENDLESS), default=0.0)
+            wide += [(joint.name, limit)] if limit > WIDE else []
+    if not wide:
+        return []
+    others = f", and {len(wide) - 1} more like it" if len(wide) > 1 else ""
+    sentence = f"its limit is {wide[0][1]:g} rad{others}; were degrees meant? Write {np.radians(wide[0][1]):.6g}."
+    return [Hint("joint", wide[0][0], sentence)]
+
+
+def start_hints(robot: Robot, start: Sequence[float]) -> list[Hint]:
+    """A start outside the limits of joints."""
+    if not len(start):
+        return []
+    found = []
+    for joint in robot.joints:
+        values = start[robot.q_slice(joint.name)]
+        for name, value, low, high in zip(joint.q_names, values, joint.lower, joint.upper, strict=True):
+            if not low - SLACK <= value <= high + SLACK:
+                sentence = f"a run starts at {name} = {value:g}, outside its limits {low:g} .. {high:g}; is that meant?"
+                found.append(Hint("joint", joint.name, f"{sentence} Compare q in the settings with them."))
+    return found
+
+
+def gravity_hints(robot: Robot) -> list[Hint]:
+    """Gravity that points up."""
+    up = evaluate(robot.gravity[2])
+    if up <= 0.0:
+        return []
+    sentence = f"gravity is {up:g} m/s^2 along z, which is up; is a sign missing? It is the acceleration of free fall."
+    return [Hint("robot", robot.name, sentence)]
 
 
 # ── masses ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Outside, Source, find_file
 from kinemorph.model.reading import short
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import MeshFile
 
 
 class MeshUse(NamedTuple):
@@ -104,3 +107,24 @@ def _plain_files(folder: str) -> frozenset[str]:
             return frozenset([entry.name for entry in entries if entry.is_file(follow_symlinks=False)])
     except OSError:
         return frozenset()
+
+
+def warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
+    """Meshes that were found but will not be from where the file is written."""
+    lost = []
+    source = Source(str(path), b"", path.parent)
+    for body in robot.bodies:
+        for shape in (*body.shapes, *body.collisions):
+            if isinstance(shape, MeshFile) and shape.path:
+                try:
+                    found = find_file(shape.source, source, Options())
+                except (Outside, OSError, ValueError):
+                    found = None
+                if found is None or str(found) != shape.path:
+                    lost.append(shape.source)
+    if lost:
+        many = f"{len(lost)} meshes such as {lost[0]!r} are" if len(lost) > 1 else f"the mesh {lost[0]!r} is"
+        problem = f"{many} not found from the folder of this file"
+        findings.warn(
+            "mesh", 0, "", problem, "Write the file beside the model it came from, or pass package_dirs to load."
+        )

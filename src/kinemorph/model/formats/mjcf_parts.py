@@ -35,6 +35,7 @@ SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
 def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, losses: Losses) -> None:
     """Geoms: what is seen and touches in group 0, what is only seen in group 1, what only touches in group 3."""
     meshes: dict[Shape, str] = {}
+    away = []
     for body in robot.bodies:
         if body.name not in nodes:
             continue
@@ -42,14 +43,28 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
             seen, touches = shape in body.shapes, shape in body.collisions
             node = _geom(shape, nodes[body.name], asset, meshes, path)
             if node is None:
-                losses.add(f"shapes of kind {type(shape).__name__} are left out", body.name)
+                kind = f"{type(shape).__name__}"
+                if isinstance(shape, MeshFile):
+                    kind = f"mesh {os.path.splitext(shape.path)[1].lower()}" if shape.path else "mesh that is not there"
+                losses.add(f"shapes of kind {kind} are left out", body.name)
                 continue
+            if isinstance(shape, MeshFile) and _from(path, shape).startswith("../"):
+                away.append(shape.source)
             place(node, evaluate_all(shape.placement))
             if not touches:
                 node.set("contype", "0")
                 node.set("conaffinity", "0")
             node.set("group", "0" if seen and touches else "1" if seen else "3")
             node.set("rgba", numbers((*shape.color, 1.0)[:4]))
+    if away:
+        problem = f"meshes such as {away[0]!r} lie outside the folder of this file ({len(away)} in all)"
+        remedy = "Write it where they are, or name their folder in package_dirs when you load it."
+        losses.findings.warn("mesh", 0, "", problem, remedy)
+
+
+def _from(path: Path, shape: MeshFile) -> str:
+    """The way from the folder of a file to a mesh."""
+    return Path(os.path.relpath(shape.path, path.parent)).as_posix()
 
 
 def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path: Path) -> Node | None:
@@ -59,8 +74,7 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
     if isinstance(shape, MeshFile):
         if not shape.path or not shape.path.lower().endswith(READABLE):
             return None
-        file = Path(os.path.relpath(shape.path, path.parent)).as_posix()
-        data = {"file": file, "scale": numbers(shape.scale)}
+        data = {"file": _from(path, shape), "scale": numbers(shape.scale)}
     elif isinstance(shape, Mesh) and len(shape.vertices) > 3:
         data = {"vertex": numbers(x for corner in shape.vertices for x in corner)}
         data["face"] = " ".join(str(k) for face in shape.faces for k in face)

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from kinemorph.model.formats.findings import Findings
+
+_memory: ContextVar[dict[Path, str] | None] = ContextVar("memory", default=None)
+
+
+@contextmanager
+def in_memory() -> Iterator[dict[Path, str]]:
+    """Texts that are written meanwhile, by the path they are meant for; no file is touched."""
+    texts: dict[Path, str] = {}
+    token = _memory.set(texts)
+    try:
+        yield texts
+    finally:
+        _memory.reset(token)
 
 
 def write_text(path: Path, text: str, findings: Findings) -> bool:
@@ -14,6 +30,10 @@ def write_text(path: Path, text: str, findings: Findings) -> bool:
     temporary = ""
     try:
         data = text.encode()
+        memory = _memory.get()
+        if memory is not None:
+            memory[path] = text
+            return True
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

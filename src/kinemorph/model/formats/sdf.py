@@ -16,48 +16,11 @@ from kinemorph.model.formats.sdf_assembly import Assembly
 from kinemorph.model.formats.sdf_files import File, version_of
 from kinemorph.model.formats.sdf_frames import Frames
 from kinemorph.model.formats.sdf_models import Models
+from kinemorph.model.formats.sdf_parts import tell_other_parts
 from kinemorph.model.formats.sdf_values import SdfValues, Tally
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.xml_documents import line_of, parse
 from kinemorph.model.system import System
-
-# what a model or world may hold besides what is read; True: it acts on the motion and is reported
-OTHER_PARTS = {
-    "plugin": True,
-    "gripper": True,
-    "actor": True,
-    "population": True,
-    "state": True,
-    "wind": True,
-    **dict.fromkeys(
-        [
-            "pose",
-            "static",
-            "self_collide",
-            "allow_auto_disable",
-            "enable_wind",
-            "link",
-            "joint",
-            "frame",
-            "model",
-            "include",
-            "light",
-            "physics",
-            "scene",
-            "gui",
-            "atmosphere",
-            "magnetic_field",
-            "spherical_coordinates",
-            "road",
-            "audio",
-            "gravity",
-            "sensor",
-            "world",
-            "model_config",
-        ],
-        False,
-    ),
-}
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
@@ -83,28 +46,8 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     models.open(top)
     frames.attach()
     frames.settle()
-    _other_parts(models, tally)
+    tell_other_parts(models, tally)
     reader = Assembly(models, options, findings, frames, tally)
     system = reader.system(top, bool(worlds))
     tally.tell()
     return None if findings.failed else system
-
-
-def _other_parts(models: Models, tally: Tally) -> None:
-    """Says what is left out of models and worlds."""
-    for model in models.opened:
-        for node in model.node.iterchildren("*"):
-            tag = str(node.tag)
-            space, _, local = tag.rpartition("}")
-            if not space and OTHER_PARTS.get(tag) is False:
-                continue
-            known = space or tag in OTHER_PARTS
-            what = f"<{local[:40]}> of {space.strip('{}')[:60]}" if space else f"<{tag[:40]}>"
-            tally.add(
-                model.file.findings,
-                "dropped" if known else "unknown",
-                f"{what} in a model or world is not used",
-                "Expect the model to move without it.",
-                line_of(node),
-                model.element,
-            )

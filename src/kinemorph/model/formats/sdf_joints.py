@@ -135,6 +135,9 @@ class Joints:
             )
             return Z
         xyz = values.only(axis, "xyz", element)
+        if xyz is None:
+            what, remedy = f"<{tag}> has no <xyz>: SDF's default 0 0 1 is taken", "Write <xyz> with the direction."
+            self.tally.add(findings, "assumed", what, remedy, line_of(axis), element)
         vector = Z if xyz is None else values.reals(xyz, text_of(xyz), 3, "<xyz>", element)
         length = math.hypot(*vector) if max(map(abs, vector)) < 1e150 else math.inf
         line = line_of(axis if xyz is None else xyz)

@@ -14,6 +14,7 @@ from lxml import etree
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
+from kinemorph.model.formats.degrees import degrees_doubt
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.xml_documents import Node, line_of
 from kinemorph.model.formats.xml_values import Values, replacement
@@ -31,6 +32,8 @@ def text_of(node: Node) -> str:
 
 class SdfValues(Values):
     """Reads the texts of child elements; `element` is what messages call the part: "link 'arm'"."""
+
+    _doubted = False  # whether angles that may be degrees were told of
 
     def only(self, node: Node, tag: str, element: str) -> Node | None:
         """The child of this tag; None where there is none, a finding where there are several."""
@@ -136,6 +139,10 @@ class SdfValues(Values):
         x, y, z, *angles = self.reals(node, text, 6, "<pose>", element, "")
         if self.truth(node, node.get("degrees", "0"), "<pose> degrees", element, False):
             angles = [math.radians(angle) for angle in angles]
+        elif not self._doubted and (doubt := degrees_doubt(angles)):
+            self._doubted = True
+            remedy = doubt[1].replace(" if ", ', or <pose degrees="true">, if ')
+            self.findings.warn("unit", line_of(node), element, f"<pose> is {short(text)}: {doubt[0]}", remedy)
         return Pose(rotation_of_angles(*angles) if any(angles) else IDENTITY.R, (x, y, z))
 
     def _turned(

@@ -41,7 +41,8 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     if options.base is not None:
         _rehang(document.data, options.base, findings)
     parts.declare(blueprint)
-    extend(blueprint, source, options, findings)
+    if options.sidecar is not None:  # one that lies beside belongs to a file that cannot say everything itself
+        extend(blueprint, source, options, findings)
     _roots(document.data, blueprint, options)
     return blueprint.system()
 

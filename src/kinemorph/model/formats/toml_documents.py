@@ -12,6 +12,19 @@ from kinemorph.model.formats.sources import Source
 from kinemorph.model.formats.toml_lines import Lines
 
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_WORD = re.compile(r"'([^']*)'")
+_TABLE = re.compile(r"\((?:'[^']*'(?:, )?,?)+\)")
+QUOTES = 'Put words, expressions and quantities in quotes, such as "l1" or "5 mm"; true and false are written small.'
+# what the parser says, and what people mostly did
+REMEDIES = (
+    ("invalid value", QUOTES),
+    ("unclosed inline table", QUOTES),
+    ("unclosed array", "Put commas between the items, ] at the end, and words and quantities in quotes."),
+    ("after a statement", "Put one key on a line, words and quantities in quotes, and a point for a decimal comma."),
+    ("illegal character '\\n'", "Close the quotes."),
+    ("expected '='", "Write key = value."),
+    ("twice", "Give one of the two another name, or put them together."),
+)
 
 
 class Document(NamedTuple):
@@ -43,9 +56,16 @@ def parse(source: Source, findings: Findings) -> Document | None:
         match = _POSITION.search(reason)
         line = int(match[1]) if match and match[1] else text.count("\n") + 1 if match else 0
         reason = _POSITION.sub("", reason).strip().rstrip(".")
+        reason = _TABLE.sub(_table_name, reason)
         reason = reason[:1].lower() + reason[1:200]
-        findings.error("syntax", line, "", f"the text is not well-formed TOML: {reason}", "Correct it near this line.")
+        remedy = next((remedy for words, remedy in REMEDIES if words in reason), "Correct it near this line.")
+        findings.error("syntax", line, "", f"the text is not well-formed TOML: {reason}", remedy)
         return None
+
+
+def _table_name(match: re.Match[str]) -> str:
+    """[bodies.arm] for what the parser calls ('bodies', 'arm')."""
+    return f"[{'.'.join(_WORD.findall(match[0]))}]"
 
 
 def _within_limits(text: str, findings: Findings) -> bool:

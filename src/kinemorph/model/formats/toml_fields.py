@@ -84,6 +84,12 @@ JOINT = (
     _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
 )
 
+# what other formats call a kind of joint
+SYNONYMS = {
+    **{"hinge": "revolute", "continuous": "revolute", "rotary": "revolute", "slide": "prismatic", "slider": "prismatic"},
+    **{"floating": "free", "freejoint": "free", "ball": "spherical", "screw": "helical", "weld": "fixed"},
+}
+
 FRAME = (
     Field("body", "text", "", 'Body that carries the frame, or "world".', required=True),
     Field("placement", "pose", "", "The frame in the body's frame."),

@@ -63,7 +63,8 @@ def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
                 values.error("unit", at, problem, "Leave the key 'unit' out.")
             return Parameter(name or "?", value, unit or own, data.get("symbol", ""))
         except ValueError as error:
-            values.error("unit", at, str(error), "Correct the unit.")
+            problem, _, hint = str(error).partition(". ")
+            values.error("unit", at, problem, hint or "Correct the unit.")
             return Parameter(name or "?", 0.0)
     value = values.literal(number, at)
     if abs(value) == float("inf"):

@@ -120,7 +120,7 @@ class Parts:
         before = self.values.mistakes
         read = self.values.table(raw, at, rows.JOINT)
         kind = JOINT_KINDS.get(read.get("kind", ""))
-        if not read.get("normalize"):
+        if not read.get("normalize") and self.values.mistakes == before:
             self._check_length(read, at)
         for field in rows.JOINT:
             if field.form.startswith("per_") and field.name in raw and kind is not None:
@@ -193,9 +193,10 @@ class Parts:
         if raw is None:
             return
         at = At(("settings",), "settings", "")
+        before = self.values.mistakes
         read = self.values.table(raw, at, rows.SETTINGS)
         for key in ("duration", "sample"):
-            if key in read and not 0.0 < read[key] < float("inf"):
+            if self.values.mistakes == before and key in read and not 0.0 < read[key] < float("inf"):
                 problem = f"{key} is {read.pop(key):.6g} s, expected a finite time above 0"
                 self.values.error("number", at.key(key), problem, "Enlarge it.")
         blueprint.settings = replace(blueprint.settings, **read)
@@ -205,6 +206,7 @@ class Parts:
     def _state(self, blueprint: Blueprint, robot: Robot, raw: dict[str, Any], at: At) -> None:
         """q and v by place or by name, each coordinate in its unit; what is not named is neutral."""
         neutral = [value for joint in robot.joints for value in joint.table.neutral]
+        loops = [loop.name for loop in robot.loops]
         for key, names, coordinates, rest in (
             ("q", robot.q_names, robot.q_units, neutral),
             ("v", robot.v_names, robot.v_units, [0.0] * robot.nv),
@@ -216,7 +218,14 @@ class Parts:
             ]
             rows_here = [Field(name, "literal", kind) for name, kind in zip(names, kinds, strict=True)]
             if isinstance(raw[key], dict):
-                read = self.values.table(raw[key], at.key(key), rows_here)
+                for loop in robot.loops:
+                    if loop.name in raw[key]:
+                        problem = f"joint '{loop.name}' closes a loop and has no coordinate, expected one of "
+                        problem += ", ".join(names[:20])
+                        remedy = "Leave it out: it follows from the others."
+                        self.values.error("name", at.key(key).key(loop.name), problem, remedy)
+                given = {name: value for name, value in raw[key].items() if name not in loops}
+                read = self.values.table(given, at.key(key), rows_here)
                 state = [read.get(name, value) for name, value in zip(names, rest, strict=True)]
             else:
                 items = self.values.items(raw[key], at.key(key), len(names))

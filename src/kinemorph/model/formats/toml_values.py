@@ -18,8 +18,9 @@ from kinemorph.errors import did_you_mean
 from kinemorph.model import units
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.formats import limits
+from kinemorph.model.formats.degrees import degrees_doubt
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.toml_fields import POSE, POSE_KEYS, Field
+from kinemorph.model.formats.toml_fields import POSE, POSE_KEYS, SYNONYMS, Field
 from kinemorph.model.formats.toml_lines import Lines, Path
 from kinemorph.model.formats.toml_repairs import Repairs
 from kinemorph.model.parameter import Formula, Parameter, Value
@@ -31,6 +32,7 @@ AXES = {
 }
 MOMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
+_QUANTITY = re.compile(r"\d\s*[^\W\d]+\s*$")  # at the end of an expression
 NEAR_UNIT = 1e-3  # how far a quaternion may be from length 1: what four decimals leave
 
 
@@ -133,9 +135,10 @@ class Values:
         if not isinstance(raw, dict):
             problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
         elif kind is None:
-            problem, remedy = f"{at.what}: the key 'kind' is missing", f"Add kind, one of {', '.join(known)}."
+            problem = f"{at.what}: the key 'kind' is missing".removeprefix(": ")
+            remedy = f"Add kind, one of {', '.join(known)}."
         else:
-            problem = f"{at.what}: the kind is {short(kind)}, expected one of {', '.join(known)}"
+            problem = f"{at.what}: the kind is {short(kind)}, expected one of {', '.join(known)}".removeprefix(": ")
             remedy = did_you_mean(kind, known).strip() or "Choose one of these."
         self.error("structure", at, problem.strip(), remedy)
         return None
@@ -151,7 +154,9 @@ class Values:
     def choice(self, raw: Any, at: At, field: Field) -> str:
         if isinstance(raw, str) and raw in field.inner:
             return raw
-        remedy = did_you_mean(raw, field.inner).strip() or "Choose one of these."
+        meant = SYNONYMS.get(raw) if isinstance(raw, str) else None
+        hint = f"Did you mean '{meant}'?" if meant in field.inner else did_you_mean(raw, field.inner).strip()
+        remedy = hint or "Choose one of these."
         self.error("structure", at, f"{_named(at)} is {short(raw)}, expected one of {', '.join(field.inner)}", remedy)
         return str(field.inner[0])
 
@@ -194,7 +199,12 @@ class Values:
                 return units.quantity(text, kind)
             except ValueError as error:
                 usual = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
-                self.error("unit", at, f"{_named(at)}: {error}", f"Correct the unit, or write a plain number{usual}.")
+                problem, _, hint = str(error).partition(". ")
+                number, _, word = text.partition(" ")
+                if word.strip() in self.names:
+                    hint = f'Write "{number} * {word.strip()}" for a product.'
+                remedy = hint or f"Correct the unit, or write a plain number{usual}."
+                self.error("unit", at, f"{_named(at)}: {problem}", remedy)
                 return 0.0
         try:
             value = parse_expression(text, self.names, hints=not self.findings.untold)
@@ -202,6 +212,10 @@ class Values:
             problem, _, hint = str(error).partition(". ")
             remedy = hint or 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
             mended = None
+            if "^" in text:
+                remedy = "Write ** for a power."
+            elif _QUANTITY.search(text):
+                remedy = "Make the quantity a parameter: expressions hold names and plain numbers."
             if _COMMA.fullmatch(text):
                 number = float(text.replace(",", "."))
                 remedy, mended = f"Write a point for the decimal comma: {number}.", {at.path: number}
@@ -237,7 +251,10 @@ class Values:
             return raw
         expected = f"{' or '.join(map(str, counts))} items" if counts else "a list"
         found = f"has {len(raw)} items" if isinstance(raw, list) else f"is {short(raw)}"
-        self.error("structure", at, f"{_named(at)} {found}, expected {expected}", "Write a list in brackets.")
+        remedy = "Write a list in brackets."
+        if isinstance(raw, list) and counts:
+            remedy = f"Write {' or '.join(map(str, counts))} of them."
+        self.error("structure", at, f"{_named(at)} {found}, expected {expected}".replace(" 1 items", " 1 item"), remedy)
         return [0.0] * (counts[0] if counts else 0)
 
     def vector(self, raw: Any, at: At, kind: str = "") -> tuple[Value, Value, Value]:
@@ -257,11 +274,21 @@ class Values:
         """Three moments, a matrix, or a table of moments and products."""
         kind = str(field.kind)
         if isinstance(raw, dict):
+            longer = [f"i{name}" for name in MOMENTS if f"i{name}" in raw]
+            if longer:
+                problem = f"{_named(at)} has the keys {', '.join(longer)}, expected {', '.join(MOMENTS)}"
+                self.error("unknown", at, problem, f"Write {longer[0][1:]} for {longer[0]}.")
+                return IDENTITY.R
             rows = [Field(name, "value", kind, required=name[0] == name[1]) for name in MOMENTS]
             xx, yy, zz, xy, xz, yz = map(self.table(raw, at, rows).get, MOMENTS, [0.0] * 6)
             return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
         if isinstance(raw, list) and raw and isinstance(raw[0], list):
             return self.matrix(raw, at, kind)
+        if not isinstance(raw, list) or len(raw) != 3:
+            found = f"has {len(raw)} items" if isinstance(raw, list) else f"is {short(raw)}"
+            problem = f"{_named(at)} {found}, expected three moments, three rows of three, or a table"
+            self.error("structure", at, problem, "Write [xx, yy, zz], or { xx = ..., yy = ..., zz = ..., xy = ... }.")
+            return IDENTITY.R
         return self.vector(raw, at, kind)
 
     def axis(self, raw: Any, at: At, field: Field | None = None) -> tuple[Value, ...]:
@@ -328,6 +355,11 @@ class Values:
             if math.isinf(angle):
                 self.error("number", at.key(i), f"{_named(at)} is {short(raw)}, expected finite angles", "Correct it.")
                 return IDENTITY.R
+            if not isinstance(item, str) and (doubt := degrees_doubt([angle])):
+                remedy = f'Write "{angle:g} deg" if degrees are meant.'
+                place = at.key(i)
+                line = self.lines.line(place.path)
+                self.findings.warn("unit", line, at.element, f"{_named(place)}: {doubt[0]}", remedy)
             turns.append(exact_turn(angle) if isinstance(item, str) else (math.cos(angle), math.sin(angle)))
         return rotation_of_turns(*turns)
 

@@ -18,8 +18,8 @@ from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.formats import toml_fields as rows
 from kinemorph.model.formats import toml_text as spell
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.mesh_search import warn_of_meshes
 from kinemorph.model.formats.saving import write_text
-from kinemorph.model.formats.sources import Options, Outside, Source, find_file
 from kinemorph.model.formats.toml_fields import Field
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter
@@ -45,7 +45,7 @@ NOTES = {
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     """Writes the file and gives its path."""
-    _warn_of_meshes(system.robot, path, findings)
+    warn_of_meshes(system.robot, path, findings)
     _warn_of_tree(system.robot, findings)
     try:
         text = written_system(system, findings)
@@ -270,26 +270,6 @@ def _settings(settings: Settings, robot: Robot) -> list[str]:
 
 
 # ── what does not come back ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
-    """Meshes that were found but will not be from where the file is written."""
-    lost = []
-    source = Source(str(path), b"", path.parent)
-    for body in robot.bodies:
-        for shape in (*body.shapes, *body.collisions):
-            if isinstance(shape, MeshFile) and shape.path:
-                try:
-                    found = find_file(shape.source, source, Options())
-                except (Outside, OSError, ValueError):
-                    found = None
-                if found is None or str(found) != shape.path:
-                    lost.append(shape.source)
-    if lost:
-        problem = f"{len(lost)} meshes such as {lost[0]!r} are not found from the folder of this file"
-        findings.warn(
-            "mesh", 0, "", problem, "Write the file beside the model it came from, or pass package_dirs to load."
-        )
 
 
 def _warn_of_tree(robot: Robot, findings: Findings) -> None:

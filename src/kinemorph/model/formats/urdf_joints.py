@@ -38,6 +38,8 @@ AXIS: Axis = (1.0, 0.0, 0.0)  # where there is no <axis>
 AXIS2: Axis = (0.0, 1.0, 0.0)
 NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be written
 LIMITS = ("lower", "upper", "effort", "velocity")
+LOSSES = ("damping", "friction")
+MIMIC = ("joint", "multiplier", "offset")
 
 
 class ReadJoint(NamedTuple):
@@ -139,6 +141,15 @@ def shape_motion(
     """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
     if kind == "free" or kind == "spherical":
         return
+    if "axis" not in parts:
+        reading.doubt(
+            "assumed",
+            f"axis of {kind}",
+            node,
+            element,
+            f"a {kind} joint has no <axis>: URDF's default 1 0 0 is taken",
+            'Add <axis xyz="..."/> with the direction.',
+        )
     axis = data["axis"] = read_axis(parts.get("axis"), AXIS, element, reading)
     if kind == "revolute" or kind == "prismatic":
         return
@@ -334,7 +345,7 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 
 def _dynamics(node: Node, data: dict[str, Any], element: str, reading: Reading) -> None:
-    for key in ("damping", "friction"):
+    for key in LOSSES:
         text = node.get(key)
         if text is None or text == "0" or text == "0.0":
             continue
@@ -349,10 +360,14 @@ def _dynamics(node: Node, data: dict[str, Any], element: str, reading: Reading) 
             )
         elif value > 0.0:
             data[key] = value
+    if not all(key in node.attrib for key in LOSSES):
+        reading.strange(node, LOSSES, element)
 
 
 def _mimic(node: Node, element: str, reading: Reading) -> tuple[str, float, float, int] | None:
     leader = node.get("joint") or reading.values.word(node, "joint", element)
     multiplier = reading.values.number(node, "multiplier", element, 1.0)
     offset = reading.values.number(node, "offset", element, 0.0)
+    if not all(key in node.attrib for key in MIMIC):
+        reading.strange(node, MIMIC, element)
     return (leader, multiplier, offset, line_of(node)) if leader else None

@@ -10,11 +10,13 @@ from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
 from kinemorph.algebra.vectors import Mat
 from kinemorph.model.formats.blueprint import Blueprint
+from kinemorph.model.formats.degrees import degrees_doubt
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.xml_documents import Node, line_of
 from kinemorph.model.formats.xml_values import Values
 from kinemorph.model.joint import Axis
+from kinemorph.model.reading import short
 
 # tags of other programs, by the element they stand in: decoration, or orders to a simulator or a driver
 SILENT = {
@@ -180,6 +182,9 @@ class Reading:
         R = IDENTITY.R if angles == NO_TURN else rotation_of_turns(*map(exact_turn, angles))
         if rpy in self._triples:  # it could be read
             self._rotations[rpy] = R
+            doubt = degrees_doubt(angles)
+            if doubt:
+                self.doubt("unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {doubt[0]}", doubt[1])
         return R
 
 

@@ -31,6 +31,7 @@ from kinemorph.algebra.vectors import matvec
 from kinemorph.model.body import Body
 from kinemorph.model.elements import Actuator
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.mesh_search import warn_of_meshes
 from kinemorph.model.formats.saving import write_text
 from kinemorph.model.formats.urdf_joints import NO_LIMIT, z_to
 from kinemorph.model.formats.xml_documents import Node
@@ -55,10 +56,15 @@ def write_urdf(system: System, path: Path, findings: Findings) -> tuple[Path, ..
         files = (path,)
     loops = [writer.moved_loop(loop) for loop in system.robot.loops]
     gravity = tuple(evaluate_all(system.robot.gravity)) != (0.0, 0.0, -9.81)
-    if files and (loops or writer.elsewhere or gravity or system.settings != Settings()):
-        from kinemorph.model.formats.sidecar import sidecar_path, write_sidecar
+    from kinemorph.model.formats.sidecar import sidecar_path, write_sidecar
 
-        files += (write_sidecar(system, loops, sidecar_path(path), findings, elements=writer.elsewhere),)
+    beside = sidecar_path(path)
+    if files and (loops or writer.elsewhere or gravity or system.settings != Settings()):
+        files += (write_sidecar(system, loops, beside, findings, elements=writer.elsewhere),)
+    elif files and beside.is_file():
+        problem = f"'{beside.name}' lies beside this file and will be read with it"
+        findings.warn("file", 0, "", problem, "Remove it, or write the model under another name.")
+    warn_of_meshes(system.robot, path, findings)
     return files
 
 
