@@ -23,12 +23,17 @@ def exact_turn(angle: float) -> Turn:
 
     The double nearest to pi/2 has the cosine 6e-17; a right angle has 0.
     """
-    if angle == 0.0:
-        return (1.0, 0.0)
+    usual = _QUARTERS.get(angle)
+    if usual is not None:
+        return usual
     quarters = round(angle / (math.pi / 2.0))
     if math.radians(90.0 * quarters) == angle:
-        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+        return _CORNERS[quarters % 4]
     return math.cos(angle), math.sin(angle)
+
+
+_CORNERS: tuple[Turn, ...] = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
+_QUARTERS = {math.radians(90.0 * quarters): _CORNERS[quarters % 4] for quarters in range(-4, 5)}
 
 
 def rotation_of_turns(roll: Turn, pitch: Turn, yaw: Turn) -> Mat:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from inspect import signature
 from typing import Any, NamedTuple, Self
 
 from kinemorph.errors import ModelError
@@ -102,6 +103,11 @@ class RobotBuilder:
             "axis2": axis2, "normalize": normalize, "pitch": pitch, "lower": lower, "upper": upper,
             "velocity": velocity, "effort": effort, "damping": damping, "friction": friction, "armature": armature,
         })  # fmt: skip
+        return self
+
+    def joint_of(self, draft: Draft) -> Self:
+        """A joint by a dictionary of the arguments of `joint`; those that are not there have their defaults."""
+        self._joints.append(_JOINT_DEFAULTS | draft)
         return self
 
     def root(
@@ -192,3 +198,10 @@ class RobotBuilder:
         if not reader.problems:
             reader.problems += limit_problems(robot) + regularity_problems(robot)
         return Verdict(None if reader.problems else robot, tuple(reader.problems), tuple(reader.doubts))
+
+
+_JOINT_DEFAULTS = {
+    name: parameter.default
+    for name, parameter in signature(RobotBuilder.joint).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+}

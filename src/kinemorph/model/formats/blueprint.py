@@ -7,16 +7,19 @@ file and line, and with the policy for files: what is doubtful about a body's ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kinemorph.errors import ModelError
+from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.drafts import Draft
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.reading import Problem, short
 from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Element, Settings, System
 
 
@@ -52,17 +55,32 @@ class Blueprint:
 
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def body(self, line: int, name: str, mass: Any = 0.0, **data: Any) -> None:
-        """A body; `data` as `RobotBuilder.body` takes it."""
+    def body(
+        self,
+        line: int,
+        name: str,
+        mass: Any = 0.0,
+        com: Any = ORIGIN,
+        inertia: Any = NO_INERTIA,
+        *,
+        shapes: Sequence[Shape] = (),
+        collisions: Sequence[Shape] = (),
+    ) -> None:
+        """A body; its data as `RobotBuilder.body` takes them."""
         self._count += 1
         if self._count <= limits.BODIES and self._named("body", name, line):
-            self.builder.body(name, mass, **data)
+            self.builder.body(name, mass, com=com, inertia=inertia, shapes=shapes, collisions=collisions)
 
     def joint(self, line: int, name: str, kind: str, parent: str, child: str, **data: Any) -> None:
         """A joint; `data` as `RobotBuilder.joint` takes it. A parent "world" is the ground."""
+        self.joint_of(line, {"name": name, "kind": kind, "parent": parent, "child": child, **data})
+
+    def joint_of(self, line: int, draft: Draft) -> None:
+        """A joint by a dictionary of what `joint` takes."""
+        name = draft["name"]
         if self._named("joint", name, line):
-            self.ends[name] = (parent, child)
-            self.builder.joint(name, kind, parent, child, **data)
+            self.ends[name] = (draft["parent"], draft["child"])
+            self.builder.joint_of(draft)
 
     def withdraw(self, joint: str) -> None:
         """Takes a joint back."""
@@ -89,10 +107,11 @@ class Blueprint:
 
     def _named(self, kind: str, name: str, line: int) -> bool:
         """Keeps the line of a name; False, with a finding, where the name cannot be used."""
-        if (kind, name) not in self.lines and len(name) <= limits.NAME_LENGTH:
-            self.lines[kind, name] = line
+        part = (kind, name)
+        if part not in self.lines and len(name) <= limits.NAME_LENGTH:
+            self.lines[part] = line
             if self.findings is not self._main:
-                self.files[kind, name] = self.findings
+                self.files[part] = self.findings
             return True
         if len(name) > limits.NAME_LENGTH:
             self.findings.error(
@@ -107,7 +126,7 @@ class Blueprint:
                 "name",
                 line,
                 f"{self.word(kind)} '{name}'",
-                f"the name is used already on line {self.lines[kind, name]}, expected a name of its own",
+                f"the name is used already on line {self.lines[part]}, expected a name of its own",
                 "Rename one of the two.",
             )
         return False

@@ -7,6 +7,7 @@ caller names, and must lie inside one of these after all links are followed; any
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,23 +47,27 @@ class Options:
 def read_file(path: Path, findings: Findings) -> Source | None:
     """The bytes of a model file; None, with a finding, where it cannot be had."""
     try:
-        if not path.is_file():
-            what = "is a folder" if path.is_dir() else "is no plain file" if path.exists() else "does not exist"
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
+            what = "is a folder" if stat.S_ISDIR(status.st_mode) else "is no plain file"
             findings.error("file", 0, "", f"the file {what}", "Check the path.")
             return None
-        size = path.stat().st_size
-        if size > limits.FILE_SIZE:
+        if status.st_size > limits.FILE_SIZE:
             findings.error(
                 "file",
                 0,
                 "",
-                f"the file has {size} bytes, expected at most {limits.FILE_SIZE}",
+                f"the file has {status.st_size} bytes, expected at most {limits.FILE_SIZE}",
                 "Split it, or leave out data that is not needed.",
             )
             return None
-        return Source(str(path), path.read_bytes(), path.parent)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        with open(path, "rb", buffering=0) as file:
+            return Source(str(path), file.read(), path.parent)
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # no file has a zero byte in its name
+        findings.error("file", 0, "", "the file does not exist", "Check the path.")
+        return None
+    except OSError as error:
+        reason = error.strerror or str(error)
         findings.error("file", 0, "", f"the file cannot be read: {reason}", "Check the path and its permissions.")
         return None
 

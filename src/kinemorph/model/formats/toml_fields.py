@@ -86,7 +86,13 @@ JOINT = (
 
 # what other formats call a kind of joint
 SYNONYMS = {
-    **{"hinge": "revolute", "continuous": "revolute", "rotary": "revolute", "slide": "prismatic", "slider": "prismatic"},
+    **{
+        "hinge": "revolute",
+        "continuous": "revolute",
+        "rotary": "revolute",
+        "slide": "prismatic",
+        "slider": "prismatic",
+    },
     **{"floating": "free", "freejoint": "free", "ball": "spherical", "screw": "helical", "weld": "fixed"},
 }
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinemorph.errors import did_you_mean
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.urdf_joints import ReadJoint, read_joint
-from kinemorph.model.formats.urdf_links import read_link
+from kinemorph.model.formats.urdf_links import ReadLink, read_link
 from kinemorph.model.formats.urdf_loops import DIALECTS, ReadLoop, read_loop
 from kinemorph.model.formats.urdf_reading import Reading
 from kinemorph.model.formats.urdf_shapes import ShapeReader
@@ -104,10 +104,10 @@ def _read(source: Source, options: Options, findings: Findings) -> tuple[Bluepri
     return blueprint, later
 
 
-def _parts(root: Node, later: Later) -> tuple[list[dict[str, Any]], list[ReadJoint], list[ReadLoop]]:
+def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], list[ReadLoop]]:
     """Everything that stands in <robot>, in the order of the file; frames are declared at once."""
     reading, shapes = later.reading, later.shapes
-    links: list[dict[str, Any]] = []
+    links: list[ReadLink] = []
     joints: list[ReadJoint] = []
     loops: list[ReadLoop] = []
     for node in root:
@@ -167,29 +167,30 @@ def _frame(node: Node, reading: Reading) -> None:
 # ── how the parts hang together ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[ReadLoop], later: Later) -> None:
+def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoop], later: Later) -> None:
     """Declares bodies, the root joint, the joints of the file, loops and couplings; then what stands in a sidecar."""
     reading, blueprint, findings = later.reading, later.reading.blueprint, later.reading.findings
-    names = dict.fromkeys(link["name"] for link in links)
+    names = dict.fromkeys([link.name for link in links])
     _check_ends(names, joints, loops, reading)
     carried = {joint.child for joint in joints}
     roots = [name for name in names if name not in carried]
-    ground, renamed = _ground(links, roots, later)
+    ground, renamed = _ground(links, names, roots, later)
     later.shapes.renamed = renamed
-    for link in links:
-        if link["name"] != ground:
-            link["name"] = renamed.get(link["name"], link["name"])
-            blueprint.body(**link)
+    for line, name, mass, com, inertia, _ in links:
+        if name != ground:
+            blueprint.body(line, renamed.get(name, name), mass, com, inertia)
     taken = later.joints
     taken.update([joint.name for joint in joints])
     hung = []
     if roots and roots[0] != ground:
         body = renamed.get(roots[0], roots[0])
         hung.append(_free_name(f"{body}_root", taken))
-        line = next(link["line"] for link in links if link["name"] == body)
+        line = next(link.line for link in links if link.name == roots[0])
         blueprint.joint(line, hung[0], reading.options.base or "fixed", WORLD, body)
-    for line, name, kind, parent, child, data, mimic in joints:
-        blueprint.joint(line, name, kind, renamed.get(parent, parent), renamed.get(child, child), **data)
+    for line, name, parent, child, draft, mimic in joints:
+        if renamed:
+            draft |= {"parent": renamed.get(parent, parent), "child": renamed.get(child, child)}
+        blueprint.joint_of(line, draft)
         if mimic is not None:
             leader, multiplier, offset, place = mimic
             if leader in taken:
@@ -213,18 +214,20 @@ def _declare(links: list[dict[str, Any]], joints: list[ReadJoint], loops: list[R
     _check_roots(roots, ground, renamed, reading)
 
 
-def _ground(links: list[dict[str, Any]], roots: list[str], later: Later) -> tuple[str | None, dict[str, str]]:
+def _ground(
+    links: list[ReadLink], names: Iterable[str], roots: list[str], later: Later
+) -> tuple[str | None, dict[str, str]]:
     """The link that is the ground itself, and the new name of a link that is called like it but is not."""
-    world = next((link for link in links if link["name"] == WORLD), None)
-    if world is None:
+    if WORLD not in names:
         return None, {}
-    bare = len(world) == 2 and WORLD not in later.shapes.solids  # a name and a line, nothing else
+    world = next(link for link in links if link.name == WORLD)
+    bare = world.bare and WORLD not in later.shapes.solids
     if bare and WORLD in roots and later.reading.options.base != "free":
         return WORLD, {}
-    new = _free_name("world_link", {link["name"] for link in links})
+    new = _free_name("world_link", names)
     later.reading.findings.warn(
         "name",
-        world["line"],
+        world.line,
         "link 'world'",
         f"the name is kept for the ground, and this link is a body: it is called '{new}'",
         "Rename the link.",
@@ -302,8 +305,9 @@ def _depths(names: Iterable[str], joints: list[ReadJoint], roots: list[str]) -> 
 def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
     """Adds what stands in the sidecar; a joint there that carries the root takes the place of the default one."""
     source, options = reading.source, reading.options
-    beside = source.folder and os.path.join(source.folder, sidecar_name(source.name))
-    if options.sidecar is None and (not beside or not os.path.isfile(beside)):
+    if options.sidecar is None and not (
+        source.folder and os.access(f"{source.folder}{os.sep}{sidecar_name(source.name)}", os.F_OK)
+    ):
         return
     from kinemorph.model.formats import sidecar  # the TOML reader is needed by few files only
 

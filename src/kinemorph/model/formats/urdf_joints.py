@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY, compose, turn
 from kinemorph.algebra.vectors import Mat
 from kinemorph.errors import did_you_mean
-from kinemorph.model.formats.urdf_reading import Reading
+from kinemorph.model.drafts import Draft
+from kinemorph.model.formats.urdf_reading import SILENT, Reading
 from kinemorph.model.formats.xml_documents import Node, line_of
 from kinemorph.model.joint import JOINT_KINDS, Axis
 from kinemorph.model.reading import UNIT_TOLERANCE, short
@@ -43,14 +44,13 @@ MIMIC = ("joint", "multiplier", "offset")
 
 
 class ReadJoint(NamedTuple):
-    """A joint as it was read; `data` is what `Blueprint.joint` takes, `mimic` (leader, multiplier, offset, line)."""
+    """A joint as it was read; `draft` is what `Blueprint.joint_of` takes, `mimic` (leader, multiplier, offset, line)."""
 
     line: int
     name: str
-    kind: str
     parent: str
     child: str
-    data: dict[str, Any]
+    draft: Draft
     mimic: tuple[str, float, float, int] | None = None
 
 
@@ -62,8 +62,46 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
         reading.values.word(node, "name", "joint")
         return None
     kind = KINDS.get(word) or read_kind(node, word, element, reading)
+    children = node[:]
+    parts = {part.tag: part for part in children}
+    if len(parts) < len(children) or not parts.keys() <= USUAL:
+        parts = _parts(children, element, reading)
+    part = parts.get
+    above, below = part("parent"), part("child")
+    parent = (above is not None and above.get("link")) or _no_end(node, above, "parent", element, reading)
+    child = (below is not None and below.get("link")) or _no_end(node, below, "child", element, reading)
+    if kind is None or not parent or not child:
+        return None
+    draft: Draft = {"name": name, "kind": kind, "parent": parent, "child": child}
+    origin = part("origin")
+    if origin is not None:
+        draft["placement"] = reading.origin(origin, element)
+    mimic = None
+    if kind != "fixed":
+        shape_motion(node, kind, draft, parts, element, reading)
+        limit = part("limit")
+        if word == "continuous":
+            _unlimited(limit, draft, element, reading)
+        else:
+            _limits(node, limit, kind, draft, element, reading)
+        dynamics = part("dynamics")
+        if dynamics is not None:
+            _dynamics(dynamics, draft, element, reading)
+        follows = part("mimic")
+        if follows is not None:
+            mimic = _mimic(follows, element, reading)
+    return ReadJoint(node.sourceline or 0, name, parent, child, draft, mimic)
+
+
+PARTS = frozenset(("origin", "parent", "child", "axis", "axis2", "limit", "dynamics", "mimic"))
+PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_pitch", "pitch"))
+USUAL = PARTS | SILENT["joint"]
+
+
+def _parts(children: list[Node], element: str, reading: Reading) -> dict[str, Node]:
+    """The first of each kind of children, by its tag; the others are looked at and left out."""
     parts: dict[str, Node] = {}
-    for part in node:
+    for part in children:
         tag = part.tag
         if tag in PARTS and tag not in parts:
             parts[tag] = part
@@ -71,35 +109,7 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
             parts.setdefault("pitch", part)
         else:
             reading.other(part, "joint", element)
-    part = parts.get
-    above, below = part("parent"), part("child")
-    parent = (above is not None and above.get("link")) or _no_end(node, above, "parent", element, reading)
-    child = (below is not None and below.get("link")) or _no_end(node, below, "child", element, reading)
-    if kind is None or not parent or not child:
-        return None
-    data: dict[str, Any] = {}
-    origin = part("origin")
-    if origin is not None:
-        data["placement"] = reading.origin(origin, element)
-    mimic = None
-    if kind != "fixed":
-        shape_motion(node, kind, data, parts, element, reading)
-        limit = part("limit")
-        if word == "continuous":
-            _unlimited(limit, data, element, reading)
-        else:
-            _limits(node, limit, kind, data, element, reading)
-        dynamics = part("dynamics")
-        if dynamics is not None:
-            _dynamics(dynamics, data, element, reading)
-        follows = part("mimic")
-        if follows is not None:
-            mimic = _mimic(follows, element, reading)
-    return ReadJoint(node.sourceline or 0, name, kind, parent, child, data, mimic)
-
-
-PARTS = frozenset(("origin", "parent", "child", "axis", "axis2", "limit", "dynamics", "mimic"))
-PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_pitch", "pitch"))
+    return parts
 
 
 def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> str | None:
@@ -136,7 +146,7 @@ def _no_end(node: Node, part: Node | None, end: str, element: str, reading: Read
 
 
 def shape_motion(
-    node: Node, kind: str, data: dict[str, Any], parts: dict[str, Node], element: str, reading: Reading
+    node: Node, kind: str, draft: Draft, parts: dict[str, Node], element: str, reading: Reading
 ) -> None:
     """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
     if kind == "free" or kind == "spherical":
@@ -150,18 +160,18 @@ def shape_motion(
             f"a {kind} joint has no <axis>: URDF's default 1 0 0 is taken",
             'Add <axis xyz="..."/> with the direction.',
         )
-    axis = data["axis"] = read_axis(parts.get("axis"), AXIS, element, reading)
+    axis = draft["axis"] = read_axis(parts.get("axis"), AXIS, element, reading)
     if kind == "revolute" or kind == "prismatic":
         return
     if kind == "planar":
-        del data["axis"]
+        del draft["axis"]
         if axis != (0.0, 0.0, 1.0):
             across = turn(z_to(axis))
-            data["placement"] = compose(data.get("placement", IDENTITY), across)
-            data["child_placement"] = compose(data.get("child_placement", IDENTITY), across)
+            draft["placement"] = compose(draft.get("placement", IDENTITY), across)
+            draft["child_placement"] = compose(draft.get("child_placement", IDENTITY), across)
         return
     if kind == "universal":
-        data["axis2"] = read_axis(parts.get("axis2"), AXIS2, element, reading)
+        draft["axis2"] = read_axis(parts.get("axis2"), AXIS2, element, reading)
     elif kind == "helical":
         pitch = parts.get("pitch")
         if pitch is None:
@@ -173,7 +183,7 @@ def shape_motion(
                 'Add <screw_thread_pitch value="..."/>.',
             )
         else:
-            data["pitch"] = reading.values.number(pitch, "value", element) / (2.0 * math.pi)
+            draft["pitch"] = reading.values.number(pitch, "value", element) / (2.0 * math.pi)
 
 
 def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) -> Axis:
@@ -240,7 +250,7 @@ def z_to(axis: Axis) -> Mat:
 # ── limits and losses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _limits(joint: Node, node: Node | None, kind: str, data: dict[str, Any], element: str, reading: Reading) -> None:
+def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: str, reading: Reading) -> None:
     """Limits of position, speed and effort; what is missing is unlimited."""
     if node is not None and (kind == "revolute" or kind == "prismatic"):
         get = node.get
@@ -249,7 +259,7 @@ def _limits(joint: Node, node: Node | None, kind: str, data: dict[str, Any], ele
             lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
             finite = lower > -NO_LIMIT and upper < NO_LIMIT and effort < NO_LIMIT and velocity < NO_LIMIT
             if finite and lower <= upper and effort > 0.0 and velocity > 0.0 and "_" not in low + high + most + fastest:
-                data["lower"], data["upper"], data["effort"], data["velocity"] = lower, upper, effort, velocity
+                draft["lower"], draft["upper"], draft["effort"], draft["velocity"] = lower, upper, effort, velocity
                 return
         except (TypeError, ValueError):
             pass
@@ -287,17 +297,17 @@ def _limits(joint: Node, node: Node | None, kind: str, data: dict[str, Any], ele
             "Swap them.",
         )
         return
-    data["lower"], data["upper"] = lower, upper
-    _rates(node, data, element, reading)
+    draft["lower"], draft["upper"] = lower, upper
+    _rates(node, draft, element, reading)
     if lower == -math.inf or upper == math.inf:
         reading.strange(node, LIMITS, element)
 
 
-def _unlimited(node: Node | None, data: dict[str, Any], element: str, reading: Reading) -> None:
+def _unlimited(node: Node | None, draft: Draft, element: str, reading: Reading) -> None:
     """A continuous joint: speed and effort may be limited, the angle is not."""
     if node is None:
         return
-    _rates(node, data, element, reading)
+    _rates(node, draft, element, reading)
     lower = _bound(node, "lower", 0.0, element, reading)
     upper = _bound(node, "upper", 0.0, element, reading)
     if lower != upper and math.isfinite(upper - lower):
@@ -311,13 +321,13 @@ def _unlimited(node: Node | None, data: dict[str, Any], element: str, reading: R
         )
 
 
-def _rates(node: Node, data: dict[str, Any], element: str, reading: Reading) -> None:
+def _rates(node: Node, draft: Draft, element: str, reading: Reading) -> None:
     for key in ("effort", "velocity"):
         if node.get(key) is None:
             continue
         value = _bound(node, key, math.inf, element, reading)
         if value > 0.0:
-            data[key] = value
+            draft[key] = value
         else:
             reading.doubt(
                 "limit",
@@ -344,7 +354,7 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
     return default
 
 
-def _dynamics(node: Node, data: dict[str, Any], element: str, reading: Reading) -> None:
+def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
     for key in LOSSES:
         text = node.get(key)
         if text is None or text == "0" or text == "0.0":
@@ -359,7 +369,7 @@ def _dynamics(node: Node, data: dict[str, Any], element: str, reading: Reading) 
                 "Change its sign or leave it out.",
             )
         elif value > 0.0:
-            data[key] = value
+            draft[key] = value
     if not all(key in node.attrib for key in LOSSES):
         reading.strange(node, LOSSES, element)
 

@@ -2,59 +2,65 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.vectors import Mat
+from kinemorph.model.body import NO_INERTIA, ORIGIN, Matrix, Vector
 from kinemorph.model.formats.urdf_reading import Reading
 from kinemorph.model.formats.urdf_shapes import ShapeReader
 from kinemorph.model.formats.xml_documents import Node, line_of
 
-ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ENTRIES = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
 
 
-def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> dict[str, Any] | None:
-    """What `Blueprint.body` takes, with the name and the line; None, with a finding, for a link without a name.
+class ReadLink(NamedTuple):
+    """A link as it was read; the last three are what `Blueprint.body` takes, all zero where nothing is said."""
 
-    What it looks like and touches with is left to `shapes`.
-    """
+    line: int
+    name: str
+    mass: float = 0.0  # [kg]
+    com: Vector = ORIGIN  # [m]
+    inertia: Matrix = NO_INERTIA  # [kg m^2] about the com, in the link's axes
+    bare: bool = True  # whether it has no <inertial>
+
+
+def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
+    """A link; None, with a finding, where it has no name. What it looks like and touches with is left to `shapes`."""
     name = node.get("name")
     if not name or name.isspace():
         reading.values.word(node, "name", "link")
         return None
-    element = f"link '{name}'"
-    body: dict[str, Any] = {"line": node.sourceline or 0, "name": name}
-    solids = None
-    for part in node:
+    link, solids = None, None
+    for part in node[:]:
         tag = part.tag
         if tag == "visual" or tag == "collision":
             if solids is None:
                 solids = shapes.solids[name] = []
             solids.append(part)
-        elif tag == "inertial" and "mass" not in body:
-            body["mass"] = 0.0
-            _inertial(part, body, element, reading)
+        elif tag == "inertial" and link is None:
+            link = ReadLink(node.sourceline or 0, name, *_inertial(part, f"link '{name}'", reading), False)
         else:
-            reading.other(part, "link", element)
-    return body
+            reading.other(part, "link", f"link '{name}'")
+    return ReadLink(node.sourceline or 0, name) if link is None else link
 
 
-def _inertial(node: Node, body: dict[str, Any], element: str, reading: Reading) -> None:
-    """Fills in mass [kg], com [m] and inertia [kg m^2] about the com in the link's axes."""
+def _inertial(node: Node, element: str, reading: Reading) -> tuple[float, Vector, Matrix]:
+    """(mass, com, inertia) of an <inertial>."""
     pose: Pose | None = None
     mass: Node = None
     moments: Node = None
-    for part in node:
+    for part in node[:]:
         tag = part.tag
-        if tag == "origin" and pose is None:
-            pose = reading.origin(part, element)
+        if tag == "inertia" and moments is None:
+            moments = part
         elif tag == "mass" and mass is None:
             mass = part
-        elif tag == "inertia" and moments is None:
-            moments = part
+        elif tag == "origin" and pose is None:
+            pose = reading.origin(part, element)
         else:
             reading.other(part, "inertial", element)
+    R, p = IDENTITY if pose is None else pose
     if mass is None or moments is None:
         for tag in [tag for tag, part in (("mass", mass), ("inertia", moments)) if part is None]:
             reading.findings.error(
@@ -64,26 +70,25 @@ def _inertial(node: Node, body: dict[str, Any], element: str, reading: Reading) 
                 f"<inertial> has no <{tag}>, expected one",
                 f"Add <{tag}>, or remove <inertial> for a link without mass.",
             )
-        return
-    get = moments.get
-    texts = (get("ixx"), get("ixy"), get("ixz"), get("iyy"), get("iyz"), get("izz"))
-    try:
-        entries = [*map(float, texts)]
-        usual = math.isfinite(sum(entries)) and "_" not in "".join(texts)
-    except (TypeError, ValueError):
-        usual = False
-    if not usual:
-        entries = [reading.values.number(moments, key, element) for key in ENTRIES]
-    body["mass"] = reading.values.number(mass, "value", element)
-    if pose is None:
-        pose = IDENTITY
-    body["com"] = pose.p
-    body["inertia"] = turned(pose.R, *entries)
+        return 0.0, p, NO_INERTIA
+    entries = _entries(moments, element, reading)
+    return reading.values.number(mass, "value", element), p, turned(R, *entries)
 
 
-def turned(
-    R: Mat, xx: float, xy: float, xz: float, yy: float, yz: float, zz: float
-) -> tuple[tuple[float, float, float], ...]:
+def _entries(node: Node, element: str, reading: Reading) -> tuple[float, ...]:
+    """The six numbers of an <inertia>."""
+    if node.keys() == ENTRIES:  # the usual case: all are there in the usual order, and sound
+        xx, xy, xz, yy, yz, zz = texts = node.values()
+        try:
+            entries = (float(xx), float(xy), float(xz), float(yy), float(yz), float(zz))
+            if sum(entries) * 0.0 == 0.0 and "_" not in "".join(texts):  # finite
+                return entries
+        except ValueError:
+            pass
+    return tuple([reading.values.number(node, key, element) for key in ENTRIES])
+
+
+def turned(R: Mat, xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> Matrix:
     """R I R^T of these moments and products, exactly symmetric, shape (3, 3)."""
     if R is IDENTITY.R:
         return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))

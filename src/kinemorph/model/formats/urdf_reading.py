@@ -157,9 +157,10 @@ class Reading:
         if known is not None:
             return known
         try:  # the usual case
-            x, y, z = map(float, text.split())
-            if (x + y + z) * 0.0 == 0.0 and "_" not in text:  # finite
-                found = self._triples[text] = (x, y, z)
+            first, second, third = text.split()
+            found = (float(first), float(second), float(third))
+            if sum(found) * 0.0 == 0.0 and "_" not in text:  # finite
+                self._triples[text] = found
                 return found
         except ValueError:
             pass
@@ -179,7 +180,10 @@ class Reading:
 
     def _rotation(self, node: Node, rpy: str, element: str) -> Mat:
         angles = self.triple(node, rpy, "<origin> rpy", element)
-        R = IDENTITY.R if angles == NO_TURN else rotation_of_turns(*map(exact_turn, angles))
+        roll, pitch, yaw = angles
+        R = IDENTITY.R
+        if angles != NO_TURN:
+            R = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw))
         if rpy in self._triples:  # it could be read
             self._rotations[rpy] = R
             doubt = degrees_doubt(angles)
