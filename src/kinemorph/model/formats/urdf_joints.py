@@ -145,9 +145,7 @@ def _no_end(node: Node, part: Node | None, end: str, element: str, reading: Read
 # ── how it moves ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def shape_motion(
-    node: Node, kind: str, draft: Draft, parts: dict[str, Node], element: str, reading: Reading
-) -> None:
+def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], element: str, reading: Reading) -> None:
     """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
     if kind == "free" or kind == "spherical":
         return
