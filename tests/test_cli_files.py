@@ -150,7 +150,7 @@ def test_check_as_data(folder: Path) -> None:
         (2, "number", True),
         (3, "number", False),
     ]
-    assert doubtful["sizes"] == {"bodies": 2, "dof": 1} and doubtful["hints"][0]["line"] == 3
+    assert doubtful["sizes"] == {"bodies": 2, "dof": 1, "loops": 0, "couplings": 0} and doubtful["hints"][0]["line"] == 3
     assert set(bad["findings"][0]) >= {"file", "line", "element", "problem", "remedy", "rule", "severity"}
 
 
@@ -321,3 +321,31 @@ def test_export_as_data(folder: Path) -> None:
     assert data["format"] == "toml" and data["files"] == [] and "[joints.q1]" in data["text"]
     data = parsed("export", "pendulum", "--output", "p.toml")
     assert data["files"] == ["p.toml"] and data["text"] is None
+
+
+def test_meshes_of_an_export_to_stdout_are_named_from_here(folder: Path) -> None:
+    (folder / "meshes").mkdir()
+    (folder / "meshes" / "a.stl").write_text("")
+    mesh = '<visual><geometry><mesh filename="meshes/a.stl"/></geometry></visual></link>'
+    (folder / "shown.urdf").write_text(arm(link("a"), link("b")).replace("</link>", mesh, 1))
+    result = run("export", "shown.urdf", "--to", "mjcf")
+    assert result.exit_code == 0 and 'file="meshes/a.stl"' in result.stdout
+    assert "outside" not in result.stderr and sorted(path.name for path in folder.glob("arm*")) == []
+    (folder / "away").mkdir()
+    assert "lie outside the folder" in run("export", "shown.urdf", "--output", "away/arm.xml").stderr
+    assert "is not found from the folder" in run("export", "shown.urdf", "--output", "away/arm.urdf").stderr
+
+
+def test_what_a_run_leaves_aside_is_told(folder: Path) -> None:
+    run("new", "mine")
+    text = (folder / "mine.toml").read_text().replace('"170 deg"', '"101 deg"') + "[elements.motor]\n"
+    (folder / "mine.toml").write_text(text + 'kind = "actuator"\njoint = "elbow"\n')
+    note = next(line for line in run("simulate", "mine.toml").stderr.splitlines() if "not in the run" in line)
+    assert "1 actuator" in note and "shoulder" not in note
+    told = run("simulate", "mine.toml", "--q", "shoulder=3").stderr
+    assert "limits, which shoulder passed" in told
+
+
+def test_loops_are_counted_with_the_cut_tree(folder: Path) -> None:
+    run("new", "bar", "--kind", "four_bar")
+    assert run("check", "bar.toml").stdout == "bar.toml: 3 bodies, 3 dof of the cut tree, 1 loop\n"

@@ -131,7 +131,7 @@ def test_a_long_weld_is_one_body(declared: str) -> None:
 def test_loading_merges_on_demand() -> None:
     text = """<robot name="r"><link name="a"><inertial><mass value="1"/>
       <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="b"/><link name="t"/>
-      <joint name="j" type="continuous"><parent link="b"/><child link="a"/></joint>
+      <joint name="j" type="continuous"><parent link="b"/><child link="a"/><axis xyz="1 0 0"/></joint>
       <joint name="f" type="fixed"><parent link="a"/><child link="t"/><origin xyz="0 0 1"/></joint></robot>"""
     assert load_text(text, "urdf").robot.body_names == ("a", "b", "t")
     robot = load_text(text, "urdf", merge_fixed=True).robot

@@ -57,7 +57,7 @@ def test_quantity_in_si(text: str, kind: str, expected: float) -> None:
         ("30 deg", "length", "expected a length"),
         ("5 m^3", "mass", "has a unit of another kind, expected a mass"),
         ("5 meter", "length", "the unit 'meter' is not known: there is no unit 'meter'"),
-        ("5 KG", "mass", "did you mean 'kg'"),
+        ("5 KG", "mass", "Did you mean 'kg'"),
         ("5 m^", "length", "no power of one digit"),
         ("5 m/(s", "speed", "a bracket that does not close"),
         ("5 m)", "length", "')' where a name of a unit is expected"),

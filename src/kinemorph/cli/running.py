@@ -105,7 +105,7 @@ def simulate(
         )
     data = run_summaries.run_summary(trajectory)
     data["files"] = _wrote([save] if save else [], pictures.write(trajectory))
-    for line in [*notes, *run_summaries.cautions(trajectory)]:
+    for line in [*notes, *run_summaries.left_aside(system, trajectory), *run_summaries.cautions(trajectory)]:
         say(f"note: {line}")
     put(data, as_json, run_tables.run_tables)
     raise typer.Exit(_code(trajectory))

@@ -21,7 +21,16 @@ from kinemorph.model.system import Settings, System
 def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = ()) -> Data:
     """One file as data: its format, sizes where it could be loaded, findings and hints."""
     system = examination.system
-    sizes = None if system is None else {"bodies": len(system.robot.bodies), "dof": system.robot.nv}
+    sizes = (
+        None
+        if system is None
+        else {
+            "bodies": len(system.robot.bodies),
+            "dof": system.robot.nv,
+            "loops": len(system.robot.loops),
+            "couplings": len(system.robot.couplings),
+        }
+    )
     return {
         "file": path,
         "format": examination.format,
@@ -72,7 +81,10 @@ def _counted(data: Data) -> str:
     """`7 bodies, 7 dof, 2 warnings`, or `3 errors, 1 warning`."""
     parts = []
     if data["sizes"]:
-        parts += [_number(data["sizes"]["bodies"], "body", "bodies"), f"{data['sizes']['dof']} dof"]
+        sizes = data["sizes"]
+        cut = " of the cut tree" if sizes["loops"] else ""
+        parts += [_number(sizes["bodies"], "body", "bodies"), f"{sizes['dof']} dof{cut}"]
+        parts += [_number(sizes[key], key[:-1], key) for key in ("loops", "couplings") if sizes[key]]
     parts += [_number(data[key], key[:-1], key) for key in ("errors", "warnings") if data[key]]
     if data["hints"]:
         parts.append(_number(len(data["hints"]), "hint", "hints"))

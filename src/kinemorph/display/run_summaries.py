@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,10 +12,13 @@ from kinemorph.analysis.equilibria import Equilibrium
 from kinemorph.analysis.modes import Poles
 from kinemorph.display import series
 from kinemorph.display.summaries import Data
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.system import System
 from kinemorph.simulation.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.trajectory import Trajectory
 
 DRIFTED = 0.05  # of the largest kinetic energy: what the balance may be off before it is worth a word
+PASSED = 1e-6  # [m or rad] beyond a limit
 OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
 
 
@@ -88,6 +92,29 @@ def cautions(trajectory: Trajectory) -> list[str]:
     if trajectory.outcome.ok and moved == 0.0:
         found.append("nothing moved: the start is an equilibrium; give another one with --q or --v")
     return found
+
+
+def left_aside(system: System, trajectory: Trajectory) -> list[str]:
+    """What a model says and a run does not heed."""
+    robot, found = system.robot, []
+    kinds = Counter(type(element).__name__.lower() for element in system.elements)
+    found += [_counted(count, kind) for kind, count in kinds.items()]
+    rubbing = sum(any(evaluate(x) != 0.0 for x in joint.friction) for joint in robot.joints)
+    if rubbing:
+        found.append(f"the friction of {_counted(rubbing, 'joint')}")
+    passed = []
+    for name, low, high in zip(robot.q_names, robot.q_lower, robot.q_upper, strict=True):
+        values = series.values(trajectory, f"q.{name}")
+        if np.any(values < low - PASSED) or np.any(values > high + PASSED):
+            passed.append(name)
+    if passed:
+        listed = ", ".join(passed[:4]) + (", ..." if len(passed) > 4 else "")
+        found.append(f"limits, which {listed} passed")
+    return [f"not in the run, though the model has it: {'; '.join(found)}"] if found else []
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count > 1)}"
 
 
 def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[Data]:

@@ -72,7 +72,7 @@ class Robot:
     parameters: tuple[Parameter, ...] = ()
 
     def __repr__(self) -> str:
-        loops = f", {len(self.loops)} loops" if self.loops else ""
+        loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
         return f"<Robot '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, {self.nv} dof{loops}>"
 
     # ── sizes and names ───────────────────────────────────────────────────────────────────────────────────────────

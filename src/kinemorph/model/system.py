@@ -35,7 +35,7 @@ class Settings:
     sample: float = 0.01  # time between stored states [s]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class System:
     """A robot with its elements and settings. Element names are unique."""
 
@@ -59,6 +59,12 @@ class System:
                 problems.append(f"{what} is {value} s, expected a finite time above 0. Enlarge it.")
         if problems:
             raise ModelError(problems)
+
+    def __repr__(self) -> str:
+        kinds = Counter(type(element).__name__ for element in self.elements)
+        acting = "".join(f", {count} {kind}{'s' * (count > 1)}" for kind, count in kinds.items())
+        start = ", its own start" if self.settings.q or self.settings.v else ""
+        return f"<System of {self.robot}{acting}{start}, {self.settings.duration:g} s>"
 
     @property
     def name(self) -> str:

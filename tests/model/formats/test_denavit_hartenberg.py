@@ -361,6 +361,22 @@ def test_a_convention_that_is_not_told_is_a_warning() -> None:
     assert system is not None and [finding.rule for finding in findings.found] == ["assumed"]
 
 
+def test_cells_may_be_constants_and_degrees_without_a_unit_are_doubtful() -> None:
+    head = "# convention: standard\nd,a,alpha,mass,ixx,iyy,izz\n"
+    system, findings = read_text(f"{head}0,1,-pi/2,1,1,1,1\n")
+    assert system is not None and not findings.found
+    assert system == read_text(f"{head}0,1,{-math.pi / 2!r},1,1,1,1\n")[0]
+    (finding,) = read_text(f"{head}0,1,90,1,1,1,1\n")[1].found
+    assert finding.rule == "unit" and "alpha [deg]" in finding.remedy
+
+
+def test_slips_of_tables_have_their_remedies() -> None:
+    (finding,) = read_text("theta d a alpha\n0 0 1 0\n")[1].found
+    assert finding.rule == "syntax" and finding.remedy.startswith("Write theta, d, a, alpha")
+    finding = read_text("theta,d,a,alpha\nq1,0,1,0\n")[1].errors[0]
+    assert "the coordinate itself is not written" in finding.remedy
+
+
 def test_an_arm_of_a_table_is_not_free() -> None:
     system, findings = read_text(PANDA, base="free")
     assert system is None and findings.errors[0].rule == "structure"

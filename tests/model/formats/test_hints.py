@@ -100,3 +100,12 @@ def test_shapes_count_as_they_are_placed() -> None:
     turned = library.puma().joints[0].placement  # any pose
     body = Body("b", 1.0, turned.p, diagonal(1e-3, 1e-3, 1e-3), (Box((0.3, 0.3, 0.3), turned),))
     assert hints(arm(body)) == []
+
+
+def test_limits_in_degrees_a_start_beyond_them_and_gravity_upward() -> None:
+    builder = RobotBuilder("arm", (0.0, 0.0, 9.81)).add(Body.sphere("ball", 1.0, 0.1))
+    robot = builder.joint("j", "revolute", "world", "ball", lower=-120.0, upper=120.0).build()
+    found = hints(robot, start=(130.0,))
+    assert [(hint.kind, hint.name) for hint in found] == [("joint", "j"), ("joint", "j"), ("robot", "arm")]
+    for hint, word in zip(found, ("degrees", "outside its limits -120 .. 120", "gravity"), strict=True):
+        assert word in hint.sentence

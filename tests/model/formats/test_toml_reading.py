@@ -342,7 +342,7 @@ CHANGES = {
     ("mass = 1", "mass = -1"): ("mass", 4, "mass is -1 kg"),
     ("mass = 1", f"mass = 1{'0' * 400}"): ("number", 4, "expected a finite number"),
     ("mass = 1", "mass = 1979-05-27"): ("number", 4, "expected a number"),
-    ("[0.1, 0.1, 0.1]", "[0.1, 0.1]"): ("structure", 5, "inertia has 2 items, expected 3 items"),
+    ("[0.1, 0.1, 0.1]", "[0.1, 0.1]"): ("structure", 5, "inertia has 2 items, expected three moments"),
     ("[0.1, 0.1, 0.1]", "[[1, 0, 0], [0, 1, 0], 3]"): ("structure", 5, "expected three rows of three"),
     ("[0.1, 0.1, 0.1]", "{ xx = 1, yy = 1 }"): ("structure", 5, "inertia: the key 'zz' is missing"),
     ("[0.1, 0.1, 0.1]", '[0.1,\n"1 kg", 0.1]'): ("unit", 6, "inertia[1]: '1 kg' has the unit of a mass"),
@@ -369,7 +369,7 @@ CHANGES = {
     joint("axis = [0, 0, 2]"): ("axis", 10, "with length 2, expected length 1"),
     joint('axis = "w"'): ("axis", 10, "axis is 'w', expected one of x, y, z"),
     joint('lower = "5 mm"'): ("unit", 10, "lower: '5 mm' has the unit of a length"),
-    joint("lower = [1, 2]"): ("structure", 10, "lower has 2 items, expected 1 items"),
+    joint("lower = [1, 2]"): ("structure", 10, "lower has 2 items, expected 1 item"),
     joint("lower = 2\nupper = 1"): ("data", 10, "lower limit 2 is above upper limit 1"),
     joint("rpy = [0, 0, inf]"): ("number", 10, "expected finite angles"),
     joint("rpy = [0, 0, 0]\nquaternion = [1, 0, 0, 0]"): ("structure", 11, "rpy and quaternion are given together"),
@@ -389,7 +389,7 @@ CHANGES = {
     before('[elements.e]\nkind = "actuator"\njoint = "hinge"\ngear = "l"\n[parameters]\nl = 1'): (
         *("number", 6, "gear is 'l', expected a plain number"),
     ),
-    before("[settings]\nq = [1, 2]"): ("structure", 4, "q has 2 items, expected 1 items"),
+    before("[settings]\nq = [1, 2]"): ("structure", 4, "q has 2 items, expected 1 item"),
     before("[settings]\nq = { hing = 1 }"): ("unknown", 4, "the key 'hing' is not known"),
     before('[settings]\nq = { hinge = "1 m" }'): ("unit", 4, "q hinge: '1 m' has the unit of a length"),
     before("[settings]\nv = [inf]"): ("number", 4, "v is [inf], expected finite numbers"),
@@ -419,6 +419,54 @@ def test_a_wrong_line_is_told(change: tuple[str, str]) -> None:
 def _like(found: tuple[str, int, str], expected: tuple[str, int, str]) -> None:
     assert found[:2] == expected[:2], found
     assert expected[2] in found[2]
+
+
+REMEDIES = {
+    ("mass = 1", "mass = l1"): 'in quotes, such as "l1"',
+    ("mass = 1", "mass = 1 kg"): "words and quantities in quotes",
+    ("mass = 1", 'mass = "2 gram"'): "Did you mean 'g'?",
+    ("mass = 1", 'mass = "2 ^ 3"'): "Write ** for a power.",
+    ("mass = 1", 'mass = "1 + 5 kg"'): "Make the quantity a parameter",
+    ("[bodies.link]\nmass = 1", '[parameters]\nb = 1\n[bodies.link]\nmass = "2 b"'): 'Write "2 * b" for a product.',
+    ("[0.1, 0.1, 0.1]", "[1, 0, 0, 1, 0, 1]"): "Write [xx, yy, zz]",
+    ("[0.1, 0.1, 0.1]", "{ ixx = 1, iyy = 1, izz = 1 }"): "Write xx for ixx.",
+    ('kind = "revolute"', 'kind = "hinge"'): "Did you mean 'revolute'?",
+    ('kind = "revolute"', 'kind = "floating"'): "Did you mean 'free'?",
+    ('child = "link"', 'child = "link'): "Close the quotes.",
+    ('child = "link"', 'child: "link"'): "Write key = value.",
+    ("[bodies.link]", "[bodies.link]\n[bodies.link]"): "Give one of the two another name",
+    joint("axis = [0, 1]"): "Write 3 of them.",
+}
+
+
+@pytest.mark.parametrize("change", REMEDIES, ids=lambda change: change[1][:40].replace("\n", " "))
+def test_a_slip_is_one_sentence_with_the_remedy_that_fits(change: tuple[str, str]) -> None:
+    assert change[0] in ARM
+    _, (finding,) = read(ARM.replace(*change, 1))
+    assert REMEDIES[change] in finding.remedy, finding
+
+
+def test_a_start_by_the_name_of_a_joint_that_closes_a_loop_is_told_as_such() -> None:
+    ring = """kinemorph = 1
+[bodies]
+a = { mass = 1, solid = { kind = "sphere", radius = 1 } }
+b = { mass = 1, solid = { kind = "sphere", radius = 1 } }
+[joints]
+j = { kind = "revolute", parent = "world", child = "a" }
+k = { kind = "revolute", parent = "world", child = "b" }
+l = { kind = "revolute", parent = "a", child = "b" }
+[settings]
+q = { l = 1 }
+"""
+    _, (finding,) = read(ring)
+    assert (finding.rule, finding.line) == ("name", 10) and "joint 'l' closes a loop" in finding.problem
+
+
+def test_angles_of_more_than_a_turn_are_doubtful_unless_they_have_a_unit() -> None:
+    _, (finding,) = read(ARM + "rpy = [0, 0, 90]\n")
+    assert (finding.severity, finding.rule, finding.line) == ("warning", "unit", 10)
+    assert finding.remedy == 'Write "90 deg" if degrees are meant.'
+    assert not read(ARM + 'rpy = [0, "800 deg", 6.28]\n')[1]
 
 
 def test_all_mistakes_are_told_at_once() -> None:

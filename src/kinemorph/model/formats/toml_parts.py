@@ -120,8 +120,8 @@ class Parts:
         before = self.values.mistakes
         read = self.values.table(raw, at, rows.JOINT)
         kind = JOINT_KINDS.get(read.get("kind", ""))
-        if not read.get("normalize") and self.values.mistakes == before:
-            self._check_length(read, at)
+        if not read.get("normalize"):
+            self._check_length(read, raw, at)
         for field in rows.JOINT:
             if field.form.startswith("per_") and field.name in raw and kind is not None:
                 kinds = kind.q_units if field.form == "per_coordinate" else kind.v_units
@@ -129,9 +129,11 @@ class Parts:
         if self.values.mistakes == before:
             blueprint.joint(line, name, **read)
 
-    def _check_length(self, read: dict[str, Any], at: At) -> None:
+    def _check_length(self, read: dict[str, Any], raw: dict[str, Any], at: At) -> None:
         """Axes must have length 1 where nobody asks for scaling."""
         for key in ("axis", "axis2"):
+            if isinstance(raw.get(key), list) and len(raw[key]) != 3:
+                continue  # told already
             axis = read.get(key, (1.0, 0.0, 0.0))
             if all(isinstance(x, float) and abs(x) < 1e100 for x in axis):
                 length = math.hypot(*axis)

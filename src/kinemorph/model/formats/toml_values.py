@@ -200,9 +200,9 @@ class Values:
             except ValueError as error:
                 usual = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
                 problem, _, hint = str(error).partition(". ")
-                number, _, word = text.partition(" ")
+                factor, _, word = text.partition(" ")
                 if word.strip() in self.names:
-                    hint = f'Write "{number} * {word.strip()}" for a product.'
+                    hint = f'Write "{factor} * {word.strip()}" for a product.'
                 remedy = hint or f"Correct the unit, or write a plain number{usual}."
                 self.error("unit", at, f"{_named(at)}: {problem}", remedy)
                 return 0.0
