@@ -150,7 +150,9 @@ def test_check_as_data(folder: Path) -> None:
         (2, "number", True),
         (3, "number", False),
     ]
-    assert doubtful["sizes"] == {"bodies": 2, "dof": 1, "loops": 0, "couplings": 0} and doubtful["hints"][0]["line"] == 3
+    assert (
+        doubtful["sizes"] == {"bodies": 2, "dof": 1, "loops": 0, "couplings": 0} and doubtful["hints"][0]["line"] == 3
+    )
     assert set(bad["findings"][0]) >= {"file", "line", "element", "problem", "remedy", "rule", "severity"}
 
 

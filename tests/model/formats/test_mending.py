@@ -63,6 +63,17 @@ def test_a_document_is_mended_and_then_loads(tmp_path: Path) -> None:
     assert path.read_text() == ARM
 
 
+@pytest.mark.parametrize("head", ['<?xml version="1.0"?>\n<!-- a -->\n\n<!-- b\nc -->\n', "<!-- a -->\n", ""])
+def test_comments_stay_and_lines_keep_their_numbers(tmp_path: Path, head: str) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(f'{head}<robot name="r"><!-- d -->\n{LINK.format("b", "2,5")}\n</robot>\n<!-- e -->\n')
+    examination = examine(path)
+    text = mend(examination.document, examination.findings).decode()
+    assert text.splitlines()[-3:] == [LINK.format("b", "2.5"), "</robot>", "<!-- e -->"]
+    assert len(text.splitlines()) == len(path.read_text().splitlines())
+    assert [note for note in ("a", "b\nc") if f"<!-- {note} -->" in text] == [n for n in ("a", "b\nc") if n in head]
+
+
 def test_one_bad_number_among_others_is_not_mended_in_part(tmp_path: Path) -> None:
     path = tmp_path / "arm.urdf"
     path.write_text(ARM.replace("0, 0, 0.5", "0,5 nix 0"))

@@ -178,7 +178,7 @@ def _heads(line: str, number: int, findings: Findings) -> list[_Head]:
     """The columns of the table; empty, with findings, where they cannot be used."""
     heads: list[_Head] = []
     before = len(findings.errors)
-    words = line.split()
+    words = [word for word in re.split(r"[;\s]+", line) if word]
     if "," not in line and len(words) > 1 and all(word.lower() in COLUMNS for word in words):
         problem = f"the columns {short(line)} stand without commas, expected commas between cells"
         findings.error("syntax", number, "", problem, f"Write {', '.join(words)}, and the rows alike.")

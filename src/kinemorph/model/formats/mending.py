@@ -18,14 +18,27 @@ def mend(document: Any, findings: Iterable[Finding]) -> bytes:
         if finding.repair is not None:
             finding.repair()
     if hasattr(document, "getroottree"):
-        from lxml import etree
-
-        declared = document.sourceline > 1  # so that lines keep their numbers
-        text: bytes = etree.tostring(document.getroottree(), xml_declaration=declared, encoding="UTF-8")
-        return text.rstrip() + b"\n"
+        return _written(document.getroottree().getroot())
     import tomlkit
 
     return tomlkit.dumps(document).encode()
+
+
+def _written(root: Any) -> bytes:
+    """An XML document with the comments around it; the root begins on the line where it did."""
+    from lxml import etree
+
+    def text(node: Any) -> str:
+        written: str = etree.tostring(node, encoding="unicode", with_tail=False)
+        return written
+
+    before = [text(node) for node in root.itersiblings(preceding=True)][::-1]
+    after = [text(node) for node in root.itersiblings()]
+    above = "\n".join(before)
+    if root.sourceline - 1 > above.count("\n") + len(above[:1]):  # there was a line more: that of the declaration
+        above = "\n".join(['<?xml version="1.0" encoding="utf-8"?>', *before])
+    gap = "\n" * max(root.sourceline - 1 - above.count("\n"), 1) if above else ""
+    return (above + gap + "\n".join([text(root), *after]) + "\n").encode()
 
 
 def copy_name(path: Path) -> Path:
