@@ -16,7 +16,7 @@ from kinemorph.display.menu import FUNCTIONS
 from kinemorph.errors import KinemorphError, did_you_mean
 from kinemorph.mechanics.kinematics import REFERENCES
 from kinemorph.model.conventions import CONVENTIONS
-from kinemorph.model.parameter import evaluate
+from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 
 Data = dict[str, Any]
@@ -84,7 +84,12 @@ def _convention_lines() -> list[str]:
 def _body_row(robot: Robot, name: str) -> Data:
     body = robot.body(name)
     com = [float(evaluate(value)) for value in body.com]
-    return {"name": name, "mass": float(evaluate(body.mass)), "com": com, "joint": robot.parent_joint[name].name}
+    inertia = [[float(value) for value in row] for row in evaluate_all(body.inertia)]
+    mass, joint = float(evaluate(body.mass)), robot.parent_joint[name].name
+    return {"name": name, "mass": mass, "com": com, "inertia": inertia, "joint": joint}
+
+
+PER_VELOCITY = ("velocity", "effort", "damping", "friction", "armature")
 
 
 def _joint_row(robot: Robot, name: str) -> Data:
@@ -101,6 +106,7 @@ def _joint_row(robot: Robot, name: str) -> Data:
         "q_units": list(joint.table.q_units),
         "axis": list(joint.axis) if joint.table.axes else None,
         "limits": bounds,
+        **{key: [_finite(evaluate(value)) for value in getattr(joint, key)] for key in PER_VELOCITY},
     }
 
 

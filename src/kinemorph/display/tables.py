@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from kinemorph.display.summaries import Data
+from kinemorph.display.summaries import PER_VELOCITY, Data
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -105,9 +105,12 @@ def robot_tables(data: Data) -> list[RenderableType]:
     for loop in data["loops"]:
         joints.add_row(loop["name"], f"{loop['kind']} (loop)", loop["parent"], loop["child"], "", "-", "")
     parts.append(joints)
-    bodies = _table("body", "mass [kg]", "center of mass [m]", title="bodies", right=("mass [kg]",))
+    parts += _per_velocity(data["joints"])
+    moments = "moments of inertia about it [kg m^2]"
+    bodies = _table("body", "mass [kg]", "center of mass [m]", moments, title="bodies", right=("mass [kg]",))
     for row in data["bodies"]:
-        bodies.add_row(row["name"], f"{row['mass']:g}", "  ".join(f"{x:g}" for x in row["com"]))
+        about = "  ".join(f"{row['inertia'][k][k]:.4g}" for k in range(3))
+        bodies.add_row(row["name"], f"{row['mass']:g}", "  ".join(f"{x:g}" for x in row["com"]), about)
     parts.append(bodies)
     if data["frames"]:
         frames = _table("frame", "on body", title="frames")
@@ -136,6 +139,24 @@ def _origin(file: Data | None) -> list[tuple[str, str]]:
     return [("file", f"{file['path']}  ({file['format']}{doubts})")]
 
 
+def _per_velocity(rows: Sequence[Data]) -> list[RenderableType]:
+    """Limits of velocity and effort, losses and rotor inertia, in SI, of the joints that have any."""
+    keys = [key for key in PER_VELOCITY if any(_is_told(value) for row in rows for value in row[key])]
+    if not keys:
+        return []
+    table = _table("joint", *keys, title="limits and losses, SI", right=keys)
+    for row in rows:
+        cells = [" ".join(f"{value:.4g}" for value in row[key] if _is_told(value)) for key in keys]
+        if any(cells):
+            table.add_row(row["name"], *cells)
+    return [table]
+
+
+def _is_told(value: float | None) -> bool:
+    """Whether a number is not the default: no limit, no loss."""
+    return value is not None and value != 0.0
+
+
 def _couplings(rows: Sequence[Data]) -> list[RenderableType]:
     """Joints that follow others: q = multiplier * q of the leader + offset."""
     if not rows:
@@ -159,7 +180,7 @@ def _elements(rows: Sequence[Data]) -> list[RenderableType]:
 
 def _freedom(data: Data) -> str:
     """`6  (q has 6 entries)`; a robot with loops has fewer than its tree, which is what q and v describe."""
-    entries = f"(q has {data['nq']} entries)"
+    entries = f"(q has {data['nq']} {'entry' if data['nq'] == 1 else 'entries'})"
     loops = len(data["loops"])
     if not loops:
         return f"{data['nv']}  {entries}"

@@ -15,6 +15,7 @@ from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.elements import Actuator
 from kinemorph.model.formats import urdf
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.mending import mend
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.shapes import Box, Capsule, Cylinder, MeshFile, Sphere
 
@@ -130,6 +131,17 @@ def test_attributes_of_other_programs_beside_ours_are_passed_over():
     sound(arm(LIMIT + '<dynamics damping="1" friction="0" mu_viscous="3"/><origin rpy="0 -6.2832 0"/>'))
 
 
+def test_axes_that_only_lack_digits_are_told_once_and_mended_together():
+    axis = '<axis xyz="0.121869 -0.992546 0"/>'
+    bent = [joint(f"j{k}", "continuous", "abc"[k], "abc"[k + 1], axis) for k in range(2)]
+    text = robot(link("a"), link("b"), link("c"), *bent)
+    finding = only(text, "warning", "axis")
+    assert "2 times in this file" in finding.problem and finding.element == "joint 'j0'"
+    findings = Findings("r.urdf")
+    urdf.read(Source("r.urdf", text.encode()), Options(), findings)
+    sound(mend(findings.document, findings.found).decode())
+
+
 def test_an_axis_of_another_length_is_scaled_and_can_be_mended():
     text = arm('<axis xyz="0 3 4"/>' + LIMIT)
     finding = only(text, "warning", "axis")
@@ -139,6 +151,7 @@ def test_an_axis_of_another_length_is_scaled_and_can_be_mended():
     root = urdf.parse(Source("r.urdf", text.encode()), findings)
     reading = urdf.Reading(Source("r.urdf", b""), Options(), findings, urdf.Blueprint(findings, "r"))
     urdf.read_joint(root.find("joint"), reading)
+    reading.settle()
     findings.found[0].repair()
     again = Findings("r.urdf")
     reading = urdf.Reading(Source("r.urdf", b""), Options(), again, urdf.Blueprint(again, "r"))

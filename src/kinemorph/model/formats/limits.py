@@ -13,6 +13,6 @@ FINDINGS = 200  # told one by one; the rest is counted
 INCLUDED_FILES = 1_000  # files that one model names, or that they name in turn
 NAMED_BYTES = 1_000_000_000  # of all of them together
 COMPILE_SECONDS = 3.0  # processor time of MuJoCo's compiler, and one second more for every COMPILE_RATE bytes it reads
-COMPILE_RATE = 4_000_000
+COMPILE_RATE = 4_000_000  # bytes
 COMPILE_MEMORY = 2 * 1024**3  # bytes, where the platform can limit them
 TEXT_LENGTH = 500  # characters of a name, a reason or a remedy in a message

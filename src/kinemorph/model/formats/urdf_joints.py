@@ -39,6 +39,7 @@ AXIS: Axis = (1.0, 0.0, 0.0)  # where there is no <axis>
 AXIS2: Axis = (0.0, 1.0, 0.0)
 NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be written
 LIMITS = ("lower", "upper", "effort", "velocity")
+ROUNDED = 1e-3  # how far from length 1 the digits of a unit vector may leave it
 LOSSES = ("damping", "friction")
 MIMIC = ("joint", "multiplier", "offset")
 
@@ -210,9 +211,11 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
         )
         return default
     unit = (x / length, y / length, z / length)
-    reading.findings.warn(
+    rounded = abs(length - 1.0) < ROUNDED  # told once for all
+    reading.doubt(
         "axis",
-        line_of(node),
+        "rounded" if rounded else f"axis of {element}",
+        node,
         element,
         f"<axis> xyz is {short(node.get('xyz'))} with length {length:.9g}, expected 1: it is scaled",
         f'Write <axis xyz="{_written(unit)}"/>.',

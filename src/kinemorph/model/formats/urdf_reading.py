@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
@@ -70,6 +70,12 @@ class Doubt:
     problem: str
     remedy: str
     count: int = 0
+    repairs: list[Callable[[], None]] = field(default_factory=list)
+
+    def repair(self) -> None:
+        """Mends all of them."""
+        for repair in self.repairs:
+            repair()
 
 
 class Reading:
@@ -89,18 +95,29 @@ class Reading:
 
     # ── doubts ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def doubt(self, rule: str, kind: str, node: Node, element: str, problem: str, remedy: str) -> None:
+    def doubt(
+        self,
+        rule: str,
+        kind: str,
+        node: Node,
+        element: str,
+        problem: str,
+        remedy: str,
+        repair: Callable[[], None] | None = None,
+    ) -> None:
         """A warning that is grouped with others of its `kind`."""
         known = self._doubts.get((rule, kind))
         if known is None:
             known = self._doubts[rule, kind] = Doubt(line_of(node), element, problem, remedy)
         known.count += 1
+        known.repairs += [repair] if repair else []
 
     def settle(self) -> None:
         """Tells the doubts."""
         for (rule, _), doubt in self._doubts.items():
             more = f" ({doubt.count} times in this file)" if doubt.count > 1 else ""
-            self.findings.warn(rule, doubt.line, doubt.element, doubt.problem + more, doubt.remedy)
+            repair = doubt.repair if doubt.repairs else None
+            self.findings.warn(rule, doubt.line, doubt.element, doubt.problem + more, doubt.remedy, repair)
         self._doubts.clear()
 
     def other(self, node: Node, place: str, element: str) -> None:
