@@ -104,6 +104,7 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
         (["check", "bad.urdf", "--fix", "--output", "good.urdf"], "it exists already"),
         (["check", "bad.urdf", "--fix", "--output", "no/x.urdf"], "cannot write 'no/x.urdf'"),
         (["export", "good.urdf"], "--to"),
+        (["info", "good"], "a file 'good.urdf'"),
         (["export", "good.urdf", "--to", "step"], "step"),
         (["export", "good.urdf", "--output", "arm.step"], ".step"),
         (["export", "good.urdf", "--output", "good.urdf"], "is the file that is read"),

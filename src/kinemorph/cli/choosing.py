@@ -119,6 +119,9 @@ def examined(text: str, options: Options) -> tuple[System, Examination | None]:
     for option, value in {**given, "--merge-fixed": options.merge_fixed}.items():
         if value:
             raise KinemorphError(f"{option} is for model files, but '{text}' is a built-in robot. Leave it out.")
+    beside = next((text + ending for ending in ENDINGS if os.path.isfile(text + ending)), "")
+    if beside and text.partition(":")[0] not in LIBRARY:
+        raise KinemorphError(f"there is no robot '{text}', but a file '{beside}'. Name it with its ending.")
     return System(choose(text)), None
 
 

@@ -74,13 +74,13 @@ class MeshSearch:
                     lost.setdefault(_parts(name)[0], []).append(name)
         for package, names in lost.items():
             remedy = (
-                f"Name the folder that holds '{package}' in package_dirs."
+                f"Name the folder that holds '{package}' in package_dirs (--package-dir)."
                 if package
-                else "Put it where the model looks for it, or name its folder in package_dirs."
+                else "Put it where the model looks for it, or name its folder in package_dirs (--package-dir)."
             )
             _warn(findings, "mesh", uses, names, "is not there: the robot is drawn without", remedy)
         if outside:
-            remedy = "Name its folder in package_dirs, or move it beside the model."
+            remedy = "Name its folder in package_dirs (--package-dir), or move it beside the model."
             _warn(findings, "path", uses, outside, "lies outside the folders that may be read: it is left out", remedy)
         return found
 
@@ -126,5 +126,9 @@ def warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
         many = f"{len(lost)} meshes such as {lost[0]!r} are" if len(lost) > 1 else f"the mesh {lost[0]!r} is"
         problem = f"{many} not found from the folder of this file"
         findings.warn(
-            "mesh", 0, "", problem, "Write the file beside the model it came from, or pass package_dirs to load."
+            "mesh",
+            0,
+            "",
+            problem,
+            "Write the file beside the model it came from, or pass package_dirs (--package-dir).",
         )

@@ -288,7 +288,7 @@ class _Gathering:
             path = find_file(name, source, self.options) if name else None
         except (Outside, OSError, ValueError, RuntimeError):
             self._refuse("path", place, f"<{tag}>", f"the file {short(name)} lies outside the folders that may be read",
-                         "Move it beside the model, or name its folder in package_dirs.")  # fmt: skip
+                         "Move it beside the model, or name its folder in package_dirs (--package-dir).")  # fmt: skip
             return None
         if path is None and not quiet:
             rule = "path" if tag in ("include", "model") else "mesh"

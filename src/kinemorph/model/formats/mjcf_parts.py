@@ -58,7 +58,7 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
             node.set("rgba", numbers((*shape.color, 1.0)[:4]))
     if away:
         problem = f"meshes such as {away[0]!r} lie outside the folder of this file ({len(away)} in all)"
-        remedy = "Write it where they are, or name their folder in package_dirs when you load it."
+        remedy = "Write it where they are, or name their folder in package_dirs (--package-dir) when you load it."
         losses.findings.warn("mesh", 0, "", problem, remedy)
 
 

@@ -45,7 +45,7 @@ MIMIC = ("joint", "multiplier", "offset")
 
 
 class ReadJoint(NamedTuple):
-    """A joint as it was read; `draft` is what `Blueprint.joint_of` takes, `mimic` (leader, multiplier, offset, line)."""
+    """A joint as it was read; `draft` is for `Blueprint.joint_of`, `mimic` is (leader, multiplier, offset, line)."""
 
     line: int
     name: str

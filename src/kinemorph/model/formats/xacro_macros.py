@@ -78,7 +78,7 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
 def _folders(source: Source, options: Options) -> dict[str, list[str]]:
     """Folders that may be read; those in which packages may lie; those above the model that are packages themselves.
 
-    A folder above counts only if a package.xml or the like makes it one: else a model could name any folder of the disk.
+    A folder above counts only if a package.xml or the like makes it one: else a model could name any folder there is.
     """
     own = [] if source.folder is None else [source.folder.resolve()]
     roots = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
@@ -133,9 +133,13 @@ def _report(answer: dict[str, Any], findings: Findings) -> None:
             0,
             "",
             f"the file {short(answer['outside'][0])} lies outside the folders that may be read",
-            "Name its folder in package_dirs.",
+            "Name its folder in package_dirs (--package-dir).",
         )
         return
     reason = " ".join(str(answer["error"]).split())[: limits.TEXT_LENGTH].rstrip(".")
-    remedy = "Name the folder that holds it in package_dirs." if "package" in reason else "Correct it in the macros."
+    remedy = (
+        "Name the folder that holds it in package_dirs (--package-dir)."
+        if "package" in reason
+        else "Correct it in the macros."
+    )
     view.error("structure", 0, "", f"xacro refuses the text: {reason}", remedy)

@@ -106,7 +106,9 @@ class Values:
             expected, remedy = "a finite number", "Write a finite number."
         except ValueError:
             expected, remedy = "a number", "Write a number such as 0.5."
-            if "," in text:
+            if "${" in text:
+                remedy = "Call the file .xacro, so that its macros are expanded."
+            elif "," in text:
                 remedy = f"Write a point for the decimal comma: {short(text.replace(',', '.'))}."
                 mended = mended_numbers(text, 1)
                 repair = replacement(node, attribute, mended) if mended else None
