@@ -40,3 +40,8 @@ def test_every_mistake_of_a_system_is_reported() -> None:
 def test_an_unknown_element_is_named() -> None:
     with pytest.raises(ModelError, match="no element 'x'; expected one of: 's'"):
         System(pendulum(), (Spring("s", 1.0),)).element("x")
+
+
+def test_a_file_name_in_place_of_a_robot_is_to_be_loaded() -> None:
+    with pytest.raises(ModelError, match=r"Load the file first: kinemorph\.load\('arm\.urdf'\)"):
+        as_robot("arm.urdf")  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -92,10 +93,12 @@ def as_robot(model: Robot | System) -> Robot:
         return model.robot
     if isinstance(model, Robot):
         return model
+    file = isinstance(model, PurePath) or (isinstance(model, str) and any(mark in model for mark in "./\\"))
     hint = {
         "str": f"Build the robot first: kinemorph.library.build({model!r}).",
         "RobotBuilder": "Call build() on it first.",
         "Dynamics": "Pass its `robot`.",
     }
     kind = type(model).__name__
-    raise ModelError(f"a {kind} was given, expected a Robot or a System. {hint.get(kind, '')}".rstrip())
+    remedy = f"Load the file first: kinemorph.load({str(model)!r})." if file else hint.get(kind, "")
+    raise ModelError(f"a {kind} was given, expected a Robot or a System. {remedy}".rstrip())
