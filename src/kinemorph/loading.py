@@ -72,7 +72,7 @@ def load(
     `base` fixes or frees the root where the format leaves it open (a URDF is fixed unless it is told otherwise).
     `merge_fixed` welds bodies that do not move against each other into one and keeps their frames. `package_dirs` are
     folders in which `package://` names are looked for. `sidecar` is a TOML file with what the format cannot say, such
-    as the joints that close loops; without it, `<name>.sidecar.toml` beside a URDF, xacro or SDF is used where it exists.
+    as the joints that close loops; without it, `<name>.sidecar.toml` beside a URDF, xacro or SDF is used.
     `strict` makes errors of warnings.
 
     Raises ParseError with every mistake found, each with file, line and remedy. What is doubtful is a ModelWarning.
