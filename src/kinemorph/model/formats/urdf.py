@@ -20,6 +20,7 @@ from typing import NamedTuple
 from kinemorph.errors import did_you_mean
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.pausing import uncollected
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.urdf_joints import ReadJoint, read_joint
 from kinemorph.model.formats.urdf_links import ReadLink, read_link
@@ -54,6 +55,7 @@ def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     return write_urdf(system, path, findings)
 
 
+@uncollected()
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
     """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF.
 
@@ -73,7 +75,7 @@ class Later(NamedTuple):
 
 
 def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, Later] | None:
-    root = parse(source, findings)
+    root = parse(source, findings, bare=not options.mendable)
     if root is None:
         return None
     if root.tag != "robot":
@@ -110,7 +112,7 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
     links: list[ReadLink] = []
     joints: list[ReadJoint] = []
     loops: list[ReadLoop] = []
-    for node in root:
+    for node in root[:]:
         tag = node.tag
         if tag == "link":
             link = read_link(node, reading, shapes)

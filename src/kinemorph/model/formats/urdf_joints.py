@@ -62,34 +62,31 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
         reading.values.word(node, "name", "joint")
         return None
     kind = KINDS.get(word) or read_kind(node, word, element, reading)
+    parts: dict[str, Node] = {}
     children = node[:]
-    parts = {part.tag: part for part in children}
-    if len(parts) < len(children) or not parts.keys() <= USUAL:
+    for part in children:
+        parts[part.tag] = part
+    if len(parts) < len(children) or not USUAL.issuperset(parts):
         parts = _parts(children, element, reading)
-    part = parts.get
-    above, below = part("parent"), part("child")
+    above, below = parts.get("parent"), parts.get("child")
     parent = (above is not None and above.get("link")) or _no_end(node, above, "parent", element, reading)
     child = (below is not None and below.get("link")) or _no_end(node, below, "child", element, reading)
     if kind is None or not parent or not child:
         return None
     draft: Draft = {"name": name, "kind": kind, "parent": parent, "child": child}
-    origin = part("origin")
-    if origin is not None:
-        draft["placement"] = reading.origin(origin, element)
+    if "origin" in parts:
+        draft["placement"] = reading.origin(parts["origin"], element)
     mimic = None
     if kind != "fixed":
         shape_motion(node, kind, draft, parts, element, reading)
-        limit = part("limit")
         if word == "continuous":
-            _unlimited(limit, draft, element, reading)
+            _unlimited(parts.get("limit"), draft, element, reading)
         else:
-            _limits(node, limit, kind, draft, element, reading)
-        dynamics = part("dynamics")
-        if dynamics is not None:
-            _dynamics(dynamics, draft, element, reading)
-        follows = part("mimic")
-        if follows is not None:
-            mimic = _mimic(follows, element, reading)
+            _limits(node, parts.get("limit"), kind, draft, element, reading)
+        if "dynamics" in parts:
+            _dynamics(parts["dynamics"], draft, element, reading)
+        if "mimic" in parts:
+            mimic = _mimic(parts["mimic"], element, reading)
     return ReadJoint(node.sourceline or 0, name, parent, child, draft, mimic)
 
 

@@ -11,6 +11,7 @@ from kinemorph.model.formats.urdf_reading import Reading
 from kinemorph.model.formats.urdf_shapes import ShapeReader
 from kinemorph.model.formats.xml_documents import Node, line_of
 
+NO_ROTATION = IDENTITY.R
 ENTRIES = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
 
 
@@ -60,7 +61,6 @@ def _inertial(node: Node, element: str, reading: Reading) -> tuple[float, Vector
             pose = reading.origin(part, element)
         else:
             reading.other(part, "inertial", element)
-    R, p = IDENTITY if pose is None else pose
     if mass is None or moments is None:
         for tag in [tag for tag, part in (("mass", mass), ("inertia", moments)) if part is None]:
             reading.findings.error(
@@ -70,28 +70,34 @@ def _inertial(node: Node, element: str, reading: Reading) -> tuple[float, Vector
                 f"<inertial> has no <{tag}>, expected one",
                 f"Add <{tag}>, or remove <inertial> for a link without mass.",
             )
-        return 0.0, p, NO_INERTIA
-    entries = _entries(moments, element, reading)
-    return reading.values.number(mass, "value", element), p, turned(R, *entries)
+        return 0.0, ORIGIN, NO_INERTIA
+    mass_value, inertia = _numbers(mass, moments, element, reading)
+    if pose is None:
+        return mass_value, ORIGIN, inertia
+    R, p = pose
+    return mass_value, p, inertia if R is NO_ROTATION else turned(R, inertia)
 
 
-def _entries(node: Node, element: str, reading: Reading) -> tuple[float, ...]:
-    """The six numbers of an <inertia>."""
-    if node.keys() == ENTRIES:  # the usual case: all are there in the usual order, and sound
-        xx, xy, xz, yy, yz, zz = texts = node.values()
+def _numbers(mass: Node, moments: Node, element: str, reading: Reading) -> tuple[float, Matrix]:
+    """The numbers of <mass> and <inertia>."""
+    if moments.keys() == ENTRIES:  # the usual case: all are there in the usual order, and sound
+        text, texts = mass.get("value"), moments.values()
         try:
-            entries = (float(xx), float(xy), float(xz), float(yy), float(yz), float(zz))
-            if sum(entries) * 0.0 == 0.0 and "_" not in "".join(texts):  # finite
-                return entries
-        except ValueError:
+            value = float(text)
+            xx, xy, xz, yy, yz, zz = texts
+            xx, xy, xz, yy, yz, zz = float(xx), float(xy), float(xz), float(yy), float(yz), float(zz)
+            finite = (value + xx + xy + xz + yy + yz + zz) * 0.0 == 0.0
+            if finite and "_" not in text and "_" not in "".join(texts):
+                return value, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        except (TypeError, ValueError):
             pass
-    return tuple([reading.values.number(node, key, element) for key in ENTRIES])
+    xx, xy, xz, yy, yz, zz = [reading.values.number(moments, key, element) for key in ENTRIES]
+    return reading.values.number(mass, "value", element), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 
-def turned(R: Mat, xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> Matrix:
-    """R I R^T of these moments and products, exactly symmetric, shape (3, 3)."""
-    if R is IDENTITY.R:
-        return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+def turned(R: Mat, inertia: Matrix) -> Matrix:
+    """R I R^T, exactly symmetric, shape (3, 3)."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
     (a, b, c), (d, e, f), (g, h, i) = R
     (p, q, r), (s, t, u), (v, w, x) = (
         (k * xx + m * xy + n * xz, k * xy + m * yy + n * yz, k * xz + m * yz + n * zz) for k, m, n in R
