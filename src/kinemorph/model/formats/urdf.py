@@ -20,7 +20,6 @@ from typing import NamedTuple
 from kinemorph.errors import did_you_mean
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.pausing import uncollected
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.urdf_joints import ReadJoint, read_joint
 from kinemorph.model.formats.urdf_links import ReadLink, read_link
@@ -55,7 +54,6 @@ def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     return write_urdf(system, path, findings)
 
 
-@uncollected()
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
     """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF.
 
@@ -339,14 +337,14 @@ def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], 
         )
         return
     carried = {child for _, child in reading.blueprint.ends.values()}
-    declared = {name for kind, name in reading.blueprint.lines if kind == "body"}  # some names are refused
-    loose = declared - carried
-    adrift = [name for name in roots if name != ground and renamed.get(name, name) in loose]
+    loose = [name for name in roots if name != ground and renamed.get(name, name) not in carried]
+    lines = reading.blueprint.lines
+    adrift = [name for name in loose if ("body", renamed.get(name, name)) in lines]  # some names are refused
     if adrift:
         listed = ", ".join(f"'{name}'" for name in roots[:8]) + (", ..." if len(roots) > 8 else "")
         reading.findings.error(
             "root",
-            reading.blueprint.lines.get(("body", renamed.get(adrift[0], adrift[0])), 0),
+            lines["body", renamed.get(adrift[0], adrift[0])],
             f"link '{adrift[0]}'",
             f"the links {listed} have no parent, expected one root",
             "Add the missing joint, or remove links that belong to nothing.",

@@ -40,11 +40,12 @@ AXIS2: Axis = (0.0, 1.0, 0.0)
 NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be written
 LIMITS = ("lower", "upper", "effort", "velocity")
 LOSSES = ("damping", "friction")
+ZERO = ("0", "0.0")
 MIMIC = ("joint", "multiplier", "offset")
 
 
 class ReadJoint(NamedTuple):
-    """A joint as it was read; `draft` is what `Blueprint.joint_of` takes, `mimic` (leader, multiplier, offset, line)."""
+    """A joint as it was read; `draft` is for `Blueprint.joint_of`, `mimic` is (leader, multiplier, offset, line)."""
 
     line: int
     name: str
@@ -252,8 +253,8 @@ def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: st
         low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
         try:  # the usual case: all four are there and sound
             lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
-            finite = lower > -NO_LIMIT and upper < NO_LIMIT and effort < NO_LIMIT and velocity < NO_LIMIT
-            if finite and lower <= upper and effort > 0.0 and velocity > 0.0 and "_" not in low + high + most + fastest:
+            sound = -NO_LIMIT < lower <= upper < NO_LIMIT and 0.0 < effort < NO_LIMIT and 0.0 < velocity < NO_LIMIT
+            if sound and "_" not in low + high + most + fastest:
                 draft["lower"], draft["upper"], draft["effort"], draft["velocity"] = lower, upper, effort, velocity
                 return
         except (TypeError, ValueError):
@@ -350,9 +351,11 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 
 def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
-    for key in LOSSES:
-        text = node.get(key)
-        if text is None or text == "0" or text == "0.0":
+    damping, friction = node.get("damping"), node.get("friction")
+    if damping is None or friction is None:
+        reading.strange(node, LOSSES, element)
+    for key, text in (("damping", damping), ("friction", friction)):
+        if text is None or text in ZERO:
             continue
         value = reading.values.number(node, key, element)
         if value < 0.0:
@@ -365,8 +368,6 @@ def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
             )
         elif value > 0.0:
             draft[key] = value
-    if not all(key in node.attrib for key in LOSSES):
-        reading.strange(node, LOSSES, element)
 
 
 def _mimic(node: Node, element: str, reading: Reading) -> tuple[str, float, float, int] | None:
