@@ -34,7 +34,7 @@ _BARE_PARSER = etree.XMLParser(**_SAFE, remove_blank_text=True, remove_comments=
 _TOO_DEEP = etree.XPath("boolean(" + "/*" * (limits.NESTING + 1) + ")")
 _COUNT = etree.XPath("count(//*)")
 _SHORTEST = len("<a/>")  # bytes of an element
-_LINES = 65_534  # libxml2 finds later lines by the white space between elements
+_LINES = 65_534  # older versions of libxml2 find later lines by the white space between elements
 _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
 
 
