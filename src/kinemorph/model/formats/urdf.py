@@ -176,9 +176,9 @@ def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoo
     roots = [name for name in names if name not in carried]
     ground, renamed = _ground(links, names, roots, later)
     later.shapes.renamed = renamed
-    for line, name, mass, com, inertia, _ in links:
+    for line, name, inertial in links:
         if name != ground:
-            blueprint.body(line, renamed.get(name, name), mass, com, inertia)
+            blueprint.body(line, renamed.get(name, name), *inertial)
     taken = later.joints
     taken.update([joint.name for joint in joints])
     hung = []
@@ -221,7 +221,7 @@ def _ground(
     if WORLD not in names:
         return None, {}
     world = next(link for link in links if link.name == WORLD)
-    bare = world.bare and WORLD not in later.shapes.solids
+    bare = not world.inertial and WORLD not in later.shapes.solids
     if bare and WORLD in roots and later.reading.options.base != "free":
         return WORLD, {}
     new = _free_name("world_link", names)

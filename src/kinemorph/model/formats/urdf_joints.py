@@ -147,7 +147,8 @@ def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], el
     """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
     if kind == "free" or kind == "spherical":
         return
-    if "axis" not in parts:
+    given = parts.get("axis")
+    if given is None:
         reading.doubt(
             "assumed",
             f"axis of {kind}",
@@ -156,7 +157,7 @@ def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], el
             f"a {kind} joint has no <axis>: URDF's default 1 0 0 is taken",
             'Add <axis xyz="..."/> with the direction.',
         )
-    axis = draft["axis"] = read_axis(parts.get("axis"), AXIS, element, reading)
+    axis = draft["axis"] = read_axis(given, AXIS, element, reading)
     if kind == "revolute" or kind == "prismatic":
         return
     if kind == "planar":
@@ -187,9 +188,8 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
     if node is None:
         return default
     text = node.get("xyz")
-    known = reading.axes.get(text)
-    if known is not None:
-        return known
+    if text in reading.axes:
+        return reading.axes[text]
     before = reading.findings.count
     x, y, z = reading.values.numbers(node, "xyz", 3, element)
     if reading.findings.count > before:  # it could not be read, which was said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.vectors import Mat
@@ -12,18 +12,16 @@ from kinemorph.model.formats.urdf_shapes import ShapeReader
 from kinemorph.model.formats.xml_documents import Node, line_of
 
 NO_ROTATION = IDENTITY.R
+MassData: TypeAlias = tuple[float, Vector, Matrix]
 ENTRIES = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
 
 
 class ReadLink(NamedTuple):
-    """A link as it was read; the last three are what `Blueprint.body` takes, all zero where nothing is said."""
+    """A link as it was read; `inertial` is (mass [kg], com [m], inertia [kg m^2] about the com in the link's axes)."""
 
     line: int
     name: str
-    mass: float = 0.0  # [kg]
-    com: Vector = ORIGIN  # [m]
-    inertia: Matrix = NO_INERTIA  # [kg m^2] about the com, in the link's axes
-    bare: bool = True  # whether it has no <inertial>
+    inertial: MassData | tuple[()] = ()  # empty where there is no <inertial>
 
 
 def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
@@ -32,21 +30,21 @@ def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | N
     if not name or name.isspace():
         reading.values.word(node, "name", "link")
         return None
-    link, solids = None, None
+    inertial, solids = None, None
     for part in node[:]:
         tag = part.tag
         if tag == "visual" or tag == "collision":
             if solids is None:
                 solids = shapes.solids[name] = []
             solids.append(part)
-        elif tag == "inertial" and link is None:
-            link = ReadLink(node.sourceline or 0, name, *_inertial(part, f"link '{name}'", reading), False)
+        elif tag == "inertial" and inertial is None:
+            inertial = _inertial(part, f"link '{name}'", reading)
         else:
             reading.other(part, "link", f"link '{name}'")
-    return ReadLink(node.sourceline or 0, name) if link is None else link
+    return ReadLink(node.sourceline or 0, name, inertial or ())
 
 
-def _inertial(node: Node, element: str, reading: Reading) -> tuple[float, Vector, Matrix]:
+def _inertial(node: Node, element: str, reading: Reading) -> MassData:
     """(mass, com, inertia) of an <inertial>."""
     pose: Pose | None = None
     mass: Node = None
