@@ -7,10 +7,8 @@ full set of checks. Nothing that is wrong with a file is silent: errors are rais
 
 from __future__ import annotations
 
-import gc
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +24,7 @@ from kinemorph.model.configuration import random_configuration
 from kinemorph.model.elements import Actuator
 from kinemorph.model.formats import Format, by_ending, by_name, recognize
 from kinemorph.model.formats.findings import Finding, Findings
+from kinemorph.model.formats.pausing import uncollected
 from kinemorph.model.formats.sources import Base, Options, Source, read_file
 from kinemorph.model.merging import merge_fixed as merge
 from kinemorph.model.robot import Robot
@@ -99,7 +98,10 @@ def load_text(
 
 
 def examine(path: str | Path, *, options: Options | None = None, strict: bool = False) -> Examination:
-    """Reads a model file and tells everything that is wrong or doubtful about it. Raises nothing for a bad file."""
+    """Reads a model file and tells everything that is wrong or doubtful about it. Raises nothing for a bad file.
+
+    The document that repairs act on is kept unless `options` say otherwise.
+    """
     findings = Findings(str(path), strict=strict)
     source = read_file(Path(path), findings)
     if source is None:
@@ -109,7 +111,7 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
     except ModelError as error:
         findings.error("file", 0, "", "the file has no known format", str(error.problems[0]))
         return Examination(None, tuple(findings.found))
-    system = _read(reader, source, options or Options(), findings)
+    system = _read(reader, source, options or Options(mendable=True), findings)
     told = (tuple(findings.found), findings.untold)
     return Examination(system, *told, reader.name, findings.document, findings.lines)
 
@@ -151,7 +153,7 @@ def settled(examination: Examination, name: str) -> System:
 
 def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:
     """The system of a source, with fixed bodies merged where that is asked for; None, with findings, where none is."""
-    with _uncollected():
+    with uncollected():
         system: System | None = reader.read(source, options, findings)
         if system is None or findings.failed:
             return None
@@ -159,20 +161,6 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
             used = [element.joint for element in system.elements if isinstance(element, Actuator)]
             system = replace(system, robot=merge(system.robot, keep=used))
         return _tested(system, findings)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pauses the garbage collector. A model is many small tuples without cycles; to go over all of them again and again
-    while more are made takes a third of the time.
-    """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def _tested(system: System, findings: Findings) -> System | None:

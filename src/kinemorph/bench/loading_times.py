@@ -1,7 +1,7 @@
 """The table of loading: how long it takes from a URDF to a model, and to a function that runs.
 
-read    our reader alone, bytes to a blueprint: XML with lines, and all that moves (links, joints, masses, limits,
-        loops); nothing is checked yet, and what bodies look like is read later
+read    our reader alone, file to blueprint: XML with lines, and all that moves (links, joints, masses, limits,
+        loops), each number checked; the robot as a whole is not yet, and what bodies look like is read later
 load    `kinemorph.load` without its warnings: the file, looks and transmissions too, and all checks (names, structure,
         masses, regularity, FD(ID(a)) = a at a random state)
 cold    a fresh process, with Kinemorph and NumPy imported: from `load` to the first value of a compiled inverse
@@ -28,7 +28,8 @@ from kinemorph.bench.timing import Pace, samples_in_turns
 from kinemorph.errors import KinemorphError, did_you_mean
 from kinemorph.loading import examine
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.pausing import uncollected
+from kinemorph.model.formats.sources import Options, read_file
 from kinemorph.model.formats.urdf import blueprint_of
 
 Row = dict[str, Any]
@@ -70,7 +71,6 @@ def loading(names: Sequence[str], pace: Pace, *, quick: bool = False) -> Iterato
     pin = pinocchio()
     for name in names:
         path = robot_file(FILES[name])
-        source = Source(path.name, path.read_bytes(), path.parent)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             system, model = examine(path).system, pin.buildModelFromUrdf(str(path))
@@ -78,18 +78,22 @@ def loading(names: Sequence[str], pace: Pace, *, quick: bool = False) -> Iterato
         def peer(path: Path = path) -> None:
             pin.buildModelFromUrdf(str(path))
 
-        def read(source: Source = source) -> None:
-            blueprint_of(source, Options(), Findings(source.name))
+        def read(path: Path = path) -> None:
+            findings = Findings(path.name)
+            source = read_file(path, findings)
+            assert source is not None
+            blueprint_of(source, Options(), findings)
 
         def load(path: Path = path) -> None:
             examine(path)
 
-        taken = samples_in_turns([peer, read, load], pace)
+        with uncollected():  # as `load` does
+            taken = samples_in_turns([peer, read, load], pace)
         row: Row = {
             "robot": name,
             "links": 0 if system is None else len(system.robot.bodies),
             "nv": model.nv,
-            "kilobytes": len(source.data) / 1e3,
+            "kilobytes": path.stat().st_size / 1e3,
             "agreed": system is not None and system.robot.nv == model.nv,
         }
         for key, seconds in zip(("peer", "read", "load"), taken, strict=True):

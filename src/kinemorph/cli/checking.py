@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,7 +70,7 @@ def check(
     rows, well = [], True
     for path in found:
         with working(f"checking {path}"):
-            data, examination = _checked(path, options)
+            data, examination = _checked(path, replace(options, mendable=fix))
         well = well and data["loaded"] and not (strict and data["warnings"])
         if not as_json:
             out("\n".join(file_reports.check_lines(data)) + "\n")

@@ -107,7 +107,7 @@ class RobotBuilder:
 
     def joint_of(self, draft: Draft) -> Self:
         """A joint by a dictionary of the arguments of `joint`; those that are not there have their defaults."""
-        self._joints.append(_JOINT_DEFAULTS | draft)
+        self._joints.append(draft)
         return self
 
     def root(
@@ -177,7 +177,7 @@ class RobotBuilder:
         name = reader.name("robot", self.name)
         gravity = reader.vector(f"robot '{name}': gravity", self.gravity)
         bodies = [read_body(reader, draft) for draft in self._bodies]
-        joints = [read_joint(reader, draft) for draft in self._joints]
+        joints = [read_joint(reader, _JOINT_DEFAULTS | draft) for draft in self._joints]
         frames = [read_frame(reader, draft) for draft in self._frames]
         couplings = [read_coupling(reader, draft) for draft in self._couplings]
         # the parts together

@@ -479,6 +479,30 @@ def test_transmissions_are_actuators_and_mixed_ones_are_named():
     only(robot(*CHAIN, lost), "warning", "name")
 
 
+@pytest.mark.parametrize("mendable", [False, True])
+def test_comments_and_white_space_change_nothing(mendable):
+    motor = (
+        '<transmission name="t"><actuator name="m"/><joint name="j"/>'
+        "<mechanicalReduction>\n5<!-- fifty -->0 </mechanicalReduction></transmission>"
+    )
+    text = robot(*CHAIN, motor).replace("<parent", "<!-- above --> <parent").replace("<mass", "\n<!-- kg -->\n<mass")
+    findings = Findings("r.urdf")
+    system = urdf.read(Source("r.urdf", text.encode()), Options(mendable=mendable), findings)
+    assert system is not None and not findings.found
+    assert system.elements == (Actuator("m", "j", 50.0),)
+    assert system.robot.bodies == sound(robot(*CHAIN)).robot.bodies
+    assert (findings.document is not None) == mendable
+
+
+@pytest.mark.parametrize("mendable", [False, True])
+def test_lines_are_known_in_long_files(mendable):
+    findings = Findings("r.urdf")
+    text = robot(link("a"), "\n" * 70_000, *[f'<link name="{k}"/>\n' for k in range(3)])
+    urdf.blueprint_of(Source("r.urdf", text.encode()), Options(mendable=mendable), findings)
+    place = text.count("\n", 0, text.index('name="2"')) + 1
+    assert abs(findings.lines["body", "2"] - place) <= 1  # beyond line 65,535 libxml2 gives that of the next text
+
+
 def test_fixed_frames_are_frames():
     frame = '<fixed_frame name="tool"><parent link="b"/><origin xyz="0 0 1"/></fixed_frame>'
     (read_frame,) = sound(robot(*CHAIN, frame)).robot.frames

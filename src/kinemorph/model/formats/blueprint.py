@@ -22,6 +22,8 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Element, Settings, System
 
+SETTINGS = Settings()  # where a file says nothing
+
 
 class Blueprint:
     """Collects parts with their lines. `words` is what the format calls things: {"body": "link"}.
@@ -50,7 +52,7 @@ class Blueprint:
         self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
-        self.settings = Settings()
+        self.settings = SETTINGS
         self._count = 0
 
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -50,7 +50,7 @@ class Findings:
     """Collects findings. `strict` makes errors of all warnings.
 
     Readers leave two more things here: `document`, the parsed file that repairs act on (an lxml element or a tomlkit
-    document; None before it is parsed), and `lines`, where each part of the robot stands, by kind and name.
+    document; None where none is kept), and `lines`, where each part of the robot stands, by kind and name.
     """
 
     def __init__(self, file: str, *, strict: bool = False) -> None:

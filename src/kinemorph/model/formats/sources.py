@@ -35,13 +35,15 @@ class Options:
 
     `base` says how the root hangs on the world; None leaves it to the format (URDF: fixed). `package_dirs` are folders
     in which `package://` and `model://` names are looked for and in which files that a model names may lie, besides its
-    own folder. `sidecar` is the TOML file that adds what the format cannot say; None looks beside the model.
+    own folder. `sidecar` is the TOML file that adds what the format cannot say; None looks beside the model. `mendable`
+    keeps comments and white space of the parsed document, so that a mended copy can be written.
     """
 
     base: Base | None = None
     merge_fixed: bool = False
     package_dirs: tuple[Path, ...] = ()
     sidecar: Path | None = None
+    mendable: bool = False
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:

@@ -73,7 +73,7 @@ class Later(NamedTuple):
 
 
 def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, Later] | None:
-    root = parse(source, findings)
+    root = parse(source, findings, bare=not options.mendable)
     if root is None:
         return None
     if root.tag != "robot":
@@ -110,7 +110,7 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
     links: list[ReadLink] = []
     joints: list[ReadJoint] = []
     loops: list[ReadLoop] = []
-    for node in root:
+    for node in root[:]:
         tag = node.tag
         if tag == "link":
             link = read_link(node, reading, shapes)
@@ -176,9 +176,9 @@ def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoo
     roots = [name for name in names if name not in carried]
     ground, renamed = _ground(links, names, roots, later)
     later.shapes.renamed = renamed
-    for line, name, mass, com, inertia, _ in links:
+    for line, name, inertial in links:
         if name != ground:
-            blueprint.body(line, renamed.get(name, name), mass, com, inertia)
+            blueprint.body(line, renamed.get(name, name), *inertial)
     taken = later.joints
     taken.update([joint.name for joint in joints])
     hung = []
@@ -221,7 +221,7 @@ def _ground(
     if WORLD not in names:
         return None, {}
     world = next(link for link in links if link.name == WORLD)
-    bare = world.bare and WORLD not in later.shapes.solids
+    bare = not world.inertial and WORLD not in later.shapes.solids
     if bare and WORLD in roots and later.reading.options.base != "free":
         return WORLD, {}
     new = _free_name("world_link", names)
@@ -337,14 +337,14 @@ def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], 
         )
         return
     carried = {child for _, child in reading.blueprint.ends.values()}
-    declared = {name for kind, name in reading.blueprint.lines if kind == "body"}  # some names are refused
-    loose = declared - carried
-    adrift = [name for name in roots if name != ground and renamed.get(name, name) in loose]
+    loose = [name for name in roots if name != ground and renamed.get(name, name) not in carried]
+    lines = reading.blueprint.lines
+    adrift = [name for name in loose if ("body", renamed.get(name, name)) in lines]  # some names are refused
     if adrift:
         listed = ", ".join(f"'{name}'" for name in roots[:8]) + (", ..." if len(roots) > 8 else "")
         reading.findings.error(
             "root",
-            reading.blueprint.lines.get(("body", renamed.get(adrift[0], adrift[0])), 0),
+            lines["body", renamed.get(adrift[0], adrift[0])],
             f"link '{adrift[0]}'",
             f"the links {listed} have no parent, expected one root",
             "Add the missing joint, or remove links that belong to nothing.",

@@ -41,6 +41,7 @@ NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be writ
 LIMITS = ("lower", "upper", "effort", "velocity")
 ROUNDED = 1e-3  # how far from length 1 the digits of a unit vector may leave it
 LOSSES = ("damping", "friction")
+ZERO = ("0", "0.0")
 MIMIC = ("joint", "multiplier", "offset")
 
 
@@ -63,34 +64,31 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
         reading.values.word(node, "name", "joint")
         return None
     kind = KINDS.get(word) or read_kind(node, word, element, reading)
+    parts: dict[str, Node] = {}
     children = node[:]
-    parts = {part.tag: part for part in children}
-    if len(parts) < len(children) or not parts.keys() <= USUAL:
+    for part in children:
+        parts[part.tag] = part
+    if len(parts) < len(children) or not USUAL.issuperset(parts):
         parts = _parts(children, element, reading)
-    part = parts.get
-    above, below = part("parent"), part("child")
+    above, below = parts.get("parent"), parts.get("child")
     parent = (above is not None and above.get("link")) or _no_end(node, above, "parent", element, reading)
     child = (below is not None and below.get("link")) or _no_end(node, below, "child", element, reading)
     if kind is None or not parent or not child:
         return None
     draft: Draft = {"name": name, "kind": kind, "parent": parent, "child": child}
-    origin = part("origin")
-    if origin is not None:
-        draft["placement"] = reading.origin(origin, element)
+    if "origin" in parts:
+        draft["placement"] = reading.origin(parts["origin"], element)
     mimic = None
     if kind != "fixed":
         shape_motion(node, kind, draft, parts, element, reading)
-        limit = part("limit")
         if word == "continuous":
-            _unlimited(limit, draft, element, reading)
+            _unlimited(parts.get("limit"), draft, element, reading)
         else:
-            _limits(node, limit, kind, draft, element, reading)
-        dynamics = part("dynamics")
-        if dynamics is not None:
-            _dynamics(dynamics, draft, element, reading)
-        follows = part("mimic")
-        if follows is not None:
-            mimic = _mimic(follows, element, reading)
+            _limits(node, parts.get("limit"), kind, draft, element, reading)
+        if "dynamics" in parts:
+            _dynamics(parts["dynamics"], draft, element, reading)
+        if "mimic" in parts:
+            mimic = _mimic(parts["mimic"], element, reading)
     return ReadJoint(node.sourceline or 0, name, parent, child, draft, mimic)
 
 
@@ -150,7 +148,8 @@ def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], el
     """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
     if kind == "free" or kind == "spherical":
         return
-    if "axis" not in parts:
+    given = parts.get("axis")
+    if given is None:
         reading.doubt(
             "assumed",
             f"axis of {kind}",
@@ -159,7 +158,7 @@ def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], el
             f"a {kind} joint has no <axis>: URDF's default 1 0 0 is taken",
             'Add <axis xyz="..."/> with the direction.',
         )
-    axis = draft["axis"] = read_axis(parts.get("axis"), AXIS, element, reading)
+    axis = draft["axis"] = read_axis(given, AXIS, element, reading)
     if kind == "revolute" or kind == "prismatic":
         return
     if kind == "planar":
@@ -190,9 +189,8 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
     if node is None:
         return default
     text = node.get("xyz")
-    known = reading.axes.get(text)
-    if known is not None:
-        return known
+    if text in reading.axes:
+        return reading.axes[text]
     before = reading.findings.count
     x, y, z = reading.values.numbers(node, "xyz", 3, element)
     if reading.findings.count > before:  # it could not be read, which was said
@@ -258,8 +256,8 @@ def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: st
         low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
         try:  # the usual case: all four are there and sound
             lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
-            finite = lower > -NO_LIMIT and upper < NO_LIMIT and effort < NO_LIMIT and velocity < NO_LIMIT
-            if finite and lower <= upper and effort > 0.0 and velocity > 0.0 and "_" not in low + high + most + fastest:
+            sound = -NO_LIMIT < lower <= upper < NO_LIMIT and 0.0 < effort < NO_LIMIT and 0.0 < velocity < NO_LIMIT
+            if sound and "_" not in low + high + most + fastest:
                 draft["lower"], draft["upper"], draft["effort"], draft["velocity"] = lower, upper, effort, velocity
                 return
         except (TypeError, ValueError):
@@ -356,9 +354,11 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 
 def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
-    for key in LOSSES:
-        text = node.get(key)
-        if text is None or text == "0" or text == "0.0":
+    damping, friction = node.get("damping"), node.get("friction")
+    if damping is None or friction is None:
+        reading.strange(node, LOSSES, element)
+    for key, text in (("damping", damping), ("friction", friction)):
+        if text is None or text in ZERO:
             continue
         value = reading.values.number(node, key, element)
         if value < 0.0:
@@ -371,8 +371,6 @@ def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
             )
         elif value > 0.0:
             draft[key] = value
-    if not all(key in node.attrib for key in LOSSES):
-        reading.strange(node, LOSSES, element)
 
 
 def _mimic(node: Node, element: str, reading: Reading) -> tuple[str, float, float, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.vectors import Mat
@@ -11,18 +11,17 @@ from kinemorph.model.formats.urdf_reading import Reading
 from kinemorph.model.formats.urdf_shapes import ShapeReader
 from kinemorph.model.formats.xml_documents import Node, line_of
 
+NO_ROTATION = IDENTITY.R
+MassData: TypeAlias = tuple[float, Vector, Matrix]
 ENTRIES = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
 
 
 class ReadLink(NamedTuple):
-    """A link as it was read; the last three are what `Blueprint.body` takes, all zero where nothing is said."""
+    """A link as it was read; `inertial` is (mass [kg], com [m], inertia [kg m^2] about the com in the link's axes)."""
 
     line: int
     name: str
-    mass: float = 0.0  # [kg]
-    com: Vector = ORIGIN  # [m]
-    inertia: Matrix = NO_INERTIA  # [kg m^2] about the com, in the link's axes
-    bare: bool = True  # whether it has no <inertial>
+    inertial: MassData | tuple[()] = ()  # empty where there is no <inertial>
 
 
 def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
@@ -31,21 +30,21 @@ def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | N
     if not name or name.isspace():
         reading.values.word(node, "name", "link")
         return None
-    link, solids = None, None
+    inertial, solids = None, None
     for part in node[:]:
         tag = part.tag
         if tag == "visual" or tag == "collision":
             if solids is None:
                 solids = shapes.solids[name] = []
             solids.append(part)
-        elif tag == "inertial" and link is None:
-            link = ReadLink(node.sourceline or 0, name, *_inertial(part, f"link '{name}'", reading), False)
+        elif tag == "inertial" and inertial is None:
+            inertial = _inertial(part, f"link '{name}'", reading)
         else:
             reading.other(part, "link", f"link '{name}'")
-    return ReadLink(node.sourceline or 0, name) if link is None else link
+    return ReadLink(node.sourceline or 0, name, inertial or ())
 
 
-def _inertial(node: Node, element: str, reading: Reading) -> tuple[float, Vector, Matrix]:
+def _inertial(node: Node, element: str, reading: Reading) -> MassData:
     """(mass, com, inertia) of an <inertial>."""
     pose: Pose | None = None
     mass: Node = None
@@ -60,7 +59,6 @@ def _inertial(node: Node, element: str, reading: Reading) -> tuple[float, Vector
             pose = reading.origin(part, element)
         else:
             reading.other(part, "inertial", element)
-    R, p = IDENTITY if pose is None else pose
     if mass is None or moments is None:
         for tag in [tag for tag, part in (("mass", mass), ("inertia", moments)) if part is None]:
             reading.findings.error(
@@ -70,28 +68,34 @@ def _inertial(node: Node, element: str, reading: Reading) -> tuple[float, Vector
                 f"<inertial> has no <{tag}>, expected one",
                 f"Add <{tag}>, or remove <inertial> for a link without mass.",
             )
-        return 0.0, p, NO_INERTIA
-    entries = _entries(moments, element, reading)
-    return reading.values.number(mass, "value", element), p, turned(R, *entries)
+        return 0.0, ORIGIN, NO_INERTIA
+    mass_value, inertia = _numbers(mass, moments, element, reading)
+    if pose is None:
+        return mass_value, ORIGIN, inertia
+    R, p = pose
+    return mass_value, p, inertia if R is NO_ROTATION else turned(R, inertia)
 
 
-def _entries(node: Node, element: str, reading: Reading) -> tuple[float, ...]:
-    """The six numbers of an <inertia>."""
-    if node.keys() == ENTRIES:  # the usual case: all are there in the usual order, and sound
-        xx, xy, xz, yy, yz, zz = texts = node.values()
+def _numbers(mass: Node, moments: Node, element: str, reading: Reading) -> tuple[float, Matrix]:
+    """The numbers of <mass> and <inertia>."""
+    if moments.keys() == ENTRIES:  # the usual case: all are there in the usual order, and sound
+        text, texts = mass.get("value"), moments.values()
         try:
-            entries = (float(xx), float(xy), float(xz), float(yy), float(yz), float(zz))
-            if sum(entries) * 0.0 == 0.0 and "_" not in "".join(texts):  # finite
-                return entries
-        except ValueError:
+            value = float(text)
+            xx, xy, xz, yy, yz, zz = texts
+            xx, xy, xz, yy, yz, zz = float(xx), float(xy), float(xz), float(yy), float(yz), float(zz)
+            finite = (value + xx + xy + xz + yy + yz + zz) * 0.0 == 0.0
+            if finite and "_" not in text and "_" not in "".join(texts):
+                return value, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        except (TypeError, ValueError):
             pass
-    return tuple([reading.values.number(node, key, element) for key in ENTRIES])
+    xx, xy, xz, yy, yz, zz = [reading.values.number(moments, key, element) for key in ENTRIES]
+    return reading.values.number(mass, "value", element), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 
-def turned(R: Mat, xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> Matrix:
-    """R I R^T of these moments and products, exactly symmetric, shape (3, 3)."""
-    if R is IDENTITY.R:
-        return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+def turned(R: Mat, inertia: Matrix) -> Matrix:
+    """R I R^T, exactly symmetric, shape (3, 3)."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
     (a, b, c), (d, e, f), (g, h, i) = R
     (p, q, r), (s, t, u), (v, w, x) = (
         (k * xx + m * xy + n * xz, k * xy + m * yy + n * yz, k * xz + m * yz + n * zz) for k, m, n in R

@@ -89,8 +89,8 @@ class Reading:
         self.values = Values(findings)
         self.incomplete = False  # whether a link or joint is missing because it could not be read
         self._doubts: dict[tuple[str, str], Doubt] = {}
-        self._triples: dict[str, tuple[float, ...]] = {}  # by the text that says them
-        self._rotations: dict[str, Mat] = {}
+        self._triples: dict[str | None, tuple[float, ...]] = {None: IDENTITY.p}  # by the text that says them
+        self._rotations: dict[str | None, Mat] = {None: IDENTITY.R}
         self.axes: dict[str, Axis] = {}  # axes of length 1, by their text
 
     # ── doubts ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -188,22 +188,18 @@ class Reading:
         xyz, rpy = node.get("xyz"), node.get("rpy")
         if xyz is None or rpy is None:
             self.strange(node, known, element)
-        R, p = IDENTITY
-        if rpy is not None:
-            R = self._rotations.get(rpy) or self._rotation(node, rpy, element)
-        if xyz is not None:
-            p = self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element)
+        R = self._rotations.get(rpy) or self._rotation(node, rpy, element)
+        p = self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element)
         return Pose(R, p)
 
     def _rotation(self, node: Node, rpy: str, element: str) -> Mat:
-        angles = self.triple(node, rpy, "<origin> rpy", element)
-        roll, pitch, yaw = angles
-        R = IDENTITY.R
-        if angles != NO_TURN:
-            R = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw))
+        angles = roll, pitch, yaw = self.triple(node, rpy, "<origin> rpy", element)
+        if angles == NO_TURN:
+            R, doubt = IDENTITY.R, None
+        else:
+            R, doubt = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw)), degrees_doubt(angles)
         if rpy in self._triples:  # it could be read
             self._rotations[rpy] = R
-            doubt = degrees_doubt(angles)
             if doubt:
                 self.doubt("unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {doubt[0]}", doubt[1])
         return R

@@ -7,6 +7,7 @@ Both forms are read: the older one with <mechanicalReduction> in the transmissio
 from __future__ import annotations
 
 from collections.abc import Container
+from itertools import takewhile
 
 from kinemorph.model.elements import Actuator
 from kinemorph.model.formats.urdf_reading import Reading
@@ -52,7 +53,7 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
         return
     gear = 1.0
     for ratio in ratios[:1]:
-        gear = reading.values.real(ratio, (ratio.text or "").strip(), f"<{ratio.tag}>", element)
+        gear = reading.values.real(ratio, _text(ratio), f"<{ratio.tag}>", element)
     lines = reading.blueprint.lines
     for label in (motors[0], name, f"{motors[0]} of {driven[0]}"):
         if label and ("element", label) not in lines:
@@ -61,3 +62,9 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
     reading.doubt(
         "name", "actuator", node, element, f"the name '{motors[0]}' is used already: it is left out", "Rename it."
     )
+
+
+def _text(node: Node) -> str:
+    """The text of an element, up to the first one inside it; comments are left out."""
+    comments = takewhile(lambda inner: not isinstance(inner.tag, str), node)
+    return "".join([node.text or "", *(comment.tail or "" for comment in comments)]).strip()

@@ -21,17 +21,29 @@ Node: TypeAlias = Any  # an lxml element
 _DOCTYPE = tuple(
     "<!DOCTYPE".encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 )
-_PARSER = etree.XMLParser(
-    resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_pis=True, collect_ids=False
-)
+_SAFE = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "no_network": True,
+    "huge_tree": False,
+    "remove_pis": True,
+    "collect_ids": False,
+}
+_PARSER = etree.XMLParser(**_SAFE)
+_BARE_PARSER = etree.XMLParser(**_SAFE, remove_blank_text=True, remove_comments=True)
 _TOO_DEEP = etree.XPath("boolean(" + "/*" * (limits.NESTING + 1) + ")")
 _COUNT = etree.XPath("count(//*)")
 _SHORTEST = len("<a/>")  # bytes of an element
+_LINES = 65_534  # older versions of libxml2 find later lines by the white space between elements
 _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
 
 
-def parse(source: Source, findings: Findings) -> Node | None:
-    """The root element; None, with findings, where the text is no XML that may be read."""
+def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | None:
+    """The root element; None, with findings, where the text is no XML that may be read.
+
+    A `bare` tree has no comments and no white space between elements. It takes less time, but cannot be written again,
+    so it is not left in the findings.
+    """
     if not source.data or source.data.isspace():
         findings.error("syntax", 1, "", "the file is empty, expected XML", "Write the model into it.")
         return None
@@ -48,7 +60,7 @@ def parse(source: Source, findings: Findings) -> Node | None:
             )
             return None
     try:
-        root = etree.fromstring(source.data, _PARSER)
+        root = etree.fromstring(source.data, _BARE_PARSER if bare and _few_lines(source.data) else _PARSER)
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:
         line = getattr(error, "lineno", None) or 1
         reason = _POSITION.sub("", str(error).strip()) or "no element found"
@@ -67,9 +79,13 @@ def parse(source: Source, findings: Findings) -> Node | None:
             "file", 1, "", f"the file has {count} elements, expected at most {limits.ELEMENTS}", "Split the file."
         )
         return None
-    if findings.document is None:  # that of the model itself comes first; others are what it includes
+    if findings.document is None and not bare:  # that of the model itself comes first; others are what it includes
         findings.document = root
     return root
+
+
+def _few_lines(data: bytes) -> bool:
+    return len(data) <= _LINES or data.count(b"\n") <= _LINES
 
 
 def _stops_at(depth: int) -> bool:
