@@ -138,7 +138,7 @@ def test_axes_that_only_lack_digits_are_told_once_and_mended_together():
     finding = only(text, "warning", "axis")
     assert "2 times in this file" in finding.problem and finding.element == "joint 'j0'"
     findings = Findings("r.urdf")
-    urdf.read(Source("r.urdf", text.encode()), Options(), findings)
+    urdf.read(Source("r.urdf", text.encode()), Options(mendable=True), findings)
     sound(mend(findings.document, findings.found).decode())
 
 
