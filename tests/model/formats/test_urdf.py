@@ -523,3 +523,14 @@ def test_parts_without_a_say_in_the_motion_come_after_the_blueprint():
     with pytest.warns(ModelWarning, match="gone.stl"):
         model = load_text(text, "urdf").robot
     assert np.array_equal(mass_matrix(resolve(model), [0.3]), mass_matrix(resolve(blueprint.system().robot), [0.3]))
+
+
+@pytest.mark.parametrize("slip", ['<dynamics dampin="1"/>', '<mimic joint="i" multiplyer="2"/>'])
+def test_a_slip_in_an_attribute_that_moves_something_is_named(slip):
+    """A factor that is misspelled would be 1, and a damping nothing, without a word."""
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="{name}">{mass}</link>' for name in "abc")
+    joint = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/>{}</joint>'
+    text = f'<robot name="r">{links}{joint.format("i", "a", "b", "")}{joint.format("j", "b", "c", slip)}</robot>'
+    with pytest.warns(ModelWarning, match="there is no attribute '(dampin|multiplyer)'.*Did you mean"):
+        load_text(text, "urdf")
