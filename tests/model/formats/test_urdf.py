@@ -534,3 +534,15 @@ def test_a_slip_in_an_attribute_that_moves_something_is_named(slip):
     text = f'<robot name="r">{links}{joint.format("i", "a", "b", "")}{joint.format("j", "b", "c", slip)}</robot>'
     with pytest.warns(ModelWarning, match="there is no attribute '(dampin|multiplyer)'.*Did you mean"):
         load_text(text, "urdf")
+
+
+def test_a_loop_that_is_read_backwards_swaps_the_axes_of_a_universal_joint():
+    """It is declared from the link farther from the root, which is the second one here."""
+    axes = '<axis xyz="1 0 0"/><axis2 xyz="0 1 0"/>'
+    ends = '<link1 link="a" xyz="1 2 3"/><link2 link="c" xyz="4 5 6"/>'
+    loop = f'<loop_joint name="l" type="universal">{ends}{axes}</loop_joint>'
+    tree = joint("i", "continuous", "a", "b"), joint("j", "continuous", "b", "c", '<origin xyz="1 0 0"/>')
+    (closed,) = sound(robot(link("a"), link("b"), link("c"), *tree, loop)).robot.loops
+    assert (closed.parent, closed.child) == ("c", "a")
+    assert (closed.placement.p, closed.child_placement.p) == ((4.0, 5.0, 6.0), (1.0, 2.0, 3.0))
+    assert (closed.axis, closed.axis2) == ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0))

@@ -201,3 +201,11 @@ def test_a_folder_that_is_not_there_is_a_finding(tmp_path):
     findings = Findings("x")
     assert write(System(library.build("pendulum")), tmp_path / "gone" / "x.urdf", findings) == ()
     assert findings.failed
+
+
+def test_couplings_come_back(tmp_path):
+    builder = RobotBuilder("r").add(*(Body.box(name, 1.0, (0.3, 0.2, 0.1)) for name in "ab"))
+    builder.joint("i", "revolute", "world", "a").joint("j", "prismatic", "a", "b").couple("j", "i", -0.5, 0.25)
+    before = builder.build()
+    after, _, _ = written(before, tmp_path / "r.urdf")
+    assert after.robot.couplings == before.couplings
