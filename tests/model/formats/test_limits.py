@@ -12,6 +12,7 @@ from bad_input import chain
 from kinemorph.loading import Examination, examine
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sources import Options
 
 
 def examined(folder: Path, name: str, text: str) -> Examination:
@@ -129,3 +130,27 @@ def test_a_document_type_that_an_encoding_hides_is_found(tmp_path: Path) -> None
     path = tmp_path / "hidden.urdf"
     path.write_bytes(b'<?xml version="1.0" encoding="UTF-7"?>' + typed + b'<robot name="&a;"><link name="b"/></robot>')
     assert refusal(examine(path)).startswith("entities: a document type declaration is there")
+
+
+def test_names_of_robots_are_limited_too(tmp_path: Path) -> None:
+    text = chain(2).replace('name="', f'name="{"q" * 2000}', 1)
+    assert refusal(examined(tmp_path, "long.urdf", text)).startswith("name: the name has 20")
+
+
+def test_a_comment_does_not_make_a_format(tmp_path: Path) -> None:
+    found = examined(tmp_path, "commented.xml", "<!-- made from <sdf version='1.9'> -->" + chain(2))
+    assert found.format == "urdf" and found.system is not None
+
+
+@pytest.mark.parametrize("name", ["arm.dh", "arm.xml"])
+def test_a_sidecar_that_is_not_read_is_named(tmp_path: Path, name: str) -> None:
+    if name == "arm.xml":
+        pytest.importorskip("mujoco")
+    body = '<body><joint name="j"/><geom size="1"/></body>'
+    text = {
+        "arm.dh": "# convention: standard\nkind, a, alpha, d, mass, izz\nr, 1, 0, 0, 1, 1\n",
+        "arm.xml": f"<mujoco><worldbody>{body}</worldbody></mujoco>",
+    }[name]
+    (tmp_path / name).write_text(text)
+    found = examine(tmp_path / name, options=Options(sidecar=tmp_path / "arm.sidecar.toml"))
+    assert found.system is not None and any("is not read" in finding.problem for finding in found.warnings)

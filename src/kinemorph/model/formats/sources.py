@@ -83,6 +83,13 @@ def _unwaiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
+def unused_sidecar(options: Options, what: str, findings: Findings) -> None:
+    """Says that a sidecar was named for a format that has none."""
+    if options.sidecar is not None:
+        problem = f"the sidecar '{options.sidecar}' is not read: {what} has none"
+        findings.warn("dropped", 0, "", problem, "Save the model as TOML, and add to that.")
+
+
 class Outside(ValueError):
     """A path that leaves the folders that may be read."""
 
