@@ -296,3 +296,15 @@ def test_at_rest_without_velocities() -> None:
     q, _ = state(robot, 0)
     assert not to_convention(robot, "drake", q)[1].any()
     assert robot.joint("j0").placement == IDENTITY
+
+
+@pytest.mark.parametrize("pitch", [np.pi / 2.0, -np.pi / 2.0])
+def test_a_ball_in_drake_where_roll_and_yaw_are_one(pitch: float) -> None:
+    builder = RobotBuilder("ball").body("b", 1.0, inertia=(1.0, 1.0, 1.0)).joint("j", "spherical", "world", "b")
+    robot = builder.build()
+    c, s = np.cos(pitch / 2.0), np.sin(pitch / 2.0)
+    for yaw in (0.3, -2.0):
+        q = np.array([c * np.cos(yaw / 2.0), -s * np.sin(yaw / 2.0), s * np.cos(yaw / 2.0), c * np.sin(yaw / 2.0)])
+        there, _ = to_convention(robot, "drake", q, np.zeros(3))
+        back, _ = from_convention(robot, "drake", there, np.zeros(3))
+        assert abs(abs(back @ q) - 1.0) < 1e-12

@@ -136,3 +136,18 @@ def test_loading_merges_on_demand() -> None:
     assert load_text(text, "urdf").robot.body_names == ("a", "b", "t")
     robot = load_text(text, "urdf", merge_fixed=True).robot
     assert robot.body_names == ("a", "b") and robot.frame("t").body == "a"
+
+
+def test_a_loop_keeps_its_place_on_a_child_that_is_merged() -> None:
+    rng = np.random.default_rng(5)
+    builder = RobotBuilder("ring")
+    for name in ("arm", "tool", "one", "two", "three"):
+        builder.body(name, 1.0, com=(0.1, 0.0, 0.2), inertia=(0.1, 0.1, 0.1))
+    builder.joint("turn", "revolute", "world", "arm").joint("weld", "fixed", "arm", "tool", placement=random_pose(rng))
+    for parent, child in (("world", "one"), ("one", "two"), ("two", "three")):
+        builder.joint(child, "spherical", parent, child, placement=random_pose(rng))
+    places = {"placement": random_pose(rng), "child_placement": random_pose(rng)}
+    robot = builder.joint("close", "revolute", "three", "tool", axis=(1.0, 0.0, 0.0), **places).build()
+    merged = merge_fixed(robot)
+    alike(robot, merged)
+    assert merged.joint("close").child == "arm"

@@ -95,3 +95,15 @@ def test_inertias_that_overflow_or_vanish_in_products_are_told(moment: float) ->
     builder.body("b", 1.0, com=(0.0, 1e60, 0.0)).joint("j", "revolute", "world", "a")
     builder.joint("k", "revolute", "a", "b", translation=(1.0, 0.0, 0.0)) if moment > 1.0 else builder.root("b")
     assert any("meets an inertia of" in problem for problem in builder.problems())
+
+
+def test_a_rotor_between_two_slides_on_one_line_is_felt_by_the_first() -> None:
+    """m - m^2 / (m + r) is what the first one moves; without the rotor r that is nothing."""
+
+    def slides(rotor: float) -> RobotBuilder:
+        builder = RobotBuilder("slides").body("a").body("b", 1.0, inertia=(0.1, 0.1, 0.1))
+        builder.joint("i", "prismatic", "world", "a")
+        return builder.joint("j", "prismatic", "a", "b", armature=rotor)
+
+    assert slides(0.3).problems() == ()
+    assert "meets no inertia" in slides(0.0).problems()[0]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Actuator:
     name: str
     joint: str
     gear: float = 1.0
-    control: str = "effort"
+    control: Literal["effort", "position", "velocity"] = "effort"
     gain: float = 0.0
     damping: float = 0.0
     lower: float = -math.inf

@@ -174,7 +174,7 @@ class _Parser:
     def function(self, token: Token) -> Value:
         op = OPS.get(token.text)
         if op is None:
-            hint = did_you_mean(token.text, OPS) or f" Known are {', '.join(OPS)}."
+            hint = (did_you_mean(token.text, OPS) if self.hints else "") or f" Known are {', '.join(OPS)}."
             raise ExpressionError(
                 f"column {token.column}: there is no function {token.text!r}.{hint}".removesuffix(".")
             )

@@ -389,3 +389,11 @@ def test_bad_arguments() -> None:
         from_dh([{"lenght": 1.0}])
     with pytest.raises(ModelError, match="no bodies"):
         from_dh([])
+
+
+@pytest.mark.parametrize(("comment", "count"), [("# gravty: 0 0 0", 1), ("# note: made by hand", 0), ("# by: me", 0)])
+def test_a_setting_that_is_misspelled_is_no_comment(comment: str, count: int) -> None:
+    findings = Findings("arm.dh")
+    text = f"# convention: standard\n{comment}\nkind, a, alpha, d, mass, ixx, iyy, izz\nr, 1, 0, 0, 1, 1, 1, 1\n"
+    assert read(Source("arm.dh", text.encode()), Options(), findings) is not None
+    assert [finding.remedy for finding in findings.found] == ["Did you mean 'gravity'?"] * count

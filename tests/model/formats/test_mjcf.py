@@ -209,3 +209,12 @@ def test_findings_have_the_line_of_their_part(tmp_path: Path) -> None:
     (finding,) = examine(tmp_path / "robot.xml").errors
     assert finding.line == 6
     assert "repeated name 'a'" in finding.problem
+
+
+def test_of_an_uneven_limit_of_effort_the_larger_side_is_kept(tmp_path: Path) -> None:
+    joint = '<joint name="j" actuatorfrcrange="-5 2" actuatorfrclimited="true"/>'
+    path = tmp_path / "uneven.xml"
+    path.write_text(f'<mujoco><worldbody><body>{joint}<geom size="1"/></body></worldbody></mujoco>')
+    examined = examine(path)
+    assert examined.system is not None and examined.system.robot.joint("j").effort == (5.0,)
+    assert "smaller sides" in examined.findings[0].problem

@@ -651,3 +651,43 @@ def test_strict_makes_errors_of_warnings() -> None:
         warnings.simplefilter("always")
         load_text(model('<link name="a"/>'), "sdf")
     assert [entry.category for entry in told] == [ModelWarning]
+
+
+@pytest.mark.parametrize(
+    ("axis", "more", "kind", "told"),
+    [
+        ("<xyz>0 0 1</xyz>", "<foo/>", "revolute", "<foo> in <joint> is not used"),
+        ("<xzy>0 1 0</xzy>", "", "revolute", "<xzy> in <axis> is not used.* Did you mean 'xyz'"),
+        ("", "", "revolute", "SDF's default 0 0 1 is taken"),
+        ("<xyz expresed_in='a'>0 0 1</xyz>", "", "revolute", "attribute 'expresed_in' of <xyz> is not used"),
+        ("<xyz>0 0 1</xyz><limit><lowr>1</lowr></limit>", "", "revolute", "<lowr> in <limit>.*Did you mean 'lower'"),
+        ("<xyz>0 0 1</xyz><dynamics><dampin>1</dampin></dynamics>", "", "revolute", "<dampin> in <dynamics>"),
+        ("<xyz>0 0 1</xyz><limit><lower>-1</lower></limit>", "", "continuous", "<lower> of a continuous joint"),
+        ("<xyz>0 0 1</xyz><limit><upper>1</upper></limit>", "", "ball", "<upper> of a ball joint is not used"),
+        ("<xyz>0 0 1</xyz>", "", "screw", "SDF's default of 1 m per turn is taken"),
+        ("<xyz>0 0 1</xyz>", "<pose relativ_to='a'/>", "revolute", "attribute 'relativ_to' of <pose>"),
+    ],
+)
+def test_slips_of_the_pen_and_defaults_that_move_something_are_named(axis, more, kind, told):
+    joint = f'<joint name="j" type="{kind}"><parent>world</parent><child>a</child><axis>{axis}</axis>{more}</joint>'
+    mass = "<mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia>"
+    text = f'<sdf version="1.11"><model name="m"><link name="a"><inertial>{mass}</inertial></link>{joint}</model></sdf>'
+    with pytest.warns(ModelWarning, match=told):
+        load_text(text, "sdf")
+
+
+def test_a_slip_of_the_pen_in_a_link_is_named():
+    found = examined(model(link("a").replace("</inertia>", "<ixyy>1</ixyy></inertia>")))
+    (finding,) = found.findings
+    assert finding.problem == "<ixyy> in <inertia> is not used" and "Did you mean" in finding.remedy
+
+
+def test_mass_of_shapes_lies_where_the_shapes_lie():
+    """Two boxes, of which one is turned and shifted against the frame of the link."""
+    box = "<collision name='{}'><pose>{}</pose><geometry><box><size>1 2 3</size></box></geometry></collision>"
+    parts = box.format("one", "0 0 0 0 0 0") + box.format("two", "0 0 4 0 0 1.5707963267948966")
+    text = f"<sdf version='1.11'><model name='m'><link name='a'><inertial auto='true'/>{parts}</link></model></sdf>"
+    body = load_text(text, "sdf").robot.body("a")
+    m, xx, yy = 6000.0, 6000.0 * 13 / 12, 6000.0 * 10 / 12
+    assert body.mass == pytest.approx(2 * m) and body.com == pytest.approx((0.0, 0.0, 2.0))
+    assert np.diag(body.inertia) == pytest.approx([xx + yy + 8 * m, xx + yy + 8 * m, 2 * m * 5 / 12])

@@ -534,3 +534,20 @@ def test_nothing_but_findings_comes_out(pieces: list[str], noise: bytes, at: int
     findings = Findings("arm.toml")
     system = toml.read(Source("arm.toml", data[:at] + noise + data[at:]), Options(), findings)
     assert (system is None) == findings.failed
+
+
+@pytest.mark.parametrize(
+    ("rest", "rule", "told"),
+    [
+        ("[settings]\nq = [0, 0, 0, 0]", "rotation", "length 0, expected 1"),
+        ('[settings]\nq = { "j.qw" = 2 }', "rotation", "length 2, expected 1"),
+        ('[elements.m]\nkind = "actuator"\njoint = "j"\ncontrol = "positon"', "structure", "effort, position"),
+    ],
+)
+def test_starts_and_drives_that_cannot_be_are_refused(rest: str, rule: str, told: str) -> None:
+    ball = 'kinemorph = 1\n[bodies.b]\nmass = 1\ninertia = [1, 1, 1]\n[joints.j]\nkind = "spherical"\n'
+    findings = Findings("robot.toml")
+    text = f'{ball}parent = "world"\nchild = "b"\n{rest}\n'
+    assert toml.read(Source("robot.toml", text.encode()), Options(), findings) is None
+    (error,) = findings.errors
+    assert error.rule == rule and told in error.problem

@@ -522,3 +522,26 @@ def test_parts_without_a_say_in_the_motion_come_after_the_blueprint():
     with pytest.warns(ModelWarning, match="gone.stl"):
         model = load_text(text, "urdf").robot
     assert np.array_equal(mass_matrix(resolve(model), [0.3]), mass_matrix(resolve(blueprint.system().robot), [0.3]))
+
+
+@pytest.mark.parametrize("slip", ['<dynamics dampin="1"/>', '<mimic joint="i" multiplyer="2"/>'])
+def test_a_slip_in_an_attribute_that_moves_something_is_named(slip):
+    """A factor that is misspelled would be 1, and a damping nothing, without a word."""
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="{name}">{mass}</link>' for name in "abc")
+    joint = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/>{}</joint>'
+    text = f'<robot name="r">{links}{joint.format("i", "a", "b", "")}{joint.format("j", "b", "c", slip)}</robot>'
+    with pytest.warns(ModelWarning, match="there is no attribute '(dampin|multiplyer)'.*Did you mean"):
+        load_text(text, "urdf")
+
+
+def test_a_loop_that_is_read_backwards_swaps_the_axes_of_a_universal_joint():
+    """It is declared from the link farther from the root, which is the second one here."""
+    axes = '<axis xyz="1 0 0"/><axis2 xyz="0 1 0"/>'
+    ends = '<link1 link="a" xyz="1 2 3"/><link2 link="c" xyz="4 5 6"/>'
+    loop = f'<loop_joint name="l" type="universal">{ends}{axes}</loop_joint>'
+    tree = joint("i", "continuous", "a", "b"), joint("j", "continuous", "b", "c", '<origin xyz="1 0 0"/>')
+    (closed,) = sound(robot(link("a"), link("b"), link("c"), *tree, loop)).robot.loops
+    assert (closed.parent, closed.child) == ("c", "a")
+    assert (closed.placement.p, closed.child_placement.p) == ((4.0, 5.0, 6.0), (1.0, 2.0, 3.0))
+    assert (closed.axis, closed.axis2) == ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0))

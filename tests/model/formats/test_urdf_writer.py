@@ -98,8 +98,8 @@ def test_pinocchio_reads_what_we_write(name, tmp_path):
         ("fixed", {}, False),
         ("free", {}, False),
         ("planar", {}, False),
-        ("universal", {"axis": (0.0, 0.0, 1.0), "axis2": (0.6, 0.8, 0.0), "upper": (1.0, math.inf)}, False),
-        ("cylindrical", {"axis": (0.0, 0.6, 0.8), "velocity": (1.0, 2.0)}, False),
+        ("universal", {"axis": (0.0, 0.0, 1.0), "axis2": (0.6, 0.8, 0.0), "upper": (1.0, math.inf)}, True),
+        ("cylindrical", {"axis": (0.0, 0.6, 0.8), "velocity": (1.0, 2.0)}, True),
         ("spherical", {}, True),
         ("helical", {"axis": (0.0, 0.0, 1.0), "pitch": 0.02}, True),
     ],
@@ -128,6 +128,18 @@ def test_every_kind_of_joint_moves_as_before(kind, data, warned, away, tmp_path)
     if kind in ("universal", "cylindrical"):
         pair = after.robot.joints[1:3]
         assert [tuple(joint.upper[0] for joint in pair), tuple(j.velocity[0] for j in pair)] == limits[1:]
+
+
+@pytest.mark.parametrize("kind", ["universal", "cylindrical"])
+def test_the_start_and_the_drives_of_two_joints_for_one(kind, tmp_path):
+    """Coordinates have other names then, in the sidecar too; a drive of both has no joint left."""
+    builder = RobotBuilder("r").add(Body.box("a", 1.0, (0.3, 0.2, 0.1)), Body.box("b", 1.0, (0.3, 0.2, 0.1)))
+    builder.joint("j", kind, "world", "a").joint("k", "revolute", "a", "b", translation=(1.0, 0.0, 0.0))
+    start = Settings(q=(0.1, 0.2, 0.3), v=(1.0, 2.0, 3.0))
+    before = System(builder.build(), (Actuator("of_j", "j"), Actuator("of_k", "k", effort=2.0)), start)
+    after, _, findings = written(before, tmp_path / "r.urdf")
+    assert after.settings == start and after.elements == before.elements[1:]
+    assert any("of_j" in finding.element and "drive" in finding.problem for finding in findings.found)
 
 
 def test_loops_go_into_a_sidecar_and_come_back(tmp_path):
@@ -189,3 +201,11 @@ def test_a_folder_that_is_not_there_is_a_finding(tmp_path):
     findings = Findings("x")
     assert write(System(library.build("pendulum")), tmp_path / "gone" / "x.urdf", findings) == ()
     assert findings.failed
+
+
+def test_couplings_come_back(tmp_path):
+    builder = RobotBuilder("r").add(*(Body.box(name, 1.0, (0.3, 0.2, 0.1)) for name in "ab"))
+    builder.joint("i", "revolute", "world", "a").joint("j", "prismatic", "a", "b").couple("j", "i", -0.5, 0.25)
+    before = builder.build()
+    after, _, _ = written(before, tmp_path / "r.urdf")
+    assert after.robot.couplings == before.couplings

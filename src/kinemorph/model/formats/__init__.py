@@ -9,6 +9,7 @@ the table; `recognize` picks a row by the name and the beginning of a file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -52,6 +53,7 @@ _ROWS = (
     Format("mjcf", "MJCF", (".mjcf", ".xml"), "mujoco", "mjcf"),
     Format("dh", "DH", (".dh", ".dh.csv"), "", "denavit_hartenberg"),
 )
+_COMMENT = re.compile(rb"<!--.*?(-->|\Z)", re.DOTALL)
 FORMATS: dict[str, Format] = {row.name: row for row in _ROWS}
 ENDINGS: dict[str, Format] = {ending: row for row in _ROWS for ending in row.endings}
 
@@ -59,7 +61,7 @@ ENDINGS: dict[str, Format] = {ending: row for row in _ROWS for ending in row.end
 def recognize(source: Source) -> Format:
     """The format of a file: by its root tag where it is XML, else by its ending. Raises ModelError with the remedy."""
     if not source.name.lower().endswith((".xacro", ".toml")):  # xacro files begin like URDF; TOML may hold anything
-        beginning = source.data[:4096]
+        beginning = _COMMENT.sub(b"", source.data[:4096])  # a comment may tell of other formats
         places = [(beginning.find(f"<{row.tag}".encode()), row.name) for row in _ROWS if row.tag]
         first = min((place for place in places if place[0] >= 0), default=None)  # an MJCF file may hold a <robot>
         if first is not None:

@@ -43,6 +43,10 @@ class Blueprint:
     ) -> None:
         self.findings = findings
         self.words = words or {}
+        if len(name) > limits.NAME_LENGTH:
+            problem = f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}"
+            findings.error("name", line, f"robot {short(name)}", problem, "Shorten it.")
+            name = name[: limits.NAME_LENGTH].strip()
         self.builder = RobotBuilder(name) if gravity is None else RobotBuilder(name, gravity)
         self.lines = findings.lines  # by kind and name
         self.lines["robot", name] = line

@@ -37,7 +37,7 @@ from kinemorph.model.formats.dh_rows import LIMITS, Convention, Row, screw_x, sc
 from kinemorph.model.formats.dh_tables import COLUMNS, Table, read_table
 from kinemorph.model.formats.dh_writer import write as write
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.sources import Options, Source, unused_sidecar
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
@@ -94,6 +94,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
         findings.warn("massless", rows[0].line, "", MASSLESS, "Add a column 'mass', with center of mass and inertia.")
     if options.base == "free":
         findings.error("structure", 0, "", "a free base is asked for, expected an arm that stands", "Leave base out.")
+    unused_sidecar(options, "a DH table", findings)
     lines = {index: row.line for index, row in enumerate(rows)}
     convention: Convention = "modified" if table.convention == "modified" else "standard"
     count = {"body": 0, "joint": 0, "frame": len(rows) - 1}

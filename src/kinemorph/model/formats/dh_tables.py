@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -20,6 +21,7 @@ from kinemorph.model.reading import short
 from kinemorph.model.units import KINDS as UNIT_KINDS
 from kinemorph.model.units import fits, in_si, parse_unit
 
+SETTINGS = ("convention", "name", "gravity", "base", "tool")
 CONVENTIONS = ("standard", "modified")
 KINDS = {"revolute": "revolute", "r": "revolute", "prismatic": "prismatic", "p": "prismatic"}
 
@@ -141,6 +143,11 @@ def _setting(line: str, number: int, table: Table, findings: Findings) -> None:
         table.gravity = _numbers(text, (3,), number, "gravity", findings)
     elif key in ("base", "tool"):
         setattr(table, key, _pose(_numbers(text, (3, 6, 7), number, key, findings), number, key, findings))
+    else:
+        near = get_close_matches(key, SETTINGS, n=1, cutoff=0.75)  # most comments are just that
+        if near:
+            problem = f"the comment begins with '{key}:', which sets nothing"
+            findings.warn("unknown", number, "", problem, f"Did you mean '{near[0]}'?")
 
 
 def _numbers(text: str, counts: tuple[int, ...], number: int, what: str, findings: Findings) -> tuple[float, ...]:

@@ -32,7 +32,7 @@ from kinemorph.model.formats.saving import write_text
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
 
 
@@ -211,6 +211,11 @@ def _placed(pose: Pose) -> str:
     return _numbers(pose.p if _plain(pose) else (*pose.p, *rotation_to_quat(pose.R)))
 
 
+def _times(settings: Settings) -> list[str]:
+    """The times that are not the usual ones."""
+    return [key for key in ("duration", "sample") if getattr(settings, key) != getattr(Settings(), key)]
+
+
 def _warn_of_the_rest(system: System, findings: Findings) -> None:
     """Says what a table has no room for."""
     robot = system.robot
@@ -223,6 +228,7 @@ def _warn_of_the_rest(system: System, findings: Findings) -> None:
         ([element.name for element in system.elements], "are left out"),
         ([parameter.name for parameter in robot.parameters], "are numbers"),
         (["q or v"] if system.settings.q or system.settings.v else [], "of the initial state are left out"),
+        (_times(system.settings), "of a run are left out"),
         ([f"{shapes} shapes"] if shapes else [], "are left out: a table has none"),
     ):
         if names:

@@ -20,7 +20,7 @@ from kinemorph.model.formats.mjcf_compiling import compile_bundle
 from kinemorph.model.formats.mjcf_files import gather
 from kinemorph.model.formats.mjcf_model import system_of
 from kinemorph.model.formats.mjcf_writer import write as write
-from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.sources import Options, Source, unused_sidecar
 from kinemorph.model.system import System
 
 
@@ -40,4 +40,5 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
             f"base is {options.base!r}, but an MJCF file says itself how its bodies hang on the world",
             "Write a <freejoint/> into the body, or remove it.",
         )
+    unused_sidecar(options, "an MJCF file", findings)
     return system_of(compiled, bundle, findings)

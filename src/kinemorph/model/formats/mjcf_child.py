@@ -112,7 +112,7 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
 
     try:
         model = mujoco.MjModel.from_xml_string(text.decode(), files)
-    except (ValueError, mujoco.FatalError, MemoryError) as error:
+    except (ValueError, RuntimeError, mujoco.FatalError, MemoryError) as error:
         return {"error": str(error) or type(error).__name__}, {}
     if model.nbody > most:
         return {"error": f"the compiled model has {model.nbody - 1} bodies, expected at most {most}"}, {}

@@ -34,7 +34,7 @@ from kinemorph.model.formats.xml_documents import Node
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
 
 FAR = 1e10  # [rad] or [m]: stands for no limit where only the other side has one
@@ -216,6 +216,10 @@ class _Writing:
             node.set("pos", numbers(frame.p))
         if len(step.v) == 1:
             self._limits(node, joint, step.v[0])
+        else:
+            for key in ("velocity", "effort"):
+                if any(math.isfinite(getattr(joint, key)[k]) for k in step.v):
+                    self.losses.add(f"limits of {key} of {step.kind} joints are left out", joint.name)
         for key, word in (("damping", "damping"), ("friction", "frictionloss"), ("armature", "armature")):
             values = [float(evaluate(getattr(joint, key)[k])) for k in step.v]
             if len(set(values)) > 1:
@@ -264,6 +268,14 @@ class _Writing:
             losses.add(
                 "coordinates come in another order, branch by branch", robot.name, "Address coordinates by their names."
             )
+        for joint in robot.joints:
+            steps = self._steps(joint)
+            if joint.kind == "planar" or (joint.kind == "free" and len(steps) > 1):
+                what = f"a {joint.kind} joint is a stack of simple ones, whose velocities are along the parent's axes"
+                losses.add(what, joint.name)
+        usual = Settings()
+        if (self.system.settings.duration, self.system.settings.sample) != (usual.duration, usual.sample):
+            losses.add("duration and sample of a run are left out", robot.name)
         for parameter in robot.parameters:
             losses.add("parameters are written as their nominal numbers", parameter.name)
         losses.tell()

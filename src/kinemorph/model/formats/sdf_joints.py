@@ -186,6 +186,9 @@ class Joints:
     def _pitch(self, node: Node, model: Model, element: str) -> float:
         """Travel per angle [m/rad]."""
         values = model.file.values
+        if node.find("screw_thread_pitch") is None and node.find("thread_pitch") is None:
+            what, remedy = "<screw_thread_pitch> is missing: SDF's default of 1 m per turn is taken", "Write it out."
+            self.tally.add(values.findings, "assumed", what, remedy, line_of(node), element)
         if node.find("screw_thread_pitch") is not None or node.find("thread_pitch") is None:
             return values.value(node, "screw_thread_pitch", element, 1.0) / TURN
         old = values.value(node, "thread_pitch", element, 1.0)
@@ -226,8 +229,13 @@ class Joints:
         }
         limit = None if axis is None else values.only(axis, "limit", element)
         if limit is not None:
-            for side in ("lower", "upper") if kind not in ("continuous", "ball") else ():
-                data[side] = values.bound(limit, side, element, data[side])
+            for side in ("lower", "upper"):
+                bound = values.bound(limit, side, element, data[side])
+                if kind not in ("continuous", "ball"):
+                    data[side] = bound
+                elif bound != data[side]:
+                    what, remedy = f"<{side}> of a {kind} joint is not used: it has no limits", "Change the type."
+                    self.tally.add(values.findings, "limit", what, remedy, line_of(limit), element)
             for side in ("velocity", "effort"):
                 bound = values.bound(limit, side, element, math.inf)
                 if bound == 0.0:

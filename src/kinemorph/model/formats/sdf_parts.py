@@ -65,6 +65,12 @@ PARTS = {
 }
 KNOWN = {place: frozenset(names.split()) for place, names in PARTS.items()}
 KNOWN["axis2"] = KNOWN["axis"]
+ATTRIBUTES = {
+    "pose": ("relative_to", "frame", "rotation_format", "degrees"),
+    "xyz": ("expressed_in",),
+    "inertial": ("auto",),
+    "mimic": ("joint", "axis"),
+}
 
 
 def tell_other_parts(models: Models, tally: Tally) -> None:
@@ -81,8 +87,14 @@ def tell_other_parts(models: Models, tally: Tally) -> None:
             for node, place in _strangers(part):
                 tag = str(node.tag)
                 rule = "dropped" if tag.startswith("{") else "unknown"
-                hint = did_you_mean(tag, KNOWN[place]).strip()
+                hint = did_you_mean(tag, sorted(KNOWN[place])).strip()
                 _tell(f"{_written(tag)} in <{place}> is not used", rule, hint, node, model, element, tally)
+            for node in part.iter(*ATTRIBUTES):
+                for name in node.keys():
+                    if name not in ATTRIBUTES[node.tag] and not name.startswith("{"):
+                        hint = did_you_mean(name, ATTRIBUTES[node.tag]).strip()
+                        what = f"attribute '{name[:40]}' of <{node.tag}> is not used"
+                        _tell(what, "unknown", hint, node, model, element, tally)
 
 
 def _strangers(part: Node) -> Iterator[tuple[Node, str]]:

@@ -54,17 +54,21 @@ def read_file(path: Path, findings: Findings) -> Source | None:
             what = "is a folder" if stat.S_ISDIR(status.st_mode) else "is no plain file"
             findings.error("file", 0, "", f"the file {what}", "Check the path.")
             return None
-        if status.st_size > limits.FILE_SIZE:
+        size, data = status.st_size, b""
+        if size <= limits.FILE_SIZE:
+            with open(path, "rb", buffering=0 if size else -1, opener=_unwaiting) as file:
+                data = file.read() if size else file.read(limits.FILE_SIZE + 1)  # some files do not tell their size
+            size = len(data)
+        if size > limits.FILE_SIZE:
             findings.error(
                 "file",
                 0,
                 "",
-                f"the file has {status.st_size} bytes, expected at most {limits.FILE_SIZE}",
+                f"the file has {size} bytes, expected at most {limits.FILE_SIZE}",
                 "Split it, or leave out data that is not needed.",
             )
             return None
-        with open(path, "rb", buffering=0) as file:
-            return Source(str(path), file.read(), path.parent)
+        return Source(str(path), data, path.parent)
     except (FileNotFoundError, NotADirectoryError, ValueError):  # no file has a zero byte in its name
         findings.error("file", 0, "", "the file does not exist", "Check the path.")
         return None
@@ -72,6 +76,18 @@ def read_file(path: Path, findings: Findings) -> Source | None:
         reason = error.strerror or str(error)
         findings.error("file", 0, "", f"the file cannot be read: {reason}", "Check the path and its permissions.")
         return None
+
+
+def _unwaiting(path: str, flags: int) -> int:
+    """Opens without waiting for a writer, should the file have become a pipe since it was looked at."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def unused_sidecar(options: Options, what: str, findings: Findings) -> None:
+    """Says that a sidecar was named for a format that has none."""
+    if options.sidecar is not None:
+        problem = f"the sidecar '{options.sidecar}' is not read: {what} has none"
+        findings.warn("dropped", 0, "", problem, "Save the model as TOML, and add to that.")
 
 
 class Outside(ValueError):

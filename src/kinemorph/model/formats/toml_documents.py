@@ -49,6 +49,10 @@ def parse(source: Source, findings: Findings) -> Document | None:
         problem = f"brackets or keys lie deeper than {limits.NESTING} inside one another"
         findings.error("file", lines.number, "", problem, "Flatten the file.")
         return None
+    if lines.too_many:
+        problem = f"the file has more than {limits.TOML_KEYS} keys, or {limits.TOML_PARTS} parts of them"
+        findings.error("file", lines.number, "", problem, "Split the file.")
+        return None
     try:
         return Document(tomllib.loads(text), lines)
     except (ValueError, OverflowError, RecursionError) as error:
@@ -73,10 +77,14 @@ def _within_limits(text: str, findings: Findings) -> bool:
         problem = f"the file has {len(text)} characters, expected at most {limits.TOML_SIZE} in TOML"
         findings.error("file", 0, "", problem, "Put meshes into files of their own.")
         return False
-    for what, mark in (("keys", "="), ("values", ","), ("lines", "\n")):
+    for what, mark, most in (
+        ("keys", "=", limits.TOML_KEYS),
+        ("values", ",", limits.ELEMENTS),
+        ("lines", "\n", limits.ELEMENTS),
+    ):
         count = text.count(mark)
-        if count > limits.ELEMENTS:
-            problem = f"the file has {count} {what}, expected at most {limits.ELEMENTS}"
+        if count > most:
+            problem = f"the file has {count} {what}, expected at most {most}"
             findings.error("file", 0, "", problem, "Put meshes into files of their own.")
             return False
     return True

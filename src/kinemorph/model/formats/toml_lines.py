@@ -18,7 +18,7 @@ Path: TypeAlias = tuple[str | int, ...]
 _PIECE = re.compile(
     r"""[ \t\r]*(?:
         (?P<newline>\n)
-      | (?P<string>\"\"\"(?:[^\\]|\\.)*?\"{3,5}|'''.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')
+      | (?P<string>\"\"\"(?:[^"\\]+|\\.|\"{1,2}(?!\"))*+\"{3,5}|'''.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')
       | (?P<bare>[\w+.:-]+)
       | (?P<sign>[\[\]{},=])
       | (?P<comment>\#[^\n]*)
@@ -34,6 +34,7 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self.depth = 0  # of brackets, and of parts in a key
+        self._keys = self._parts = 0  # so far
         self._lines: dict[Path, int] = {(): 1}
         self._counts: dict[Path, int] = {}  # arrays of tables: how many so far
         self.number = 1  # the line that the walk has come to
@@ -48,6 +49,11 @@ class Lines:
     def has(self, path: Path) -> bool:
         """Whether a key stands in the text."""
         return path in self._lines
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there are more keys than may be; the walk ends there."""
+        return self._keys > limits.TOML_KEYS or self._parts > limits.TOML_PARTS
 
     # ── walking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -71,6 +77,8 @@ class Lines:
                 if piece == "=" and key and not value:
                     path = self._note(open_paths[-1] if open_paths else table, key)
                     key, value = [], True
+                    if self.too_many:
+                        return
                 elif piece in "[{" and (value or (open_paths and is_array[-1])):
                     if open_paths and is_array[-1]:
                         path = self._item(open_paths[-1], counts)
@@ -94,6 +102,8 @@ class Lines:
                 elif piece == "]" and header:
                     table = self._header(key, header) if key else table
                     key, header = [], 0
+                    if self.too_many:
+                        return
             elif kind in ("string", "bare"):
                 if not value:
                     self._part(key, kind, piece)
@@ -125,16 +135,20 @@ class Lines:
     def _note(self, table: Path, key: list[str]) -> Path:
         """Keeps the line of a key and of the tables that its dots open; gives its path."""
         path = table
+        self._keys += 1
         for part in key:
             path = (*path, part)
+            self._parts += len(path)
             self._lines.setdefault(path, self.number)
         return path
 
     def _header(self, key: list[str], brackets: int) -> Path:
         """The path of a table whose header was read; parts that are arrays of tables mean their last one."""
         path: Path = ()
+        self._keys += 1
         for place, part in enumerate(key):
             path = (*path, part)
+            self._parts += len(path)
             if brackets > 1 and place == len(key) - 1:
                 self._counts[path] = self._counts.get(path, 0) + 1
             self._lines.setdefault(path, self.number)

@@ -23,7 +23,7 @@ from kinemorph.model.formats.toml_fields import Field
 from kinemorph.model.formats.toml_lines import Path
 from kinemorph.model.formats.toml_parameters import read_parameters
 from kinemorph.model.formats.toml_repairs import Repairs
-from kinemorph.model.formats.toml_values import At, Values
+from kinemorph.model.formats.toml_values import NEAR_UNIT, At, Values
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.reading import UNIT_TOLERANCE, short
 from kinemorph.model.robot import Robot
@@ -238,6 +238,12 @@ class Parts:
             if not all(abs(value) < float("inf") for value in state):
                 problem = f"{key} is {short(raw[key])}, expected finite numbers"
                 self.values.error("number", at.key(key), problem, "Correct it.")
+            for joint in robot.joints if key == "q" else ():
+                turn = state[robot.q_slice(joint.name)][-4:] if joint.kind in ("spherical", "free") else [1.0]
+                length = math.hypot(*turn)
+                if not abs(length - 1.0) <= NEAR_UNIT:
+                    problem = f"the quaternion of joint '{joint.name}' is {short(tuple(turn))} with length {length:.6g}"
+                    self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Scale it to length 1.")
             found: dict[str, Any] = {key: tuple(state)}
             blueprint.settings = replace(blueprint.settings, **found)
 

@@ -117,7 +117,8 @@ class Values:
     def unknown(self, at: At, key: str, known: Sequence[str]) -> None:
         """Reports a key that no table of this kind has."""
         listed = ", ".join(known[:20])
-        remedy = did_you_mean(key, known).strip() or "Remove it or correct its name."
+        hint = "" if self.findings.untold else did_you_mean(key, known).strip()  # nobody reads the rest
+        remedy = hint or "Remove it or correct its name."
         self.error("unknown", at, f"the key {short(key)} is not known, expected one of {listed}", remedy)
 
     def missing(self, at: At, name: str, field: Field) -> None:

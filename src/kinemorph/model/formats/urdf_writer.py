@@ -33,6 +33,7 @@ from kinemorph.model.elements import Actuator
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.mesh_search import warn_of_meshes
 from kinemorph.model.formats.saving import write_text
+from kinemorph.model.formats.urdf_chains import free_name, without_chains
 from kinemorph.model.formats.urdf_joints import NO_LIMIT, z_to
 from kinemorph.model.formats.xml_documents import Node
 from kinemorph.model.joint import JOINT_KINDS, Joint
@@ -44,7 +45,6 @@ from kinemorph.model.topology import WORLD
 
 TYPES = {"prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar", "spherical": "spherical"}
 EXTENDED = {"spherical": "'spherical', as MuJoCo and Isaac Sim have it", "helical": "'screw', as Drake has it"}
-CHAINS = {"universal": ("revolute", "revolute"), "cylindrical": ("revolute", "prismatic")}
 
 
 def write_urdf(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
@@ -60,7 +60,7 @@ def write_urdf(system: System, path: Path, findings: Findings) -> tuple[Path, ..
 
     beside = sidecar_path(path)
     if files and (loops or writer.elsewhere or gravity or system.settings != Settings()):
-        files += (write_sidecar(system, loops, beside, findings, elements=writer.elsewhere),)
+        files += (write_sidecar(writer.system, loops, beside, findings, elements=writer.elsewhere),)
     elif files and beside.is_file():
         problem = f"'{beside.name}' lies beside this file and will be read with it"
         findings.warn("file", 0, "", problem, "Remove it, or write the model under another name.")
@@ -72,13 +72,14 @@ class Writer:
     """One system being written."""
 
     def __init__(self, system: System, findings: Findings) -> None:
-        self.system = system
-        self.robot: Robot = system.robot
         self.findings = findings
+        self.left_out: dict[str, list[str]] = {}  # what cannot be said: who had it
+        self.system = without_chains(system, self._lack)
+        self.robot: Robot = self.system.robot
         self.elsewhere: list[Any] = []  # elements for the sidecar
         self.root = etree.Element("robot", name=self.robot.name)
         self.names = {body.name for body in self.robot.bodies} | {WORLD}  # of links
-        self.joints = {joint.name for joint in self.robot.joints}
+        self.joints = {joint.name for joint in (*self.robot.joints, *self.robot.loops)}
         # the link frame in the body frame
         self.frames: dict[str, Pose] = {WORLD: IDENTITY}
         for joint in self.robot.joints:
@@ -86,7 +87,6 @@ class Writer:
         # whether one root alone stands on the world
         on_world = [*(j.parent for j in self.robot.joints), *(frame.body for frame in self.robot.frames)].count(WORLD)
         self.alone = on_world == 1
-        self.left_out: dict[str, list[str]] = {}  # what cannot be said: who had it
 
     # ── the whole ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -149,12 +149,6 @@ class Writer:
     def _lack(self, what: str, name: str) -> None:
         self.left_out.setdefault(what, []).append(name)
 
-    def _free_name(self, name: str, taken: set[str]) -> str:
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        return name
-
     # ── links ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _link(self, body: Body) -> None:
@@ -194,9 +188,6 @@ class Writer:
         placement = compose(inverse(self.frames[joint.parent]), _nominal(joint.placement))
         if _is_normal(joint):
             placement = compose(placement, inverse(_nominal(joint.child_placement)))
-        if joint.kind in CHAINS:
-            self._chain(joint, placement)
-            return
         node = self._edge(joint.name, _type(joint), joint.parent, joint.child, placement)
         if joint.kind in EXTENDED:
             self._lack(f"{joint.kind} joint; it is written as type {EXTENDED[joint.kind]}", joint.name)
@@ -218,19 +209,6 @@ class Writer:
                 multiplier=_text(float(evaluate(mimic.multiplier))),
                 offset=_text(float(evaluate(mimic.offset))),
             )
-
-    def _chain(self, joint: Joint, placement: Pose) -> None:
-        """A universal or cylindrical joint: its two steps with a link without mass between."""
-        between = self._free_name(f"{joint.name}_link", self.names)
-        etree.SubElement(self.root, "link", name=between)
-        steps = zip(CHAINS[joint.kind], JOINT_KINDS[joint.kind].v_names, joint.table.primitives, strict=True)
-        for index, (kind, suffix, primitive) in enumerate(steps):
-            ends = (joint.parent, between) if index == 0 else (between, joint.child)
-            name = self._free_name(f"{joint.name}_{suffix}", self.joints)
-            step = replace(joint, kind=kind, lower=joint.lower[index : index + 1], upper=joint.upper[index : index + 1])
-            node = self._edge(name, _type(step), *ends, placement if index == 0 else IDENTITY)
-            etree.SubElement(node, "axis", xyz=_texts(joint.axes[primitive.axis or 0]))
-            self._limits(node, step, slice(index, index + 1))
 
     def _edge(self, name: str, kind: str, parent: str, child: str, placement: Pose) -> Node:
         node = etree.SubElement(self.root, "joint", name=name, type=kind)
@@ -274,10 +252,10 @@ class Writer:
 
     def _frame(self, frame: Frame) -> None:
         """A frame as a link without mass."""
-        name = self._free_name(frame.name, self.names)
+        name = free_name(frame.name, self.names)
         etree.SubElement(self.root, "link", name=name)
         placement = compose(inverse(self.frames[frame.body]), _nominal(frame.placement))
-        self._edge(self._free_name(f"{frame.name}_joint", self.joints), "fixed", frame.body, name, placement)
+        self._edge(free_name(f"{frame.name}_joint", self.joints), "fixed", frame.body, name, placement)
 
     def _element(self, element: Any) -> None:
         """A plain actuator as a transmission; other elements go into the sidecar."""

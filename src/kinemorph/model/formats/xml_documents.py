@@ -35,6 +35,9 @@ _TOO_DEEP = etree.XPath("boolean(" + "/*" * (limits.NESTING + 1) + ")")
 _COUNT = etree.XPath("count(//*)")
 _SHORTEST = len("<a/>")  # bytes of an element
 _LINES = 65_534  # older versions of libxml2 find later lines by the white space between elements
+# lxml takes a time that grows with the square of the attributes of an element; a tag that has many is long
+_CROWDED = etree.XPath(f"boolean(//@*[{limits.ATTRIBUTES + 1}])")
+_LONG_TAG = re.compile(rb"<[^<]{%d}" % (5 * limits.ATTRIBUTES))
 _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
 
 
@@ -50,14 +53,7 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
     for mark in _DOCTYPE if b"\0" in source.data else _DOCTYPE[:1]:
         place = source.data.find(mark)
         if place >= 0:
-            line = source.data.count(b"\n", 0, place) + 1
-            findings.error(
-                "entities",
-                line,
-                "",
-                "a document type declaration is there, expected none: it can pull in files and blow up memory",
-                "Remove <!DOCTYPE ...> and write entities out.",
-            )
+            _typed(source.data.count(b"\n", 0, place) + 1, findings)
             return None
     try:
         root = etree.fromstring(source.data, _BARE_PARSER if bare and _few_lines(source.data) else _PARSER)
@@ -69,6 +65,10 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
             return None
         findings.error("syntax", line, "", f"the text is not well-formed XML: {reason}", "Correct it near this line.")
         return None
+    about = root.getroottree().docinfo
+    if about.internalDTD is not None:  # in an encoding that hides it, such as UTF-7
+        _typed(1, findings)
+        return None
     if not _PARSER_STOPS and _TOO_DEEP(root):
         _too_deep(1, findings)
         return None
@@ -78,6 +78,11 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
         findings.error(
             "file", 1, "", f"the file has {count} elements, expected at most {limits.ELEMENTS}", "Split the file."
         )
+        return None
+    hidden = about.encoding == "UTF-7"  # in which tags have no brackets
+    if (hidden or _LONG_TAG.search(source.data)) and _CROWDED(root):
+        problem = f"an element has more than {limits.ATTRIBUTES} attributes"
+        findings.error("file", 1, "", problem, "Remove those that are not of the format.")
         return None
     if findings.document is None and not bare:  # that of the model itself comes first; others are what it includes
         findings.document = root
@@ -98,6 +103,11 @@ def _stops_at(depth: int) -> bool:
 
 
 _PARSER_STOPS = _stops_at(limits.NESTING)
+
+
+def _typed(line: int, findings: Findings) -> None:
+    problem = "a document type declaration is there, expected none: it can pull in files and blow up memory"
+    findings.error("entities", line, "", problem, "Remove <!DOCTYPE ...> and write entities out.")
 
 
 def _too_deep(line: int, findings: Findings) -> None:
