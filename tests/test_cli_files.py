@@ -11,7 +11,7 @@ import pytest
 
 from command_line import parsed, run
 from kinemorph.model.formats.rules import RULES
-from kinemorph.model.formats.templates import TEMPLATES
+from kinemorph.model.formats.toml.templates import TEMPLATES
 
 INERTIA = '<inertia ixx="{0}" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
 

@@ -32,7 +32,7 @@ HOMES: dict[str, str] = {
     "load_text": "kinemorph.loading",
     "examine": "kinemorph.loading",
     "save": "kinemorph.loading",
-    "from_dh": "kinemorph.model.formats.denavit_hartenberg",
+    "from_dh": "kinemorph.model.formats.denavit_hartenberg.reader",
     "merge_fixed": "kinemorph.model.merging",
     # states in the conventions of other libraries
     "to_convention": "kinemorph.model.conversions",
@@ -116,7 +116,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.conversions import quat_wxyz_to_xyzw as quat_wxyz_to_xyzw
     from kinemorph.model.conversions import quat_xyzw_to_wxyz as quat_xyzw_to_wxyz
     from kinemorph.model.conversions import to_convention as to_convention
-    from kinemorph.model.formats.denavit_hartenberg import from_dh as from_dh
+    from kinemorph.model.formats.denavit_hartenberg.reader import from_dh as from_dh
     from kinemorph.model.joint import Joint as Joint
     from kinemorph.model.merging import merge_fixed as merge_fixed
     from kinemorph.model.parameter import Parameter as Parameter

@@ -29,7 +29,7 @@ from kinemorph.mechanics.newton_euler import bias_forces
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.mjcf_files import gather
+from kinemorph.model.formats.mjcf.files import gather
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.robot import Robot
 

@@ -30,7 +30,7 @@ from kinemorph.loading import examine
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.pausing import uncollected
 from kinemorph.model.formats.sources import Options, read_file
-from kinemorph.model.formats.urdf import blueprint_of
+from kinemorph.model.formats.urdf.reader import blueprint_of
 
 Row = dict[str, Any]
 FILES = {

@@ -16,7 +16,7 @@ from kinemorph.codegen.identifiers import identifier
 from kinemorph.errors import KinemorphError, did_you_mean
 from kinemorph.model.formats import FORMATS, Format, by_ending
 from kinemorph.model.formats.sources import Options
-from kinemorph.model.formats.templates import TEMPLATES
+from kinemorph.model.formats.toml.templates import TEMPLATES
 from kinemorph.model.system import System
 
 

@@ -18,8 +18,8 @@ from kinemorph.mechanics.newton_euler import inverse_dynamics
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import random_configuration
-from kinemorph.model.formats.denavit_hartenberg import MASSLESS, Row, from_dh, read
-from kinemorph.model.formats.dh_writer import to_table, written_table
+from kinemorph.model.formats.denavit_hartenberg.reader import MASSLESS, Row, from_dh, read
+from kinemorph.model.formats.denavit_hartenberg.writer import to_table, written_table
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.library import build

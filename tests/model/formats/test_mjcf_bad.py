@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kinemorph.loading import Examination, examine
-from kinemorph.model.formats import mjcf_child, mjcf_compiling
+from kinemorph.model.formats.mjcf import child as mjcf_child
+from kinemorph.model.formats.mjcf import compiling as mjcf_compiling
 from kinemorph.model.formats.sources import Options
 
 pytest.importorskip("mujoco")
@@ -109,7 +110,7 @@ def test_a_file_that_is_exchanged_after_the_check_is_not_read(home: Path, monkey
         (home / "part.xml").write_text(model(world=BODY.replace('"a"', '"thief"')))
         return gather(bundle, findings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("kinemorph.model.formats.mjcf.compile_bundle", exchanged)
+    monkeypatch.setattr("kinemorph.model.formats.mjcf.reader.compile_bundle", exchanged)
     system = read(home, '<mujoco><include file="part.xml"/></mujoco>').system
     assert system is not None
     assert system.robot.body_names == ("a",)

@@ -19,7 +19,7 @@ from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.elements import Actuator
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.mjcf_writer import mjcf_text
+from kinemorph.model.formats.mjcf.writer import mjcf_text
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kinemorph.model.formats import schema, toml_fields, toml_text
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.schema import json_schema
-from kinemorph.model.formats.toml_fields import Field
-from kinemorph.model.formats.toml_lines import Lines
-from kinemorph.model.formats.toml_values import Values
-from kinemorph.model.formats.toml_writer import written_system
+from kinemorph.model.formats.toml import fields as toml_fields
+from kinemorph.model.formats.toml import schema
+from kinemorph.model.formats.toml import text as toml_text
+from kinemorph.model.formats.toml.fields import Field
+from kinemorph.model.formats.toml.lines import Lines
+from kinemorph.model.formats.toml.schema import json_schema
+from kinemorph.model.formats.toml.values import Values
+from kinemorph.model.formats.toml.writer import written_system
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.system import System
 from random_robots import random_robot

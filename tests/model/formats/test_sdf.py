@@ -19,7 +19,7 @@ from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import joint_pose, neutral, random_configuration
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.sdf import read
+from kinemorph.model.formats.sdf.reader import read
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.rerooting import body_motion
 from kinemorph.model.robot import Robot

@@ -17,7 +17,7 @@ from kinemorph.mechanics.newton_euler import inverse_dynamics
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.sdf import read
+from kinemorph.model.formats.sdf.reader import read
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.rerooting import body_motion
 from kinemorph.model.robot import Robot

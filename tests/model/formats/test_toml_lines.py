@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Source
-from kinemorph.model.formats.toml_documents import parse
-from kinemorph.model.formats.toml_lines import Lines
+from kinemorph.model.formats.toml.documents import parse
+from kinemorph.model.formats.toml.lines import Lines
 
 TEXT = """\
 one = 1                                     # 1

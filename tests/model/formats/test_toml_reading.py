@@ -19,10 +19,10 @@ from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.errors import ModelWarning, ParseError
 from kinemorph.model.body import Body, Vector
 from kinemorph.model.elements import ELEMENT_KINDS, Actuator
-from kinemorph.model.formats import toml
 from kinemorph.model.formats.findings import Finding, Findings
 from kinemorph.model.formats.mending import mend
 from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.toml import reader as toml
 from kinemorph.model.parameter import Parameter, Value, evaluate
 from kinemorph.model.shapes import Mesh, MeshFile
 from kinemorph.model.system import System

@@ -20,11 +20,11 @@ from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.errors import ModelWarning, ParseError
 from kinemorph.model.elements import ELEMENT_KINDS, Actuator
-from kinemorph.model.formats import toml
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
-from kinemorph.model.formats.toml_text import pose
-from kinemorph.model.formats.toml_writer import written_system
+from kinemorph.model.formats.toml import reader as toml
+from kinemorph.model.formats.toml.text import pose
+from kinemorph.model.formats.toml.writer import written_system
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.parameter import Formula

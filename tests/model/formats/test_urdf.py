@@ -13,10 +13,10 @@ from kinemorph.mechanics.composite_bodies import mass_matrix
 from kinemorph.mechanics.kinematics import forward_kinematics
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.elements import Actuator
-from kinemorph.model.formats import urdf
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.mending import mend
 from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.urdf import reader as urdf
 from kinemorph.model.shapes import Box, Capsule, Cylinder, MeshFile, Sphere
 
 MASS = '<inertial><mass value="2"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial>'

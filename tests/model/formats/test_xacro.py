@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kinemorph.loading import examine, load
-from kinemorph.model.formats import xacro_macros
 from kinemorph.model.formats.sources import Options
+from kinemorph.model.formats.xacro import reader as xacro_macros
 
 pytest.importorskip("xacro")
 

@@ -1,6 +1,7 @@
-"""Model files: one file per format, all behind one signature.
+"""Model files: a folder for each format, all behind two signatures.
 
-    read(source, options, findings)  -> System | None       write(system, path, findings) -> tuple[Path, ...]
+    reader.read(source, options, findings) -> System | None
+    writer.write(system, path, findings)   -> tuple[Path, ...]
 
 A reader reports what it finds wrong, each with file, line, element, reason and remedy (`findings`), and goes on. It
 declares the parts of a `Blueprint`, which makes the robot. A writer reports what its format cannot say. `FORMATS` is
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,35 +22,33 @@ from kinemorph.model.formats.sources import Source
 
 
 class Format(NamedTuple):
-    """A row of the table: its endings, the tag that opens its files, and the module that holds `read` and `write`."""
+    """A row of the table: its endings, the tag that opens its files, and the folder of its reader and writer."""
 
     name: str
     title: str
     endings: tuple[str, ...]
     tag: str  # root tag of XML formats, else ""
-    module: str
+    folder: str
 
     @property
     def read(self) -> Callable[..., Any]:
         """The reader, imported now."""
-        reader: Callable[..., Any] = import_module(f"kinemorph.model.formats.{self.module}").read
+        reader: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.reader").read
         return reader
 
     @property
     def write(self) -> Callable[..., Any]:
         """The writer, imported now; a ModelError where this format is only read."""
-        writer: Callable[..., Any] | None = getattr(
-            import_module(f"kinemorph.model.formats.{self.module}"), "write", None
-        )
-        if writer is None:
+        if find_spec(f"{__name__}.{self.folder}.writer") is None:
             raise ModelError(f"{self.title} files are read but not written. Choose urdf, mjcf, toml or dh.")
+        writer: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.writer").write
         return writer
 
 
 _ROWS = (
     Format("toml", "TOML", (".toml",), "", "toml"),
     Format("urdf", "URDF", (".urdf",), "robot", "urdf"),
-    Format("xacro", "xacro", (".xacro",), "", "xacro_macros"),
+    Format("xacro", "xacro", (".xacro",), "", "xacro"),
     Format("sdf", "SDF", (".sdf", ".world"), "sdf", "sdf"),
     Format("mjcf", "MJCF", (".mjcf", ".xml"), "mujoco", "mjcf"),
     Format("dh", "DH", (".dh", ".dh.csv"), "", "denavit_hartenberg"),

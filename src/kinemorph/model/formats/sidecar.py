@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
-from kinemorph.model.formats import toml_fields as rows
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.saving import write_text
 from kinemorph.model.formats.sources import Options, Source, read_file
-from kinemorph.model.formats.toml_documents import parse
-from kinemorph.model.formats.toml_parts import Parts
-from kinemorph.model.formats.toml_writer import written_sidecar
+from kinemorph.model.formats.toml import fields as rows
+from kinemorph.model.formats.toml.documents import parse
+from kinemorph.model.formats.toml.parts import Parts
+from kinemorph.model.formats.toml.writer import written_sidecar
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Coupling, Frame

@@ -1,0 +1,3 @@
+"""Tables of Denavit-Hartenberg parameters, standard and modified. `reader` with `rows` and `tables`; `writer` with
+`normals`.
+"""

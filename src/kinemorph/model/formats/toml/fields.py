@@ -1,0 +1,230 @@
+"""What a model file may say, one row per key. Reader, writer, schema and reference go by these tables.
+
+A `Field` says how a value is written (its form), what kind of quantity it is, and what it means. Names, defaults and
+order are those of the dataclasses: a field that is added to one of them needs a row here, and nothing else. Elements
+need not even that: their rows follow from their type hints.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.model.body import Body, Vector
+from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.parameter import Value
+from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile
+
+MARK = "kinemorph"  # the key that opens every file
+VERSION = 1
+
+
+class Field(NamedTuple):
+    """A key of a table.
+
+    `form` is a row of the forms (`values`, `text`, `schema`), `kind` the kind of quantity (`units.KINDS`),
+    empty where every unit is taken; for numbers per coordinate, those about and along an axis. `inner` is the form of
+    a list's items, or the choices of a word.
+    """
+
+    name: str
+    form: str
+    kind: str | tuple[str, str] = ""
+    help: str = ""
+    required: bool = False
+    inner: Any = None
+
+
+def _per(name: str, turning: str, sliding: str, help: str, form: str = "per_velocity") -> Field:
+    return Field(name, form, (turning, sliding), help)
+
+
+POSE_KEYS = ("translation", "rpy", "rotation", "quaternion")
+POSE = (
+    Field("translation", "vector", "length", "Shift along x, y, z."),
+    Field("rpy", "angles", "angle", "Roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll). Right angles in deg are exact."),
+    Field("rotation", "matrix", "number", "Rotation matrix, three rows of three."),
+    Field("quaternion", "numbers", "number", "Rotation as unit quaternion, in the order w, x, y, z.", inner=4),
+)
+
+PARAMETER = (
+    Field("value", "value", "", "Nominal value: a number, or a text with a unit.", required=True),
+    Field("unit", "text", "", 'Unit of the value, such as "kg".'),
+    Field("symbol", "text", "", "What equations print, in LaTeX."),
+)
+
+BODY = (
+    Field("mass", "value", "mass", "Mass [kg]; 0 where it is left out."),
+    Field("solid", "solid", "", "A uniform solid: it gives center of mass, inertia and shape, together with the mass."),
+    Field("com", "vector", "length", "Center of mass [m] in the body's frame."),
+    Field("inertia", "inertia", "inertia", "Inertia [kg m^2] about the center of mass, in the body's axes."),
+    Field("shapes", "shapes", "", "What the body looks like."),
+    Field("collisions", "shapes", "", "What the body touches with."),
+)
+
+JOINT = (
+    Field("kind", "choice", "", "Kind of joint.", required=True, inner=tuple(JOINT_KINDS)),
+    Field("parent", "text", "", 'Body that carries the joint; "world" is the ground.', required=True),
+    Field("child", "text", "", "Body that the joint moves.", required=True),
+    Field("placement", "pose", "", "Joint frame in the parent's frame."),
+    Field("child_placement", "pose", "", "Joint frame in the child's frame."),
+    Field("axis", "axis", "", 'Axis in the joint frame: "x", "-y", or a unit vector; z where it is left out.'),
+    Field("axis2", "axis", "", "Second axis of a universal joint; x where it is left out."),
+    Field("normalize", "flag", "", "Scale the axes to length 1."),
+    Field("pitch", "value", "pitch", "Travel per angle [m/rad] of a helical joint."),
+    _per("lower", "angle", "length", "Lower limits of the coordinates [rad or m].", "per_coordinate"),
+    _per("upper", "angle", "length", "Upper limits of the coordinates [rad or m].", "per_coordinate"),
+    _per("velocity", "rate", "speed", "Limits of the velocities [rad/s or m/s]."),
+    _per("effort", "torque", "force", "Limits of the efforts [N m or N]."),
+    _per("damping", "angular damping", "damping", "Viscous damping [N m s/rad or N s/m]."),
+    _per("friction", "torque", "force", "Coulomb friction [N m or N]."),
+    _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
+)
+
+# what other formats call a kind of joint
+SYNONYMS = {
+    **{
+        "hinge": "revolute",
+        "continuous": "revolute",
+        "rotary": "revolute",
+        "slide": "prismatic",
+        "slider": "prismatic",
+    },
+    **{"floating": "free", "freejoint": "free", "ball": "spherical", "screw": "helical", "weld": "fixed"},
+}
+
+FRAME = (
+    Field("body", "text", "", 'Body that carries the frame, or "world".', required=True),
+    Field("placement", "pose", "", "The frame in the body's frame."),
+)
+
+COUPLING = (
+    Field("leader", "text", "", "Joint that is followed.", required=True),
+    Field("multiplier", "value", "", "q[joint] = multiplier * q[leader] + offset."),
+    Field("offset", "value", "", "Offset [rad or m]."),
+)
+
+SETTINGS = (
+    Field("q", "state", "", "Configuration at the start: a list, or values by name of coordinate."),
+    Field("v", "state", "", "Velocity at the start: a list, or values by name."),
+    Field("duration", "literal", "time", "How long a run lasts [s]."),
+    Field("sample", "literal", "time", "Time between stored states [s]."),
+)
+
+TABLES: dict[str, tuple[Field, ...]] = {
+    "parameters": PARAMETER,
+    "bodies": BODY,
+    "joints": JOINT,
+    "frames": FRAME,
+    "couplings": COUPLING,
+}  # each holds one table per name
+WORDS = {"parameters": "parameter", "bodies": "body", "joints": "joint", "frames": "frame", "couplings": "coupling"}
+WORDS["elements"] = "element"
+TOP = (
+    Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
+    Field("name", "text", "", "Name of the robot; that of the file where it is left out."),
+    Field(
+        "gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] where it is left out."
+    ),
+    *(Field(table, "table") for table in (*TABLES, "elements", "settings")),
+)
+NOT_IN_SIDECARS = ("name",)
+
+# ── shapes and solids ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+COLOR = Field("color", "numbers", "number", "Red, green, blue and, if wanted, opacity, from 0 to 1.", inner=(3, 4))
+PLACED = Field("placement", "pose", "", "The shape's frame in the body's frame.")
+
+
+def _shape_fields(shape: type[Any]) -> tuple[Field, ...]:
+    row = SHAPE_FIELDS[shape]
+    forms = {**dict.fromkeys(row.lengths, "value"), **dict.fromkeys(row.points, "vector")}
+    sizes = [field.name for field in dataclasses.fields(shape) if field.name in forms]
+    return (*(Field(name, forms[name], "length", "[m]", required=True) for name in sizes), PLACED, COLOR)
+
+
+SHAPES: dict[str, tuple[type[Any], tuple[Field, ...]]] = {
+    shape.__name__.lower(): (shape, _shape_fields(shape)) for shape in SHAPE_FIELDS if shape not in (Mesh, MeshFile)
+}
+MESH_FILE = (
+    Field("file", "text", "", "File of the surface: beside the model, or package://name/...", required=True),
+    Field("scale", "numbers", "number", "Factors that give meters.", inner=3),
+    PLACED,
+    COLOR,
+)
+MESH = (
+    Field("vertices", "points", "length", "Corners [m].", required=True),
+    Field("faces", "faces", "", "Triples of indices of corners.", required=True),
+    Field("source", "text", "", "File that the surface came from."),
+    PLACED,
+    COLOR,
+)
+
+
+class Solid(NamedTuple):
+    """A uniform solid: the function of `Body` that makes it, and its data."""
+
+    make: Callable[..., Body]
+    fields: tuple[Field, ...]
+
+
+_CENTER = Field("center", "vector", "length", "Center in the body's frame [m].")
+_ALONG = Field(
+    "axis", "choice", "", "Axis of the body that the solid lies along; z where it is left out.", inner=("x", "y", "z")
+)
+
+
+def _length(name: str, *, required: bool = True) -> Field:
+    return Field(name, "value", "length", "[m]", required)
+
+
+SOLIDS: dict[str, Solid] = {
+    "point": Solid(Body.point, (Field("position", "vector", "length", "[m]"), _length("radius", required=False))),
+    "rod": Solid(Body.rod, (_length("length"), _CENTER, _ALONG, _length("radius", required=False))),
+    "cylinder": Solid(Body.cylinder, (_length("radius"), _length("length"), _CENTER, _ALONG)),
+    "box": Solid(Body.box, (Field("size", "vector", "length", "[m]", required=True), _CENTER)),
+    "sphere": Solid(Body.sphere, (_length("radius"), _CENTER)),
+}
+
+# ── elements: rows out of type hints ──────────────────────────────────────────────────────────────────────────────────
+
+_PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
+
+
+_ELEMENT_ROWS: dict[type[Any], tuple[Field, ...]] = {}  # those asked for so far
+
+
+def element_fields(element: type[Any]) -> tuple[Field, ...]:
+    """The rows of an element: one per field of its dataclass but the name. A field's metadata may hold its `kind`."""
+    if element not in _ELEMENT_ROWS:
+        _ELEMENT_ROWS[element] = tuple(_element_rows(element))
+    return _ELEMENT_ROWS[element]
+
+
+def _element_rows(element: type[Any]) -> Iterator[Field]:
+    hints = get_type_hints(element)
+    for field in dataclasses.fields(element):
+        if field.name != "name" and field.init:
+            needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+            form, inner = _form(hints[field.name])
+            yield Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner)
+
+
+def _form(hint: Any) -> tuple[str, Any]:
+    """(form, inner) of a type: numbers, words, tuples of them, poses; anything else is taken as it is written."""
+    if hint in _PLAIN:
+        return _PLAIN[hint], None
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        rest = [part for part in parts if part is not type(None)]
+        return _form(rest[0]) if len(rest) == 1 else ("any", None)
+    if origin is Literal and all(isinstance(part, str) for part in parts):
+        return "choice", parts
+    if origin is tuple and parts and (parts[-1] is Ellipsis or len(set(parts)) == 1):
+        form, inner = _form(parts[0])
+        count = None if parts[-1] is Ellipsis else len(parts)
+        return "list", (Field("", form, "", "", False, inner), count)
+    return "any", None
