@@ -90,7 +90,7 @@ def tell_other_parts(models: Models, tally: Tally) -> None:
                 hint = did_you_mean(tag, sorted(KNOWN[place])).strip()
                 _tell(f"{_written(tag)} in <{place}> is not used", rule, hint, node, model, element, tally)
             for node in part.iter(*ATTRIBUTES):
-                for name in node.keys():
+                for name in node.attrib:
                     if name not in ATTRIBUTES[node.tag] and not name.startswith("{"):
                         hint = did_you_mean(name, ATTRIBUTES[node.tag]).strip()
                         what = f"attribute '{name[:40]}' of <{node.tag}> is not used"
