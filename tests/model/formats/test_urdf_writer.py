@@ -24,7 +24,7 @@ from kinemorph.model.configuration import random_configuration
 from kinemorph.model.elements import Actuator
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options
-from kinemorph.model.formats.urdf.reader import write
+from kinemorph.model.formats.urdf.writer import write
 from kinemorph.model.parameter import Parameter, evaluate_all
 from kinemorph.model.shapes import Box, Capsule, MeshFile, Triangle
 from kinemorph.model.system import Settings, System
