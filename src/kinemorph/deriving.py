@@ -8,7 +8,7 @@ and compiled when it is first used:
 
 Numbers are folded in by default, the fastest form; parameters that are named become a last input `p`. Recursions run on
 reframed, regrouped links (mechanics.reframing); kinematics and energies on the links as the user wrote them. Both are
-the same robot, in the user's own q and v.
+the same robot, in the user's own q and v. What only tracing needs is imported there: functions made before start fast.
 """
 
 from __future__ import annotations
@@ -16,17 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph import column_kernels, pair_kernels
 from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.compile import BACKENDS, build
-from kinemorph.codegen.differentiate import jacobian
-from kinemorph.codegen.forest import Forest
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Port, Program
@@ -52,6 +49,9 @@ from kinemorph.mechanics.tree import Tree
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+
+if TYPE_CHECKING:
+    from kinemorph.codegen.forest import Forest
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
@@ -272,6 +272,8 @@ class Dynamics:
         if self.robot.is_open:
             return self._derivatives(name, ("q", "v", "tau", "wrenches"), outputs)
         # through the solves that keep the constraints, at constant rank
+        from kinemorph.codegen.differentiate import jacobian
+
         slopes = jacobian(self.forward_dynamics.program, "out", ("q", "v", "tau"), seeds=self._tangents)
         ports = tuple(Port(port, self._square) for port in outputs)
         return self._built(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports))
@@ -315,6 +317,8 @@ class Dynamics:
         return self._made[key]
 
     def _slope(self, program: Program, by: str) -> CompiledFunction:
+        from kinemorph.codegen.differentiate import jacobian
+
         outputs = tuple(port.name for port in program.outputs)
         return self._built(jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None))
 
@@ -492,6 +496,8 @@ class Dynamics:
         """Which axis hangs on which, for loops. They want every axis after the one it hangs on; robots that declare a
         child first, and formulations that have no use for loops, are written out.
         """
+        from kinemorph.codegen.forest import Forest
+
         parents = axis_arrays.axis_parents(self._cut_tree)
         ordered = all(parent < k for k, parent in enumerate(parents))
         return Forest(parents) if ordered and self.formulation == "newton_euler" else None
@@ -518,6 +524,8 @@ class Dynamics:
         """A matrix function of many joints: arrays by straight-line code, then the kernel of that name in loops."""
 
         def make() -> LoopProgram:
+            from kinemorph import pair_kernels
+
             stage = self._program(name, inputs, arrays, written=False, outputs=None)
             inside = axis_arrays.inside_places(self._cut_tree)
             program: LoopProgram = getattr(pair_kernels, name)(stage, self._forest, inside, f"{self.robot.name}.{name}")
@@ -529,6 +537,8 @@ class Dynamics:
         """A solution for many columns: the system by straight-line code, then the kernel of that name in loops."""
 
         def make() -> LoopProgram:
+            from kinemorph import column_kernels
+
             tree = self.prepared(self._cut_tree)
             loaded = {tree.attachments[frame].link for frame in self.wrenches}
             limbs = [] if self.parameters else like_limbs(tree, loaded)

@@ -20,7 +20,7 @@ from kinemorph.errors import ModelError, ModelWarning, ParseError, users_level
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.newton_euler import inverse_dynamics
 from kinemorph.mechanics.resolving import resolve
-from kinemorph.model.configuration import random_configuration
+from kinemorph.model.configuration import Dice, random_configuration
 from kinemorph.model.elements import Actuator
 from kinemorph.model.formats import Format, by_ending, by_name, recognize
 from kinemorph.model.formats.findings import Finding, Findings
@@ -181,10 +181,10 @@ def roundtrip_problem(robot: Robot) -> str:
     """
     if robot.nv == 0:
         return ""
-    rng = np.random.default_rng(SEED)
+    dice = Dice(SEED)
     try:
-        tree, q = resolve(robot), random_configuration(robot, rng).tolist()
-        v, a = rng.uniform(-1.0, 1.0, (2, robot.nv)).tolist()
+        tree, q = resolve(robot), random_configuration(robot, dice).tolist()
+        v, a = ([dice.uniform(-1.0, 1.0) for _ in range(robot.nv)] for _ in range(2))
         tau = inverse_dynamics(tree, q, v, a)
         back = inverse_dynamics(tree, q, v, forward_dynamics(tree, q, v, tau))
     except (ModelError, ArithmeticError) as error:

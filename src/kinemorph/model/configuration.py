@@ -11,6 +11,7 @@ Everything is dispatched through one table, by primitive.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -173,7 +174,15 @@ def neutral(robot: Robot) -> Array:
     return np.array([value for joint in robot.joints for value in joint.table.neutral], dtype=float)
 
 
-def random_configuration(robot: Robot, rng: np.random.Generator) -> Array:
+class Dice(random.Random):
+    """Random numbers where NumPy's generators would take longer to import than to use."""
+
+    def normal(self, size: int) -> Array:
+        """Normally distributed numbers, shape (size,)."""
+        return np.array([self.gauss(0.0, 1.0) for _ in range(size)])
+
+
+def random_configuration(robot: Robot, rng: np.random.Generator | Dice) -> Array:
     """A random configuration, shape (nq,).
 
     Within the limits where there are any, else angles in [-pi, pi] and lengths in [-1, 1] m; in a range wider than 1e6

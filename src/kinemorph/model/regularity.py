@@ -28,7 +28,7 @@ from kinemorph.algebra.inertia_blocks import (
     posed_blocks,
 )
 from kinemorph.model.body import Body
-from kinemorph.model.configuration import joint_motion, joint_twist, random_configuration
+from kinemorph.model.configuration import Dice, joint_motion, joint_twist, random_configuration
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.reading import Problem
@@ -45,7 +45,7 @@ ROUNDED = 16.0 * float(np.finfo(float).eps)  # how far rounding moves a point, a
 def regularity_problems(robot: Robot) -> list[Problem]:
     """One sentence for every joint whose motion meets no inertia. The robot must be sound otherwise."""
     found: list[Problem] = []
-    q = random_configuration(robot, np.random.default_rng(7)).tolist()
+    q = random_configuration(robot, Dice(7)).tolist()
     frames: dict[str, Pose] = {joint.child: evaluate_all(joint.child_placement) for joint in robot.joints}
     rigid = {body.name: _at_joint(body, frames[body.name]) for body in robot.bodies}  # all below locked
     moving = dict(rigid)  # all below free
