@@ -11,6 +11,7 @@ peer    Pinocchio's `buildModelFromUrdf`: its XML parser and its model, in C++; 
 
 from __future__ import annotations
 
+import gc
 import importlib.metadata
 import os
 import statistics
@@ -87,8 +88,8 @@ def loading(names: Sequence[str], pace: Pace, *, quick: bool = False) -> Iterato
         def load(path: Path = path) -> None:
             examine(path)
 
-        with uncollected():  # as `load` does
-            taken = samples_in_turns([peer, read, load], pace)
+        with uncollected():  # as `load` does; what it leaves behind is collected between samples
+            taken = samples_in_turns([peer, read, load], pace, tidy=gc.collect)
         row: Row = {
             "robot": name,
             "links": 0 if system is None else len(system.robot.bodies),

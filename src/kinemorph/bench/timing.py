@@ -42,12 +42,15 @@ def take_turns(contestants: Sequence[Work], pace: Pace, clock: Clock = time.proc
     return [statistics.median(taken) for taken in samples_in_turns(contestants, pace, clock)]
 
 
-def samples_in_turns(contestants: Sequence[Work], pace: Pace, clock: Clock = time.process_time) -> list[list[float]]:
-    """The times of one sweep of each contestant [s], one for every round."""
+def samples_in_turns(
+    contestants: Sequence[Work], pace: Pace, clock: Clock = time.process_time, *, tidy: Work = lambda: None
+) -> list[list[float]]:
+    """The times of one sweep of each contestant [s], one for every round. `tidy` runs before each, off the clock."""
     counts = [_sweeps(work, pace.seconds, clock) for work in contestants]
     samples: list[list[float]] = [[] for _ in contestants]
     for _ in range(pace.rounds):
         for work, count, taken in zip(contestants, counts, samples, strict=True):
+            tidy()
             start = clock()
             for _ in range(count):
                 work()
