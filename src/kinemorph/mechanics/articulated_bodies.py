@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.inertia_blocks import (
+    Axis,
     Blocks,
     Six,
     along,
@@ -24,8 +25,10 @@ from kinemorph.algebra.inertia_blocks import (
     rigid_blocks,
     shifted_blocks,
 )
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Vec3
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.motions import ZERO3, Axis, Move, S, Vec3
+from kinemorph.mechanics.motions import ZERO3, Move
 from kinemorph.mechanics.newton_euler import Wrench, added, inertial_wrench, moved_wrench, negative, outward, project
 from kinemorph.mechanics.tree import WORLD, Link, Tree
 

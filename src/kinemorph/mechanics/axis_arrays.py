@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kinemorph.algebra.groups import move_twist, move_wrench
+from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.axis_responses import axis_directions, axis_responses, origin_jumps
 from kinemorph.mechanics.branch_factor import ways_to_root
 from kinemorph.mechanics.composite_bodies import composite_moments, momentum
 from kinemorph.mechanics.derivatives import in_root_frame, inside_products
 from kinemorph.mechanics.kinematics import dense
-from kinemorph.mechanics.motions import S
 from kinemorph.mechanics.newton_euler import Wrench, outward, project
 from kinemorph.mechanics.root_frame import root_poses
 from kinemorph.mechanics.tree import Link, Tree

@@ -34,6 +34,8 @@ from typing import NamedTuple
 
 from kinemorph.algebra.groups import bracket, cobracket
 from kinemorph.algebra.inertia_blocks import column, rigid_blocks
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Mat3, Sym3, Vec3
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
@@ -51,7 +53,7 @@ from kinemorph.algebra.vectors import (
 )
 from kinemorph.mechanics.composite_bodies import composite_moments
 from kinemorph.mechanics.kinematics import dense
-from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, Mat3, Move, S, Sym3, Vec3
+from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, Move
 from kinemorph.mechanics.newton_euler import (
     Flow,
     Wrench,

@@ -18,10 +18,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.scalar import is_zero, minus, plus, times
+from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.articulated_bodies import meets_no_inertia
-from kinemorph.mechanics.motions import S
 from kinemorph.mechanics.tree import WORLD, Tree
 
 

@@ -21,9 +21,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.quaternions import direction_to_rotation, quat_conjugate, quat_multiply, quat_normalize
-from kinemorph.algebra.scalar import div, sincos, sqrt
+from kinemorph.algebra.scalar import S, div, sincos, sqrt
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
-from kinemorph.mechanics.motions import ELEMENTARY, S
+from kinemorph.mechanics.motions import ELEMENTARY
 from kinemorph.mechanics.tree import Tree
 
 Coordinates = Sequence[S]

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kinemorph.algebra.groups import move_twist, move_wrench
-from kinemorph.algebra.inertia_blocks import column, rigid_blocks
+from kinemorph.algebra.inertia_blocks import Axis, column, rigid_blocks
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.kinematics import dense
-from kinemorph.mechanics.motions import Axis, Move, S, Vec3
+from kinemorph.mechanics.motions import Move
 from kinemorph.mechanics.newton_euler import Wrench, moved_wrench, project
 from kinemorph.mechanics.root_frame import root_frame_pays, root_poses
 from kinemorph.mechanics.tree import WORLD, Moments, Tree

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from kinemorph.algebra.groups import ad, bracket, coad, move_twist
 from kinemorph.algebra.inertia_blocks import dense_blocks, rigid_blocks
+from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
@@ -36,7 +37,6 @@ from kinemorph.algebra.vectors import (
 )
 from kinemorph.mechanics.kinematics import dense
 from kinemorph.mechanics.momentum import world_moments
-from kinemorph.mechanics.motions import S
 from kinemorph.mechanics.root_frame import root_poses
 from kinemorph.mechanics.tree import WORLD, Tree
 

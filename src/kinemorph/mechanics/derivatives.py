@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import Pose, move_twist, move_wrench
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, plus, scale
 from kinemorph.mechanics.axis_responses import (
     Direction,
@@ -27,7 +29,7 @@ from kinemorph.mechanics.axis_responses import (
     axis_responses,
     origin_jumps,
 )
-from kinemorph.mechanics.motions import ZERO3, Move, S, Vec3
+from kinemorph.mechanics.motions import ZERO3, Move
 from kinemorph.mechanics.newton_euler import Wrench, moved_wrench, outward
 from kinemorph.mechanics.root_frame import root_frame_pays, root_poses
 from kinemorph.mechanics.tree import WORLD, Tree

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.kinematics import configuration_rate, tangent_of
-from kinemorph.mechanics.motions import S
 from kinemorph.mechanics.tree import Tree
 
 LEVEL = 0  # below the levels that a function may open inside

@@ -19,11 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.scalar import div, sincos
+from kinemorph.algebra.scalar import S, div, sincos
+from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, hat, mat_add, mat_scale, matmul, matvec, scale
 from kinemorph.mechanics.charts import halfway
 from kinemorph.mechanics.momentum import potential_energy
-from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, Move, S, Vec3
+from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, Move
 from kinemorph.mechanics.tree import WORLD, Tree
 
 Rows = tuple[Vec3, ...]

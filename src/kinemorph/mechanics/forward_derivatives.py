@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.scalar import is_zero, minus
+from kinemorph.algebra.scalar import S, is_zero, minus
 from kinemorph.algebra.vectors import Vec3, neg, zeros
 from kinemorph.mechanics.axis_responses import Direction, axis_directions, axis_responses, origin_jumps
 from kinemorph.mechanics.branch_factor import branch_factor, inverse_of, solved
 from kinemorph.mechanics.composite_bodies import mass_matrix
 from kinemorph.mechanics.derivatives import pair_products
-from kinemorph.mechanics.motions import S
 from kinemorph.mechanics.newton_euler import Wrench, bias_forces, outward
 from kinemorph.mechanics.tree import WORLD, Tree
 

@@ -18,9 +18,12 @@ from typing import Literal, get_args
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, exp_screw, inverse, move_twist
+from kinemorph.algebra.inertia_blocks import Axis
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import Vec, add, cross, matvec, neg, zeros
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.motions import ELEMENTARY, Axis, Move, S, Vec3
+from kinemorph.mechanics.motions import ELEMENTARY, Move
 from kinemorph.mechanics.tree import WORLD, Attachment, Tree
 
 Reference = Literal["local", "world", "local_world_aligned"]

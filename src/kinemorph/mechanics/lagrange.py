@@ -17,13 +17,13 @@ from collections.abc import Collection, Sequence
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import cobracket
 from kinemorph.algebra.linear import solve_definite
+from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.derivatives import Derivatives
 from kinemorph.mechanics.directional import derivatives_by_duals
 from kinemorph.mechanics.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.kinematics import configuration_rate, dense, tangent_of
 from kinemorph.mechanics.momentum import kinetic_energy, potential_energy
-from kinemorph.mechanics.motions import S
 from kinemorph.mechanics.tree import Tree
 
 TIME, PARTIAL = 1, 2  # levels: the derivative along the motion lies inside the partial one

@@ -21,11 +21,11 @@ from typing import NamedTuple
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.linear import least_squares, solve
-from kinemorph.algebra.scalar import absolute, atan2, div, is_zero, less, maximum, plus, sqrt, times, where
+from kinemorph.algebra.scalar import S, absolute, atan2, div, is_zero, less, maximum, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.blocks import RANK_TOLERANCE
 from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move, tangent_of
-from kinemorph.mechanics.motions import Move, S
+from kinemorph.mechanics.motions import Move
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Tree
 from kinemorph.model.joint import CLOSURE_ROWS
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinemorph.algebra.groups import Pose
-from kinemorph.algebra.scalar import div
+from kinemorph.algebra.scalar import S, div
+from kinemorph.algebra.turns import TurnFull, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, scale, sub
 from kinemorph.mechanics.composite_bodies import composite_moments, momentum, shifted_moments
 from kinemorph.mechanics.kinematics import link_poses, link_twists
-from kinemorph.mechanics.motions import S, TurnFull, Vec3
 from kinemorph.mechanics.tree import Moments, Tree
 
 

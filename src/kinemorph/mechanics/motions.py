@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.inertia_blocks import Axis as Axis
+from kinemorph.algebra.inertia_blocks import Axis
 from kinemorph.algebra.quaternions import direction_to_rotation, quat_rate
-from kinemorph.algebra.scalar import S as S
-from kinemorph.algebra.scalar import is_zero, sincos
-from kinemorph.algebra.turns import Mat3 as Mat3
-from kinemorph.algebra.turns import Sym3 as Sym3
-from kinemorph.algebra.turns import Turn as Turn
-from kinemorph.algebra.turns import TurnFull as TurnFull
-from kinemorph.algebra.turns import TurnX as TurnX
-from kinemorph.algebra.turns import TurnZ as TurnZ
-from kinemorph.algebra.turns import Vec3 as Vec3
+from kinemorph.algebra.scalar import S, is_zero, sincos
+from kinemorph.algebra.turns import Mat3, Sym3, Turn, TurnFull, TurnZ, Vec3
 
 ZERO3: Vec3 = (0.0, 0.0, 0.0)
 ZERO_SYM: Sym3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -16,7 +16,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import move_wrench
-from kinemorph.mechanics.motions import ZERO3, Axis, Mat3, Move, S, Vec3
+from kinemorph.algebra.inertia_blocks import Axis
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Mat3, Vec3
+from kinemorph.mechanics.motions import ZERO3, Move
 from kinemorph.mechanics.tree import WORLD, Link, Tree
 
 Wrench = tuple[Vec3, Vec3]  # (force [N], moment about the link's origin [N m]), in the link's frame

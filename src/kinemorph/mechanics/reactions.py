@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import matvec
-from kinemorph.mechanics.motions import S
 from kinemorph.mechanics.newton_euler import Wrench, inward, outward
 from kinemorph.mechanics.resolving import joint_turn
 from kinemorph.mechanics.tree import Tree

@@ -20,8 +20,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import Pose, compose, inverse
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Sym3, TurnFull, TurnZ, Vec3
 from kinemorph.mechanics.composite_bodies import joined_moments, shifted_moments
-from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, ZERO_SYM, S, Sym3, TurnFull, TurnZ, Vec3
+from kinemorph.mechanics.motions import ELEMENTARY, ZERO3, ZERO_SYM
 from kinemorph.mechanics.tree import TINY, WORLD, Attachment, Link, Moments, Tree, snapped
 
 PARALLEL = 1e-9  # sine of the angle below which two axes count as parallel

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.scalar import is_zero
+from kinemorph.algebra.turns import TurnFull, TurnZ
 from kinemorph.algebra.vectors import add, matvec, scale
-from kinemorph.mechanics.motions import Move, TurnFull, TurnZ
+from kinemorph.mechanics.motions import Move
 from kinemorph.mechanics.tree import WORLD, Tree
 
 # operations

@@ -18,8 +18,11 @@ from functools import cached_property
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.inertia_blocks import Axis
 from kinemorph.algebra.inertia_blocks import Moments as Moments
-from kinemorph.mechanics.motions import ELEMENTARY, Axis, Move, S, Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
+from kinemorph.mechanics.motions import ELEMENTARY, Move
 
 WORLD = -1
 TINY = 1e-15  # below this a direction cosine is a structural zero

@@ -10,10 +10,9 @@ ATTRIBUTES = 1_000  # of one XML element
 TOML_KEYS = 400_000  # keys and headers of tables
 TOML_PARTS = 4_000_000  # parts of the paths of all keys: a.b = 1 below [c] has c, c.a and c.a.b
 BODIES = 10_000
-INCLUDES = 1_000  # files that a model pulls in, counted each time
+INCLUDES = 1_000  # files that a model names, or that they name in turn
 NAME_LENGTH = 1_000  # characters
 FINDINGS = 200  # told one by one; the rest is counted
-INCLUDED_FILES = 1_000  # files that one model names, or that they name in turn
 NAMED_BYTES = 1_000_000_000  # of all of them together
 COMPILE_SECONDS = 3.0  # processor time of MuJoCo's compiler, and one second more for every COMPILE_RATE bytes it reads
 COMPILE_RATE = 4_000_000  # bytes

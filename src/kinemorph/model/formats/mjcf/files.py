@@ -298,10 +298,10 @@ class _Gathering:
 
     def _counted(self, size: int, place: Place) -> bool:
         self.count, self.bytes = self.count + 1, self.bytes + size
-        if self.count <= limits.INCLUDED_FILES and self.bytes <= limits.NAMED_BYTES:
+        if self.count <= limits.INCLUDES and self.bytes <= limits.NAMED_BYTES:
             return True
         self._refuse("file", place, "", f"the model names {self.count} files of {self.bytes} bytes, expected at most "
-                     f"{limits.INCLUDED_FILES} files of {limits.NAMED_BYTES} bytes", "Split the model.")  # fmt: skip
+                     f"{limits.INCLUDES} files of {limits.NAMED_BYTES} bytes", "Split the model.")  # fmt: skip
         return False
 
     def _refuse(self, rule: str, place: Place, element: str, problem: str, remedy: str) -> None:
