@@ -7,12 +7,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,10 +20,11 @@ import numpy as np
 from kinemorph.errors import MissingExtraError
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.limited_process import ask, inherited
 from kinemorph.model.formats.mjcf import child
 from kinemorph.model.formats.mjcf.files import Bundle
 
-KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TEMP", "LANG")  # of the environment
+KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TEMP", "LANG")  # of the environment
 WALL = 5.0  # times the processor time: how long we wait on a busy computer
 _LINE = re.compile(r"\n?Element (?:name )?'(?P<name>[^\n]*)'(?:, id -?\d+)?, line (?P<line>-?\d+)\s*$")
 
@@ -74,30 +71,13 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
     np.savez(packed, **{key: np.frombuffer(data, dtype=np.uint8) for key, data in parts.items()})  # type: ignore[arg-type]
     seconds = limits.COMPILE_SECONDS + len(packed.getvalue()) / limits.COMPILE_RATE
     memory = limits.COMPILE_MEMORY + 4 * len(packed.getvalue())
-    command = [sys.executable, "-I", child.__file__]
-    command += [str(number) for number in (memory, round(seconds), limits.BODIES)]
-    environment = {key: os.environ[key] for key in KEPT if key in os.environ}
-    environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    with tempfile.TemporaryDirectory(prefix="kinemorph-") as place, open(Path(place, "messages"), "w+b") as messages:
-        try:
-            run = subprocess.run(
-                [*command, folder],
-                input=packed.getvalue(),
-                stdout=subprocess.PIPE,
-                stderr=messages,
-                cwd=place,
-                env=environment,
-                timeout=WALL * seconds,
-                check=False,
-            )
-            code, output = run.returncode, run.stdout
-        except subprocess.TimeoutExpired:
-            code, output = None, b""
-        except OSError as error:
-            findings.error("file", 0, "", f"MuJoCo cannot be started: {error.strerror}", "Check the installation.")
-            return None
-        messages.seek(0)
-        said = messages.read(4096).decode(errors="replace")
+    arguments = [*(str(number) for number in (memory, round(seconds), limits.BODIES)), folder]
+    environment = {**inherited(*KEPT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        code, output, said = ask(child.__file__, arguments, packed.getvalue(), WALL * seconds, environment)
+    except OSError as error:
+        findings.error("file", 0, "", f"MuJoCo cannot be started: {error.strerror}", "Check the installation.")
+        return None
     try:
         with np.load(io.BytesIO(output), allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}

@@ -71,8 +71,8 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
     if len(parts) < len(children) or not USUAL.issuperset(parts):
         parts = _parts(children, element, reading)
     above, below = parts.get("parent"), parts.get("child")
-    parent = (above is not None and above.get("link")) or _no_end(node, above, "parent", element, reading)
-    child = (below is not None and below.get("link")) or _no_end(node, below, "child", element, reading)
+    parent = (above is not None and above.get("link")) or no_end(node, above, "parent", element, reading)
+    child = (below is not None and below.get("link")) or no_end(node, below, "child", element, reading)
     if kind is None or not parent or not child:
         return None
     draft: Draft = {"name": name, "kind": kind, "parent": parent, "child": child}
@@ -127,7 +127,7 @@ def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> s
     return kind
 
 
-def _no_end(node: Node, part: Node | None, end: str, element: str, reading: Reading) -> str:
+def no_end(node: Node, part: Node | None, end: str, element: str, reading: Reading) -> str:
     """Reports a joint that does not name its parent or child."""
     if part is None:
         reading.findings.error(

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.model.formats.urdf.joints import PITCHES, read_kind, shape_motion
+from kinemorph.model.formats.urdf.joints import PITCHES, no_end, read_kind, shape_motion
 from kinemorph.model.formats.urdf.reading import Reading
 from kinemorph.model.formats.xml_documents import Node, line_of
 
@@ -77,16 +77,10 @@ def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
     ends, poses = [], []
     for end, apart in zip(dialect.ends, dialect.origins, strict=True):
         part = parts.get(end)
+        name = (part is not None and part.get("link")) or no_end(node, part, end, element, reading)
         if part is None:
-            reading.findings.error(
-                "structure",
-                line_of(node),
-                element,
-                f"<{end}> is missing, expected one",
-                f'Add <{end} link="..."/> with the name of a link.',
-            )
             return None
-        ends.append(part.get("link") or reading.values.word(part, "link", element))
+        ends.append(name)
         poses.append(_pose(parts.get(apart) if apart else part, element, reading))
     if kind is None or not all(ends):
         return None

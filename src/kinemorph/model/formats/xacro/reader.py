@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import tempfile
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +16,7 @@ from typing import Any
 from kinemorph.errors import MissingExtraError
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.limited_process import ask
 from kinemorph.model.formats.sources import Options, Source, is_package
 from kinemorph.model.formats.urdf import reader as urdf
 from kinemorph.model.formats.xacro import child
@@ -91,25 +89,9 @@ def _folders(source: Source, options: Options) -> dict[str, list[str]]:
 def _answer(text: str, source: Source, options: Options, place: str, findings: Findings) -> dict[str, Any] | None:
     name = os.path.join(source.folder.resolve(), os.path.basename(source.name)) if source.folder else ""
     given = json.dumps({"text": text, "file": name, **_folders(source, options)})
-    command = [sys.executable, "-I", child.__file__, str(MEMORY), str(SECONDS), place]
-    environment = {key: os.environ[key] for key in ("SYSTEMROOT",) if key in os.environ}  # Windows needs this one
-    code: int | None = None
-    output = b""
+    arguments = [str(MEMORY), str(SECONDS), place]
     try:
-        with tempfile.TemporaryDirectory(prefix="kinemorph-") as empty:
-            run = subprocess.run(
-                command,
-                input=given.encode(),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=empty,
-                env=environment,
-                timeout=WALL * SECONDS,
-                check=False,
-            )
-            code, output = run.returncode, run.stdout
-    except subprocess.TimeoutExpired:
-        pass
+        code, output, _ = ask(child.__file__, arguments, given.encode(), WALL * SECONDS)
     except OSError as error:
         findings.error("file", 0, "", f"xacro cannot be started: {error.strerror}", "Check the installation.")
         return None
