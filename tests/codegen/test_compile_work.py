@@ -7,10 +7,10 @@ import re
 import pytest
 
 from kinemorph.bench.bench_models import stored_robot
-from kinemorph.codegen.backends.llvm import emit_one
 from kinemorph.codegen.backends.llvm_engine import BORDER
 from kinemorph.codegen.backends.llvm_lanes import emit_lanes
 from kinemorph.codegen.backends.llvm_math import Real
+from kinemorph.codegen.backends.llvm_single import emit_one
 from kinemorph.deriving import derive
 
 # instructions, and those among them that LLVM's passes go over

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinemorph.codegen import schedule
-from kinemorph.codegen.backends import llvm, llvm_module
+from kinemorph.codegen.backends import llvm_module, llvm_single
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.graph import LEAVES, Graph
 from kinemorph.codegen.program import Port, Program
@@ -84,7 +84,7 @@ def test_long_program_is_cut_evenly():
     assert max(map(len, plan.chunks)) <= schedule.LONGEST
     assert len(program.steps) / schedule.LONGEST <= len(plan.chunks) <= len(program.steps) / schedule.SHORTEST
     assert len(plan.slots) < len(program.steps) / 3
-    text = llvm.emit_one(program, "float64", False)
+    text = llvm_single.emit_one(program, "float64", False)
     assert len(re.findall(r"define internal void @main\.\d+\(", text)) == len(plan.chunks)
 
 

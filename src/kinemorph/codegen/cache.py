@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +78,14 @@ def switched_off() -> Iterator[None]:
         yield
     finally:
         _off.reset(token)
+
+
+def file_lines(package: Path, patterns: Sequence[str]) -> Iterator[bytes]:
+    """Name, size and content of the files of a package that match patterns, in a fixed order, for a digest."""
+    for pattern in patterns:
+        for file in sorted(package.glob(pattern)):
+            content = file.read_bytes()
+            yield f"{file.relative_to(package)} {len(content)}\n".encode() + content
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
-from kinemorph.codegen.cache import OUTLINE, code_cache
+from kinemorph.codegen.cache import OUTLINE, code_cache, file_lines
 from kinemorph.codegen.keys import program_key
 from kinemorph.codegen.loops import LoopProgram, decided_by_data
 from kinemorph.codegen.program import Port, Program
 
-MAKERS = ("*.py", "algebra/*.py", "model/**/*.py", "mechanics/**/*.py", "codegen/**/*.py")  # files that decide a graph
+MAKERS = ("*.py", "algebra/*.py", "model/*.py", "mechanics/**/*.py", "codegen/**/*.py")  # files that decide a graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +101,8 @@ def written(value: object) -> str | None:
 def source_digest(package: Path) -> str:
     """A hash of the source files that decide what is traced, and of the versions of Python and NumPy."""
     digest = hashlib.sha256(f"{platform.python_version()} {np.__version__}\n".encode())
-    for pattern in MAKERS:
-        for file in sorted(package.glob(pattern)):
-            digest.update(f"{file.relative_to(package)} {file.stat().st_size}\n".encode() + file.read_bytes())
+    for line in file_lines(package, MAKERS):
+        digest.update(line)
     return digest.hexdigest()
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from kinemorph.codegen.backends import Signature
 from kinemorph.errors import KinemorphError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 WRITING = 20  # operations that take as long as to write one number to memory
 LEAST = 8_000_000  # cost times states in a share: a few hundred microseconds, several times a thread's wake-up
@@ -73,4 +75,6 @@ def in_threads(work: Callable[[T], R], items: Sequence[T], threads: int) -> list
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(threads, thread_name_prefix="kinemorph")

@@ -2,14 +2,15 @@
 
 A program becomes two modules. The first is made at once, the second when the first batch comes:
 
-    one      main          the operations on plain numbers (`llvm_chunks`, `llvm_loops`)
+    one      main          the operations on plain numbers (`llvm_single`; `llvm_chunks`, `llvm_loops`)
              kernel        one state:  void kernel(outs, ins)
              single        the same:   i1 single(outs, ins), whether every number written is finite
              raw, call     the same, called straight from Python (`llvm_entry`)
     lanes    batch         n states, several side by side in SIMD lanes (`llvm_lanes`)
 
 Inputs of exactly the ports' shapes go through `single`, any batch (also of one state) through `batch`: so a state's
-result does not depend on the batch it is in. The two agree to rounding.
+result does not depend on the batch it is in. The two agree to rounding. Code that is found in the cache is not emitted,
+and what emits it is not imported.
 """
 
 from __future__ import annotations
@@ -19,14 +20,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from kinemorph.codegen.backends import Array, Kernel, Precision, Run, Signature, python_objects
-from kinemorph.codegen.backends.llvm_chunks import pointers
 from kinemorph.codegen.backends.llvm_engine import Engine, load_module, vector_bits
-from kinemorph.codegen.backends.llvm_entry import bind_entries, entries
-from kinemorph.codegen.backends.llvm_lanes import emit_lanes
-from kinemorph.codegen.backends.llvm_math import Real, finite
-from kinemorph.codegen.backends.llvm_module import Module
-from kinemorph.codegen.loops import LoopProgram
-from kinemorph.codegen.program import Program
+from kinemorph.codegen.backends.llvm_entry import bind_entries
+from kinemorph.codegen.backends.llvm_math import Real
 from kinemorph.codegen.recipes import AnyProgram, key_of, whole
 
 
@@ -41,7 +37,7 @@ def llvm(program: AnyProgram, precision: Precision = "float64") -> Kernel:
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
     own = f"{key_of(program)} {precision} one {direct}"
-    engine = load_module(own, program.name, lambda: emit_one(whole(program), precision, direct))
+    engine = load_module(own, program.name, lambda: _one(program, precision, direct))
     lock = threading.Lock()
     loaded: list[Engine] = []
 
@@ -49,13 +45,12 @@ def llvm(program: AnyProgram, precision: Precision = "float64") -> Kernel:
         with lock:
             if not loaded:
                 own, real = f"{key_of(program)} {precision} lanes {lanes}", Real(precision, lanes)
-                loaded.append(load_module(own, program.name, lambda: emit_lanes(whole(program), real)))
+                loaded.append(load_module(own, program.name, lambda: _lanes(program, real)))
             return loaded[0]
 
     def source() -> str:
         border = f"\n\n; a module of its own: {lanes} states side by side\n\n"
-        many = emit_lanes(whole(program), Real(precision, lanes))
-        return emit_one(whole(program), precision, direct) + border + many
+        return _one(program, precision, direct) + border + _lanes(program, Real(precision, lanes))
 
     address = engine.address("kernel")
     if not direct:
@@ -68,26 +63,16 @@ def llvm(program: AnyProgram, precision: Precision = "float64") -> Kernel:
     return Kernel(source, run, raw, call, lanes, address)
 
 
-def emit_one(program: Program | LoopProgram, precision: Precision, direct: bool) -> str:
-    """The module for one state at a time, with or without the entries for direct calls."""
-    heading = f"; {program.name!r}: {program.ops} ops, {program.flops} flops"
-    module = Module(Real(precision))
-    module.main(program)
-    outs, ins = pointers(program)
-    named, passed = (", ".join(f"{kind} {p}" for p in [*outs, *ins]) for kind in ("ptr noalias", "ptr"))
-    lines = [f"define void @kernel({named}) nounwind {{"]
-    if not isinstance(program, LoopProgram):
-        lines.append(f"  call void @main.constants({', '.join(f'ptr {p}' for p in outs)})")
-    lines += [f"  call void @main({passed})", "  ret void", "}"]
-    lines += [f"define zeroext i1 @single({named}) nounwind {{", f"  call void @kernel({passed})"]
-    found = "true"
-    for k, (port, out) in enumerate(zip(program.outputs, outs, strict=True)):
-        lines.append(f"  %finite{k} = call i1 @finite(ptr {out}, i64 {port.size})")
-        lines.append(f"  %all{k} = and i1 {found}, %finite{k}")
-        found = f"%all{k}"
-    lines += [f"  ret i1 {found}", "}"]
-    parts = [finite(precision), *lines]
-    return f"{heading}\n{module.text(*parts, *([entries(program, precision)] if direct else []))}"
+def _one(program: AnyProgram, precision: Precision, direct: bool) -> str:
+    from kinemorph.codegen.backends.llvm_single import emit_one
+
+    return emit_one(whole(program), precision, direct)
+
+
+def _lanes(program: AnyProgram, real: Real) -> str:
+    from kinemorph.codegen.backends.llvm_lanes import emit_lanes
+
+    return emit_lanes(whole(program), real)
 
 
 def _through_ctypes(program: Signature, engine: Engine, lanes_engine: Callable[[], Engine]) -> Run:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.codegen.backends import python_objects
-from kinemorph.codegen.cache import code_cache
+from kinemorph.codegen.cache import code_cache, file_lines
 from kinemorph.errors import CompileError
 
 PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer for code no faster) and of the code generator
@@ -57,9 +57,8 @@ def facts() -> tuple[str, ...]:
 def emitter_digest(package: Path) -> str:
     """A hash of the source files in EMITTER."""
     digest = hashlib.sha256()
-    for pattern in EMITTER:
-        for file in sorted(package.glob(pattern)):
-            digest.update(f"{file.name} {file.stat().st_size}\n".encode() + file.read_bytes())
+    for line in file_lines(package, EMITTER):
+        digest.update(line)
     return digest.hexdigest()
 
 
