@@ -6,7 +6,7 @@ FILE_SIZE = 64_000_000  # bytes of a model file
 TOML_SIZE = 16_000_000  # characters of a TOML file
 NESTING = 256  # elements inside one another, brackets inside one another
 ELEMENTS = 1_000_000  # XML elements, TOML values
-ATTRIBUTES = 1_000  # of one XML element
+ATTRIBUTES = 10_000  # of one XML element
 TOML_KEYS = 400_000  # keys and headers of tables
 TOML_PARTS = 4_000_000  # parts of the paths of all keys: a.b = 1 below [c] has c, c.a and c.a.b
 BODIES = 10_000

@@ -37,7 +37,8 @@ _SHORTEST = len("<a/>")  # bytes of an element
 _LINES = 65_534  # older versions of libxml2 find later lines by the white space between elements
 # lxml takes a time that grows with the square of the attributes of an element; a tag that has many is long
 _CROWDED = etree.XPath(f"boolean(//@*[{limits.ATTRIBUTES + 1}])")
-_LONG_TAG = re.compile(rb"<[^<]{%d}" % (5 * limits.ATTRIBUTES))
+_LONG = len(' a=""') * limits.ATTRIBUTES  # bytes of such a tag, at least
+_LONG_TAG = re.compile(rb"<[^<]{%d}" % _LONG)
 _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
 
 
@@ -89,10 +90,10 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
 
 
 def _may_be_crowded(data: bytes, encoding: str | None) -> bool:
-    """Whether an element could have too many attributes: most files have fewer in all, or no tag that is so long."""
+    """Whether an element could have too many attributes: most files are not that long, or have no tag that is."""
     if encoding == "UTF-7":  # in which tags have no brackets
         return True
-    return data.count(b"=") > limits.ATTRIBUTES and _LONG_TAG.search(data) is not None
+    return len(data) > _LONG and _LONG_TAG.search(data) is not None
 
 
 def _few_lines(data: bytes) -> bool:

@@ -355,6 +355,14 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
     damping, friction = node.get("damping"), node.get("friction")
+    try:  # the usual case: both are there and sound
+        lost, held = float(damping), float(friction)
+        if 0.0 <= lost < NO_LIMIT and 0.0 <= held < NO_LIMIT and "_" not in damping + friction:
+            if lost or held:
+                draft["damping"], draft["friction"] = lost, held
+            return
+    except (TypeError, ValueError):
+        pass
     if damping is None or friction is None:
         reading.strange(node, LOSSES, element)
     for key, text in (("damping", damping), ("friction", friction)):
