@@ -16,7 +16,7 @@ from kinemorph.algebra.groups import Pose
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.saving import write_text
-from kinemorph.model.formats.sources import Options, Source, read_file
+from kinemorph.model.formats.sources import Options, Source, read_file, sidecar_name
 from kinemorph.model.formats.toml import fields as rows
 from kinemorph.model.formats.toml.documents import parse
 from kinemorph.model.formats.toml.parts import Parts
@@ -26,12 +26,10 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.system import Element, System
 
-ENDING = ".sidecar.toml"
-
 
 def sidecar_path(model: str | Path) -> Path:
     """Where the sidecar of a model file lies: `<stem>.sidecar.toml` beside it."""
-    return Path(model).with_suffix("").with_name(Path(model).stem + ENDING)
+    return Path(model).with_name(sidecar_name(str(model)))
 
 
 def extend(blueprint: Blueprint, source: Source, options: Options, findings: Findings) -> bool:
@@ -40,7 +38,7 @@ def extend(blueprint: Blueprint, source: Source, options: Options, findings: Fin
     if path is None:
         if source.folder is None:
             return False
-        path = source.folder / sidecar_path(source.name).name
+        path = source.folder / sidecar_name(source.name)
         if not path.is_file():
             return False
     view = findings.within(str(path))

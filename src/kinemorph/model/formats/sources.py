@@ -90,6 +90,11 @@ def unused_sidecar(options: Options, what: str, findings: Findings) -> None:
         findings.warn("dropped", 0, "", problem, "Save the model as TOML, and add to that.")
 
 
+def sidecar_name(model: str) -> str:
+    """How the TOML file beside a model file is called, which adds what its format cannot say."""
+    return f"{os.path.splitext(os.path.basename(model))[0].strip('<>')}.sidecar.toml"
+
+
 class Outside(ValueError):
     """A path that leaves the folders that may be read."""
 

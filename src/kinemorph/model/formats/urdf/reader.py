@@ -19,7 +19,7 @@ from typing import NamedTuple
 from kinemorph.errors import did_you_mean
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.sources import Options, Source, sidecar_name
 from kinemorph.model.formats.urdf.joints import ReadJoint, read_joint
 from kinemorph.model.formats.urdf.links import ReadLink, read_link
 from kinemorph.model.formats.urdf.loops import DIALECTS, ReadLoop, read_loop
@@ -308,11 +308,6 @@ def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
         body = blueprint.ends[name][1]
         if any(ends == (WORLD, body) for other, ends in blueprint.ends.items() if other != name):
             blueprint.withdraw(name)
-
-
-def sidecar_name(file: str) -> str:
-    """How the TOML file beside a model is called."""
-    return f"{os.path.splitext(os.path.basename(file))[0].strip('<>')}.sidecar.toml"
 
 
 def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:
