@@ -140,6 +140,14 @@ def _chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tupl
     return tuple(known[name] for name in wanted)
 
 
+def undecided(robot: str) -> UnsupportedError:
+    """Why wrenches through the joints of a closed robot are not given."""
+    return UnsupportedError(
+        f"joint_wrenches: robot '{robot}' has loops or coupled joints. What they bear is not decided by the motion "
+        "alone: constraint_forces gives the multipliers of least norm."
+    )
+
+
 # ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -215,6 +223,11 @@ class Dynamics:
         found: Sequence[Any] = self._recursion.inverse_dynamics(tree, q, v, a, *loads)
         return found
 
+    @property
+    def takes_wrenches(self) -> bool:
+        """Whether its recursions take outside wrenches on links."""
+        return self._recursion.wrenches
+
     def prepared(self, tree: Tree) -> Tree:
         """The tree as this formulation's recursions want it."""
         return self._recursion.prepare(tree)
@@ -246,10 +259,7 @@ class Dynamics:
         child, about its origin. See mechanics.reactions.
         """
         if not self.robot.is_open:
-            raise UnsupportedError(
-                f"joint_wrenches: robot '{self.robot.name}' has loops or coupled joints. What they bear is not decided "
-                "by the motion alone: constraint_forces gives the multipliers of least norm."
-            )
+            raise undecided(self.robot.name)
 
         def through(tree: Tree, *state: Any) -> list[list[Any]]:
             return reactions.joint_wrenches(self.robot, tree, *state)

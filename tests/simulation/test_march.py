@@ -97,7 +97,7 @@ def test_interpreter_and_machine_code_march_alike(name):
     plan.array(memory, "fresh")[...] = 1.0
     plan.array(memory, "h")[...] = 0.01
     limits = [1e-3, 1e-4, 1e-12, 1e30, 1e6]
-    inputs = (memory, [0.05, 0.1, 0.15, 0.2], 4.0, 0.2, limits, np.zeros(0), [0.1, -0.2], np.zeros(0))
+    inputs = (memory, [0.05, 0.1, 0.15, 0.2], 4.0, 0.2, limits, [0.1, -0.2], np.zeros(0))
     ways = [build(program, backend)(*inputs)[1] for backend in ("interpreter", "llvm")]
     lanes = build(program)(*(np.stack([np.asarray(x)] * 3) for x in inputs))[1]
     assert np.allclose(ways[0], ways[1], rtol=1e-12, atol=1e-13)

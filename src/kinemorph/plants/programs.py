@@ -10,6 +10,9 @@ one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
     residual   (t, base, s, z, m, u, p) -> residual     zero where z = [a, dx/dt], shape (nv + nx,), is right
     place      (base, s) -> q                           the configuration that s means; quaternions of length 1
     efforts    (t, base, s, m, u, p) -> supplied, damping       generalized forces that act on a robot, (nv,) each
+    stored     (t, base, s, m, u, p) -> energy          that elements hold
+    reactions  (t, base, s, a, m, u, p) -> wrenches     through joints
+    sampling, settling, switching       (t, base, s, m, u, p) -> m, x      how memory changes
     flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that know of no manifold
     drift      (s, h) -> w                              where w is after the time h when v is held
     discrete   see `variational`                        the balance of a whole step, for variational integrators
@@ -48,6 +51,36 @@ class Place(NamedTuple):
     v: int
 
 
+class Stage(NamedTuple):
+    """Elements that sample one after the other, each by its index and the number of its clock; compiled, or Python."""
+
+    samplers: tuple[tuple[int, int], ...]
+    python: bool
+
+
+class Tick(NamedTuple):
+    """Sample instants phase + k period [s], and what is done there."""
+
+    period: float
+    phase: float
+    stages: tuple[Stage, ...]
+
+    @property
+    def compiled(self) -> bool:
+        """Whether no Python function takes part."""
+        return not any(stage.python for stage in self.stages)
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """How memory changes: laws of some choice first, then of the inputs of `rate`."""
+
+    sample: Law  # (samplers, ...) -> m
+    settle: Law  # (members, ...) -> m, x
+    guards: Law  # (...) -> the guards' values
+    switch: Law  # (guard, ...) -> m, x
+
+
 @dataclass(frozen=True)
 class Laws:
     """What a plant is made of: functions over any scalar, one for each of its programs."""
@@ -58,6 +91,9 @@ class Laws:
     drift: Law  # (s, h)
     efforts: Law | None = None  # (t, base, s, m, u, p); none where forces have no name
     discrete: DiscreteLaws | None = None
+    jumps: Jumps | None = None
+    stored: Law | None = None  # (t, base, s, m, u, p): energy that elements hold [J]
+    reactions: Law | None = None  # (t, base, s, a, m, u, p): wrenches through joints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +114,10 @@ class Plant:
     outputs: Mapping[str, Law] = field(default_factory=dict)  # further columns, each a law that gives one number
     output_units: Mapping[str, str] = field(default_factory=dict)
     manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
+    ticks: tuple[Tick, ...] = ()  # when memory is sampled
+    guards: tuple[str, ...] = ()  # of elements, by name
+    settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle: after any step; and those of
+    # them that do so even where events are located
 
     def __repr__(self) -> str:
         sizes = f"{self.nv} dof, {self.nx} states, {self.nu} inputs"
@@ -182,22 +222,81 @@ class Plant:
             )
         return discrete_programs(self.name, self.laws.discrete, self.ports, self.nv)
 
+    # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def sampling(self, samplers: tuple[tuple[int, int], ...]) -> Program:
+        """m, shape (nm,), after elements have sampled, from the inputs of `rate`."""
+        return self._jump("sample", samplers, {"m": (len(self.m),)})
+
+    def settling(self, *, located: bool) -> Program | None:
+        """(m, x) after an accepted step; None where none changes. `located`: guards of elements are events."""
+        members = self.settlers[located]
+        return self._jump("settle", members, self._changing) if members else None
+
+    def switching(self, guard: int) -> Program:
+        """(m, x) where a guard of an element has fallen through zero."""
+        return self._jump("switch", guard, self._changing)
+
+    @cached_property
+    def guarding(self) -> Program:
+        """The guards of elements."""
+        assert self.laws.jumps is not None
+        return trace(
+            self.laws.jumps.guards, self.ports, name=f"{self.name}.guards", outputs={"out": (len(self.guards),)}
+        )
+
+    @property
+    def _changing(self) -> dict[str, Shape]:
+        return {"m": (len(self.m),), "x": (self.nx,)}
+
+    def _jump(self, what: str, choice: Any, outputs: dict[str, Shape]) -> Program:
+        assert self.laws.jumps is not None
+        law = getattr(self.laws.jumps, what)
+
+        def chosen(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> Any:
+            found = law(choice, t, base, s, m, u, p)
+            return found if isinstance(found, dict) else {"m": found}
+
+        return trace(chosen, self.ports, name=f"{self.name}.{what}", outputs=outputs)
+
+    @cached_property
+    def stored(self) -> Program | None:
+        """Energy that elements hold [J], from the inputs of `rate`; None where there are no elements."""
+        if self.laws.stored is None:
+            return None
+        law = self.laws.stored
+        return trace(lambda *given: [law(*given)], self.ports, name=f"{self.name}.stored", outputs={"out": (1,)})
+
+    @cached_property
+    def reactions(self) -> Program:
+        """Wrenches through all joints, shape (joints, 6), from (t, base, s, a, m, u, p)."""
+        assert self.laws.reactions is not None and self.robot is not None
+        ports = self.ports
+        shapes = {name: (self.nv,) if name == "a" else ports[name] for name in ("t", "base", "s", "a", "m", "u", "p")}
+        size = (len(self.robot.joints), 6)
+        return trace(self.laws.reactions, shapes, name=f"{self.name}.reactions", outputs={"out": size})
+
     @property
     def ports(self) -> dict[str, Shape]:
         """Shapes of the inputs of `rate`."""
         sizes = {"base": self.nq, "s": self.ns, "m": len(self.m), "u": self.nu, "p": len(self.p)}
         return {"t": (), **{name: (size,) for name, size in sizes.items()}}
 
-    def observed(self, laws: Mapping[str, Law], name: str = "observed") -> Program:
-        """Numbers that are read off: a program of the inputs of `rate` with one output "out", a number for each law."""
+    def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: bool = False) -> Program:
+        """Numbers that are read off: a program of the inputs of `rate` with one output "out", a number for each law.
+
+        `switches`: the guards of elements follow.
+        """
 
         def values(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
             _, v, x = split(s, self.nv)
             q = self.laws.place(base, s)
             given = {"t": t, "q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
-            return [one_number(of_groups(law, given, f"'{key}'"), key) for key, law in laws.items()]
+            read = [one_number(of_groups(law, given, f"'{key}'"), key) for key, law in laws.items()]
+            return [*read, *(self.laws.jumps.guards(t, base, s, m, u, p) if switches and self.laws.jumps else ())]
 
-        return trace(values, self.ports, name=f"{self.name}.{name}", outputs={"out": (len(laws),)})
+        count = len(laws) + (len(self.guards) if switches else 0)
+        return trace(values, self.ports, name=f"{self.name}.{name}", outputs={"out": (count,)})
 
     def initial(self, group: str, given: Any = None) -> Array:
         """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the start's.

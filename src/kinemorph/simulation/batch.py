@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.deriving import Dynamics
-from kinemorph.errors import ShapeError
+from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.plants.laws import Column
@@ -39,7 +39,8 @@ ROWS = (4, 32, 256)  # samples in one call: the least of these that holds all, s
 
 @dataclass(frozen=True, eq=False)
 class BatchRun:
-    """What many runs give: t (n,), q (B, n, nq), v (B, n, nv), x (B, n, nx), p (B, np), u (B, nu).
+    """What many runs give: t (n,), q (B, n, nq), v (B, n, nv), x (B, n, nx), m (B, n, nm),
+    p (B, np), u (B, nu).
 
     `done` (B,) says how many samples of a state were reached; the rows after them repeat the last one. `status` (B,) is
     a Status, GOING where all went well; `failures` has a sentence for every other state, by its index. `accepted` and
@@ -51,6 +52,7 @@ class BatchRun:
     q: Array
     v: Array
     x: Array
+    m: Array
     p: Array
     u: Array
     done: Whole
@@ -101,6 +103,11 @@ def simulate_batch(
     options see `simulate`; events and Python functions are for single runs.
     """
     plant = as_plant(model)
+    if not all(tick.compiled for tick in plant.ticks):
+        raise UnsupportedError(
+            f"'{plant.name}' has controllers that are Python functions, which many runs at once cannot call. Write "
+            "them over any scalar as Sampled, or run one by one."
+        )
     settings = model.settings if isinstance(model, System) else Settings()
     until = settings.duration if until is None else until
     times = sample_times(start, until, settings.sample if sample is None else sample)
@@ -116,13 +123,15 @@ def simulate_batch(
     statistics = Statistics(
         one.method.name, int(accepted.sum()), int(rejected.sum()), fleet.calls, took, compiled - began
     )
-    q_rows, v_rows, x_rows = np.split(fleet.rows, [plant.nq, plant.nq + plant.nv], axis=-1)
+    edges = np.cumsum([plant.nq, plant.nv, plant.nx])
+    q_rows, v_rows, x_rows, m_rows = np.split(fleet.rows, edges, axis=-1)
     return BatchRun(
         plant,
         times,
         q_rows,
         v_rows,
         x_rows,
+        m_rows,
         given["p"],
         given["u"],
         fleet.done,
@@ -210,7 +219,7 @@ class _Fleet:
     ) -> None:
         self.one, self.plant, self.given, self.times = one, one.plant, given, times
         self.most = math.inf if most is None else float(most)
-        n_row = self.plant.nq + self.plant.nv + self.plant.nx
+        n_row = self.plant.nq + self.plant.nv + self.plant.nx + len(self.plant.m)
         count = len(given["q"])
         self.memory = np.tile(one.memory, (count, 1))
         nv = self.plant.nv
@@ -218,6 +227,7 @@ class _Fleet:
         s = self.at("s")
         s[:, nv : 2 * nv], s[:, 2 * nv :] = given["v"], given["x"]
         s[:, [nv + k for k in self.plant.locked]] = 0.0
+        self._sample_first()
         self.rows = np.zeros((count, len(times), n_row))
         self.done, self.status = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self.calls = 0
@@ -227,6 +237,16 @@ class _Fleet:
     def at(self, name: str) -> Array:
         """An array of the memory of all states, shape (B, ...), to be written to."""
         return self.one.plan.array(self.memory, name)
+
+    def _sample_first(self) -> None:
+        """The ticks at the start, of every state."""
+        if not self.plant.ticks:
+            return
+        self.at("m_next")[:] = self.plant.initial("m")
+        numbers = self.one.clockwork.first(float(self.times[0]))
+        inputs = (float(self.times[0]), self.at("base"), self.at("s"), self.at("m_next"))
+        self.at("m_next")[:] = self.one.clockwork.run(numbers, (*inputs, self.given["u"], self.given["p"]))
+        self.at("clock")[:] = numbers
 
     def carry_out(self) -> None:
         """Group after group of states, call after call until all of its states have ended."""
@@ -255,7 +275,7 @@ class _Fleet:
         limits = self.one.limits.copy()
         limits[4] = min(MOST_TRIES, self.most)
         outs = tuple(np.empty((n, *port.shape)) for port in self.one.run.program.outputs)
-        ins = [self.memory[whole], times, counts, np.array(self.times[-1]), limits, np.zeros(0)]
+        ins = [self.memory[whole], times, counts, np.array(self.times[-1]), limits]
         self.one.run.shared(outs, *ins, self.given["u"][whole], self.given["p"][whole], threads=self.threads)
         self.calls += 1
         self.memory[whole], rows, got, status = outs[0], outs[1], outs[2].astype(np.int64), outs[3].astype(np.int64)

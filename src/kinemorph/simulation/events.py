@@ -89,7 +89,7 @@ class Pace:
 class Watch:
     """The guards of a run, compiled: their values, and on which side of zero each one stands."""
 
-    def __init__(self, plant: Plant, guards: Sequence[Guard]) -> None:
+    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> None:
         for guard in guards:
             if not isinstance(guard, Guard):
                 raise ModelError(f"events: {guard!r} is given; expected a Guard, as Guard('ground', lambda q: q[0]).")
@@ -98,12 +98,17 @@ class Watch:
             if names.count(name) > 1:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each a name of its own.")
         self.plant, self.guards = plant, tuple(guards)
-        self.program = plant.observed({guard.name: guard.law for guard in guards}, "guards")
+        self.switches = plant.guards if located else ()  # names of guards of elements, after those of the user
+        self.program = plant.observed(
+            {guard.name: guard.law for guard in guards}, "guards", switches=bool(self.switches)
+        )
+        self._switching: dict[int, CompiledFunction] = {}
 
     @property
     def marched(self) -> Guards:
         """As the march wants them."""
-        return Guards(self.program, tuple(DIRECTIONS[guard.direction] for guard in self.guards))
+        ways = [DIRECTIONS[guard.direction] for guard in self.guards]
+        return Guards(self.program, (*ways, *(-1 for _ in self.switches)))
 
     @cached_property
     def _along(self) -> CompiledFunction:
@@ -134,6 +139,13 @@ class Watch:
         near = np.abs(values) <= 1e-8 * (1.0 + np.abs(rates))
         found: Array = np.where(near & np.isin(np.arange(len(values)), fired), np.abs(values), 0.0)
         return found
+
+    def switched(self, switch: int, *state: Any) -> tuple[Array, Array]:
+        """(m, x) after a guard of an element has fallen through zero; `state` are the inputs of `rate`."""
+        if switch not in self._switching:
+            self._switching[switch] = build(self.plant.switching(switch))
+        m, x = self._switching[switch](*state)
+        return m, x
 
     def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
         """The groups of the state that a guard's reset changes, with their new values."""

@@ -27,6 +27,7 @@ class Status(IntEnum):
     INFINITE = 3  # a state is not finite
     UNSOLVED = 4  # the method's own equations were not solved, at the smallest step
     BUDGET = 5  # as many steps were tried as allowed in one call
+    TICK = 6  # a Python function is to sample now
 
 
 class Layout:
@@ -88,6 +89,9 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
             "again": (),  # whether the last try was rejected
             "error_old": (),  # of the last step that was accepted
             "sides": (guards.count if guards else 0,),  # the sign of each guard where it last had one
+            "m": (len(plant.m),),  # memory during the last step
+            "m_next": (len(plant.m),),  # and from now on
+            "clock": (len(plant.ticks),),  # number of the next tick of each clock
             "accepted": (),
             "rejected": (),
             **{f"own_{name}": shape for name, shape in method.memory(plant).items()},

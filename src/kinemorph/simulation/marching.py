@@ -5,6 +5,7 @@
             take a step of the method; accept it or try a smaller one
             move the local coordinates to where it ended
             look whether a guard has changed its sign; then find where, and stop there
+            let memory change: after the step, and at the ticks of clocks, beyond which no step goes
         read the sample off the last step's dense output
 
 All of it is compiled; Python is back when the samples are done, an event has happened, or something is wrong. What has
@@ -39,14 +40,14 @@ def march(
     """The loop program of a march.
 
     Inputs      memory; times (samples,), ascending, of which the first `count` () are wanted; `stop` (), a time that no
-                step goes beyond; `limits` (5,): rtol, atol, smallest step, largest step, most steps to try; m, u, p
-    Outputs     memory_end; rows (samples, nq + nv + nx): [q, v, x] at each time; done (), how many were reached;
-                status (), a Status; fired (guards,), 1 for each guard that has changed its sign
+                step goes beyond; `limits` (5,): rtol, atol, smallest step, largest step, most steps to try; u, p
+    Outputs     memory_end; rows (samples, nq + nv + nx + nm): [q, v, x, m] at each time; done (), how many were
+                reached; status (), a Status; fired (guards,), 1 for each guard that has changed its sign
 
     `fixed`: all steps have the size in the memory, but for those that end at `stop`.
     """
     plan = layout(plant, method, guards)
-    n_row = plant.nq + plant.nv + plant.nx
+    n_row = plant.nq + plant.nv + plant.nx + len(plant.m)
     loop = LoopBuilder(
         f"march of {plant.name} by {method.name}",
         {
@@ -55,7 +56,7 @@ def march(
             "count": (),
             "stop": (),
             "limits": (5,),
-            **{name: plant.ports[name] for name in ("m", "u", "p")},
+            **{name: plant.ports[name] for name in ("u", "p")},
         },
         {
             "memory_end": (plan.size,),
@@ -99,6 +100,9 @@ class _March:
         self.status, self.tries = loop["status"], loop.buffer("tries")
         self.going, self.step, self.good, self.cut = (loop.buffer(name) for name in ("going", "step", "good", "cut"))
         self.next = loop.buffer("next")
+        self.bound = loop.buffer("bound") if plant.ticks else loop["stop"]
+        located = guards is not None and bool(plant.guards)
+        self.settling = plant.settling(located=located)
         self.theta, self.between = loop.buffer("theta"), loop.buffer("between", (plant.ns,))
         at = self.at
         self.site = Site(
@@ -119,7 +123,7 @@ class _March:
             at["error_old"],
             at["fresh"],
             at["dense"],
-            loop["m"],
+            at["m"],
             loop["u"],
             loop["p"],
             self.rtol,
@@ -147,7 +151,12 @@ class _March:
                 self.take_step()
                 self.look(target)
             reached = loop.buffer("reached")
-            loop.let(reached, lambda t, target: t >= target, at["t"], target)
+            # what is sampled at the very time of a tick is to be seen after it
+            loop.let(
+                reached,
+                lambda t, target, status: (t >= target) * (1.0 - (t <= target) * status.equals(float(Status.TICK))),
+                *(at["t"], target, self.status),
+            )
             with loop.if_(reached):
                 self.sample(target, loop["rows"][k])
                 loop.let(loop["done"], lambda n: n + 1.0, loop["done"])
@@ -166,7 +175,9 @@ class _March:
 
     def take_step(self) -> None:
         """One try: choose h, attempt, accept or reject."""
-        loop, at, site, stop = self.loop, self.at, self.site, self.loop["stop"]
+        loop, at, site = self.loop, self.at, self.site
+        stop = self._find_bound()
+        loop.copy(at["m"], at["m_next"])
         # a step that would end near `stop` ends there
         reach = 1.0 + 1e-9 if self.fixed else snap_reach(self.method)
         loop.let(
@@ -188,6 +199,7 @@ class _March:
             self._accept()
             if self.guards:
                 Watching(loop, at, self.guards, self._interpolate, self.between).write(self._happen)
+            self._change_memory()
         with loop.otherwise():
             loop.let(at["rejected"], lambda n: n + 1.0, at["rejected"])
         loop.let(
@@ -264,12 +276,61 @@ class _March:
         loop, at = self.loop, self.at
         low, wanted = at["t_low"], loop.buffer("wanted")
         loop.let(wanted, lambda h, low: h - low, self.step, low)
-        loop.let(
-            at["t"], lambda cut, stop, t, h: cut.where(stop, t + h), *(self.cut, loop["stop"], at["t_old"], wanted)
-        )
+        loop.let(at["t"], lambda cut, stop, t, h: cut.where(stop, t + h), *(self.cut, self.bound, at["t_old"], wanted))
         loop.let(
             low, lambda cut, new, old, h: cut.where(0.0, (new - old) - h), *(self.cut, at["t"], at["t_old"], wanted)
         )
+
+    # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _find_bound(self) -> View:
+        """The time that no step goes beyond: `stop`, or the next tick of a clock."""
+        loop, clock = self.loop, self.at["clock"]
+        if self.plant.ticks:
+            loop.copy(self.bound, loop["stop"])
+        for i, tick in enumerate(self.plant.ticks):
+            loop.let(self.bound, lambda b, k, tick=tick: b.minimum(tick.phase + k * tick.period), self.bound, clock[i])
+        return self.bound
+
+    def _change_memory(self) -> None:
+        """What elements remember of the step just taken, and what they sample at the time it has led to."""
+        loop, at, plant = self.loop, self.at, self.plant
+        due = loop.buffer("due")
+        nv, nx = plant.nv, plant.nx
+        ins = [at["t"], at["base"], at["s"], at["m_next"], loop["u"], loop["p"]]
+        new, x = loop.buffer("new_memory", (len(plant.m),)), loop.buffer("new_extra", (nx,))
+        if self.settling:
+            loop.let(due, lambda status: status <= 0.0, self.status)
+            with loop.if_(due):
+                loop.call(self.settling, [new, x], ins)
+                self._remember(new)
+                if nx:
+                    loop.copy(at["s"].part(2 * nv, nx), x)
+        for i, tick in enumerate(plant.ticks):
+            loop.let(
+                due,
+                lambda t, k, status, tick=tick: (t >= tick.phase + k * tick.period) * (status <= 0.0),
+                *(at["t"], at["clock"][i], self.status),
+            )
+            with loop.if_(due):
+                if tick.compiled:
+                    for stage in tick.stages:
+                        loop.call(plant.sampling(stage.samplers), [new], ins)
+                        self._remember(new)
+                    loop.let(at["clock"][i], lambda k: k + 1.0, at["clock"][i])
+                else:
+                    loop.let(self.status, lambda: float(Status.TICK))
+
+    def _remember(self, new: View) -> None:
+        """New memory; where it differs, nothing carried over from the last step is used."""
+        loop, at = self.loop, self.at
+        with loop.repeat(len(self.plant.m)) as i:
+            loop.let(
+                at["fresh"],
+                lambda fresh, old, new: (old.equals(new)).where(fresh, 1.0),
+                *(at["fresh"], at["m_next"][i], new[i]),
+            )
+        loop.copy(at["m_next"], new)
 
     def _stand_at(self, s: View) -> None:
         """Moves `base` to the configuration that s, about the old base, means."""
@@ -304,7 +365,7 @@ class _March:
             loop.let(self.between[i], horner, self.theta, at["s_old"][i], *(at["dense"][j][i] for j in range(degree)))
 
     def sample(self, target: View, row: View) -> None:
-        """Writes [q, v, x] at the target, which the last step has reached or passed."""
+        """Writes [q, v, x, m] at the target, which the last step has reached or passed."""
         loop, at, plant = self.loop, self.at, self.plant
         here = loop.buffer("here")
         loop.let(here, lambda t, target: t.equals(target), at["t"], target)
@@ -312,10 +373,12 @@ class _March:
         with loop.if_(here):
             loop.copy(row.part(0, nq), at["base"])
             loop.copy(row.part(nq, ns - nv), at["s"].part(nv, ns - nv))
+            loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m_next"])
         with loop.otherwise():
             self._interpolate(target)
             loop.call(plant.place, [row.part(0, nq)], [at["base_old"], self.between])
             loop.copy(row.part(nq, ns - nv), self.between.part(nv, ns - nv))
+            loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m"])
 
     def _happen(self, moment: View) -> None:
         """Goes back to an event within the step, where s is `between`, and stops there."""

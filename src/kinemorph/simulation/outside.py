@@ -26,7 +26,8 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
-from kinemorph.simulation.events import DIRECTIONS, Guard, Watch
+from kinemorph.simulation.clockwork import Clockwork
+from kinemorph.simulation.events import Guard, Watch
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import OUTSIDE
 from kinemorph.simulation.stepper import SMALLEST, Marched, State, Stepper, check_numbers
@@ -186,6 +187,7 @@ class OutsideStepper:
         x: Any = None,
         u: Any = None,
         p: Any = None,
+        m: Any = None,
     ) -> None:
         self.library, self.kind = _library(method)
         if step is not None:
@@ -195,18 +197,23 @@ class OutsideStepper:
         check_numbers(rtol=rtol, atol=atol, largest=largest, smallest=smallest)
         self.plant, self.method, self.fixed = as_plant(model), Named(method), False
         self.limits = np.array([rtol, atol, smallest, min(largest, 1e30), MOST_STEPS])
-        self.watch = Watch(self.plant, guards) if guards else None
+        if self.plant.settling(located=True):
+            raise UnsupportedError(
+                f"'{self.plant.name}' has elements that remember every step, and steps of method '{method}' are not "
+                "ours. Use method='dop853', or one with a step."
+            )
+        self.watch = Watch(self.plant, guards, located=True) if guards or self.plant.guards else None
         self.rows = 256  # samples in one call
         self.calls = self.accepted = 0
         self.h = 0.0
-        self.m, self.u, self.p = (
-            self.plant.initial(group, given) for group, given in (("m", None), ("u", u), ("p", p))
-        )
+        self.m, self.u, self.p = (self.plant.initial(group, given) for group, given in (("m", m), ("u", u), ("p", p)))
+        self.clockwork = Clockwork(self.plant)
+        self._clock, self._going_on = self.clockwork.first(t), m is not None
         self._flow, self._slope = build(self.plant.flow), build(jacobian(self.plant.flow, "out", "y"))
         self._place = build(self.plant.place)
         self._guards = build(self.watch.program) if self.watch else None
-        self._ways = np.array([DIRECTIONS[guard.direction] for guard in guards])
-        self._sides = np.zeros(len(guards))
+        self._ways = np.array(self.watch.marched.directions if self.watch else ())
+        self._sides = np.zeros(len(self._ways))
         self._zero: Array | float = 0.0  # of the guards that have just changed their sign
         self._engine: Engine | None = None
         self._anew = True  # whether the method has to begin anew: something has changed
@@ -239,7 +246,7 @@ class OutsideStepper:
         return np.concatenate([q, y[self.plant.nq :]])
 
     @property
-    def _inputs(self) -> tuple[Any, ...]:
+    def inputs(self) -> tuple[Any, ...]:
         """The inputs of `rate` now."""
         return self._t, *self._local(self._y), self.m, self.u, self.p
 
@@ -256,15 +263,29 @@ class OutsideStepper:
         ]
         parts[1][list(self.plant.locked)] = 0.0
         self._y = np.concatenate(parts)
-        self._t = self._t if t is None else float(t)
         self._placed = True
+        if t is not None:
+            self._t = float(t)
+            self._clock, self._going_on = self.clockwork.first(self._t, passed=self._going_on), False
+            self.tick()
         self.refresh()
+
+    @property
+    def next_tick(self) -> float:
+        """The time at which a run has to call `tick` [s]."""
+        return self.clockwork.next_time(self._clock)
+
+    def tick(self) -> None:
+        """Lets elements sample whose instant this is."""
+        if self.plant.ticks:
+            self.m = self.clockwork.run(self._clock, self.inputs)
+            self._anew = True
 
     def refresh(self) -> None:
         """To be called when m, u or p were changed: the method begins anew."""
         self._anew = True
         if self.watch:
-            self._sides = self.watch.sides(*self._inputs, zero=self._zero)
+            self._sides = self.watch.sides(*self.inputs, zero=self._zero)
 
     def side(self, guard: int) -> float:
         """On which side of zero a guard stands, +1 or -1; 0 where it is zero and stays there."""
@@ -301,11 +322,12 @@ class OutsideStepper:
                     status = Status.BUDGET
             if self._t < target:
                 break
-            rows.append(self._row(self._y if target == self._t or self._engine is None else self._engine.at(target)))
-        width = len(self._y)
+            y = self._y if target == self._t or self._engine is None else self._engine.at(target)
+            rows.append(np.concatenate([self._row(y), self.m]))
+        width = len(self._y) + len(self.m)
         self._zero = 0.0
         if self.watch and fired:
-            self._zero = self.watch.zero_at(fired, *self._inputs)
+            self._zero = self.watch.zero_at(fired, *self.inputs)
             others = -self._sides[list(fired)]
             self.refresh()
             self._sides[list(fired)] = others

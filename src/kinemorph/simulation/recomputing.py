@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.deriving import Dynamics
+from kinemorph.deriving import Dynamics, undecided
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
@@ -49,6 +49,14 @@ class Recomputer:
         return build(self.plant.efforts) if self.plant.efforts else None
 
     @cached_property
+    def _stored(self) -> CompiledFunction | None:
+        return build(self.plant.stored) if self.plant.stored else None
+
+    @cached_property
+    def _reactions(self) -> CompiledFunction:
+        return build(self.plant.reactions)
+
+    @cached_property
     def _outputs(self) -> CompiledFunction:
         return build(self.plant.observed(self.plant.outputs, "outputs"))
 
@@ -71,9 +79,12 @@ class Recomputer:
         return in_batch(self._outputs, len(segment.t), *_inputs(segment))[0]
 
     def mechanical(self, segment: Segment) -> Array:
-        """Kinetic and potential energy [J], shape (n, 2)."""
+        """Kinetic and potential energy [J], shape (n, 2); the latter of gravity and of what elements hold."""
         dynamics = _of_robot(self.plant, "energies")
-        return np.stack(in_batch(dynamics.energy, len(segment.t), segment.q, segment.v, *_given(segment)), axis=-1)
+        energies = np.stack(in_batch(dynamics.energy, len(segment.t), segment.q, segment.v, *_given(segment)), axis=-1)
+        if self._stored is not None:
+            energies[:, 1] += in_batch(self._stored, len(segment.t), *_inputs(segment))[0][:, 0]
+        return energies
 
     def accounted(self, segment: Segment) -> Array:
         """Supplied and dissipated energy [J], shape (n, 2): states that keep account, or zero where nothing acts."""
@@ -97,10 +108,10 @@ class Recomputer:
 
     def wrenches(self, segment: Segment, a: Array) -> Array:
         """The wrench through every joint, shape (n, joints, 6)."""
-        dynamics = _of_robot(self.plant, "joint reactions")
-        outside = [np.zeros((len(dynamics.wrenches), 6))] if dynamics.wrenches else []
-        state = (segment.q, segment.v, a, *outside, *_given(segment))
-        return in_batch(dynamics.joint_wrenches, len(segment.t), *state)[0]
+        if not _of_robot(self.plant, "joint reactions").robot.is_open:
+            raise undecided(self.plant.name)
+        t, q, s, *others = _inputs(segment)
+        return in_batch(self._reactions, len(segment.t), t, q, s, a, *others)[0]
 
 
 _RECOMPUTERS: WeakKeyDictionary[Plant, Recomputer] = WeakKeyDictionary()
@@ -130,7 +141,9 @@ def _inputs(segment: Segment) -> tuple[Array, ...]:
 
 
 def _given(segment: Segment) -> tuple[Array, ...]:
-    return (segment.p,) if segment.plant.p else ()
+    """The robot's own parameters, which come first."""
+    own = len(segment.plant.dynamics.parameters) if segment.plant.dynamics else 0
+    return (segment.p[:own],) if own else ()
 
 
 def _of_robot(plant: Plant, what: str) -> Dynamics:

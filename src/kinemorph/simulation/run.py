@@ -24,7 +24,8 @@ from kinemorph.model.system import Settings, System
 from kinemorph.plants.laws import Law
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
-from kinemorph.simulation.events import Guard, Pace
+from kinemorph.simulation.clockwork import ControllerFailure
+from kinemorph.simulation.events import RESOLUTION, Guard, Pace
 from kinemorph.simulation.failures import Patience, explained
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import DEFAULT
@@ -36,6 +37,7 @@ from kinemorph.simulation.trajectory import Event, EventKind, Outcome, Segment, 
 
 Array = npt.NDArray[np.float64]
 OPEN = 1e-3  # [m or rad]; a loop that is open by more at the start is no rounding of numbers
+MOST_SWITCHES = 100  # of elements at one instant
 MOST_SAMPLES = 100_000_000  # of one run; more than that is a mistake
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
 
@@ -96,7 +98,7 @@ def simulate(
 
     A run that fails is a Trajectory as well: its `outcome` says when, where and why.
     """
-    powered = forces is not None or inputs is not None or _has_damping(model)
+    powered = forces is not None or inputs is not None or _has_elements(model) or _has_damping(model)
     system = as_plant(model, forces=forces, locked=locked, account=powered)
     settings = model.settings if isinstance(model, System) else Settings()
     checkpoints = Checkpoints(save) if save is not None else None
@@ -130,10 +132,8 @@ def simulate(
         x=x,
         u=None if held else inputs,
         p=p,
+        m=m,
     )
-    if m is not None:
-        stepper.m = stepper.plant.initial("m", m)
-        stepper.refresh()
     _check_closed(stepper)
     compiled = time.perf_counter()
     options = {"method": stepper.method.name, "step": step, "rtol": rtol, "atol": atol, "until": until}
@@ -185,6 +185,10 @@ def _check_closed(stepper: Stepper | OutsideStepper) -> None:
             f"q: the loops are open by {apart:.3g} m or rad at the start of '{plant.name}'; expected a configuration "
             "that closes them. Give all of its coordinates; kinemorph.equilibrium(robot).q is such a one."
         )
+
+
+def _has_elements(model: Any) -> bool:
+    return isinstance(model, System) and bool(model.elements)
 
 
 def _has_damping(model: Any) -> bool:
@@ -254,12 +258,11 @@ def _is_true(value: Any) -> bool:
 
 
 class Rows(NamedTuple):
-    """Samples of one call: t (n,), rows [q, v, x] (n, ...), u (n, nu), m (n, nm)."""
+    """Samples of one call: t (n,), rows [q, v, x, m] (n, ...), u (n, nu)."""
 
     t: Array
     rows: Array
     u: Array
-    m: Array
 
 
 class _Run:
@@ -286,6 +289,7 @@ class _Run:
         self.paces = [Pace(guard.shortest) for guard in guards]
         self.start = float(times[0])
         self.patience = Patience(stepper, self.start, until)
+        self._together, self._last_switch = 0, -math.inf  # switches of elements at one instant
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """March from boundary to boundary until something ends the run."""
@@ -296,6 +300,8 @@ class _Run:
                 if self.held and t >= self.start + held_count * self.period - 1e-12 * max(1.0, abs(t)):
                     held_count += 1
                     self._hold()
+                if t >= self.stepper.next_tick:
+                    self._tick()
                 if self.next == 0:
                     self._keep_now()
                     self.next = 1
@@ -307,7 +313,7 @@ class _Run:
                         return Outcome("stopped", t, "The callback ended the run.")
                 if t >= self.until:
                     return Outcome("finished", t)
-                ends = [self.until]
+                ends = [self.until, self.stepper.next_tick]
                 if self.held:
                     ends.append(self.start + held_count * self.period)
                 if self.callback:
@@ -315,6 +321,8 @@ class _Run:
                 outcome = self._march(min(ends), progress)
                 if outcome is not None:
                     return outcome
+        except ControllerFailure as failure:
+            return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {failure}")
         except KeyboardInterrupt:
             return Outcome("interrupted", self.stepper.state.t, "The run was interrupted; what was computed is kept.")
 
@@ -327,6 +335,9 @@ class _Run:
             self.patience.look()
             if progress:
                 progress(self.stepper.state.t, self.stepper.h, len(self.events))
+            if marched.status is Status.TICK:
+                self._tick()
+                continue
             if marched.status not in (Status.GOING, Status.BUDGET):
                 while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit the call
                     self._through(behind, self.stepper.state.t, len(behind))
@@ -355,12 +366,11 @@ class _Run:
         """A row of the state as it is, unless there is one at this time."""
         t, q, v, x = self.stepper.state
         if not self.done[-1] or self.done[-1][-1].t[-1] < t:
-            self._keep(np.array([t]), np.concatenate([q, v, x])[None])
+            self._keep(np.array([t]), np.concatenate([q, v, x, self.stepper.m])[None])
 
     def _keep(self, times: Array, rows: Array) -> None:
         if len(times):
-            u, m = self.stepper.u, self.stepper.m
-            self.done[-1].append(Rows(times, rows, np.tile(u, (len(times), 1)), np.tile(m, (len(times), 1))))
+            self.done[-1].append(Rows(times, rows, np.tile(self.stepper.u, (len(times), 1))))
 
     def _hold(self) -> None:
         """Asks for new inputs; a sample at this very time shows them."""
@@ -368,6 +378,13 @@ class _Run:
         self.stepper.push(self.held(self.stepper.state))
         if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
             self.done[-1][-1].u[-1] = self.stepper.u
+
+    def _tick(self) -> None:
+        """Lets elements sample; a sample at this very time shows what they remember then."""
+        self.stepper.tick()
+        m = self.stepper.m
+        if len(m) and self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
+            self.done[-1][-1].rows[-1, -len(m) :] = m
 
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -378,6 +395,9 @@ class _Run:
         ended: Outcome | None = None
         t = stepper.state.t
         for index in fired:
+            if index >= len(stepper.watch.guards):
+                ended = ended or self._switch(index - len(stepper.watch.guards))
+                continue
             guard = stepper.watch.guards[index]
             before = self._groups()
             if guard.reset is not None:
@@ -404,6 +424,26 @@ class _Run:
             self._keep_now()
         return ended
 
+    def _switch(self, switch: int) -> Outcome | None:
+        """Lets an element change its memory; the motion goes on as it was."""
+        stepper = self.stepper
+        assert stepper.watch is not None
+        t, before = stepper.state.t, self._groups()
+        m, x = stepper.watch.switched(switch, *stepper.inputs)
+        stepper.m = m
+        stepper.place(None, x=x)
+        self.events.append(Event(t, stepper.watch.switches[switch], "switch", before, self._groups()))
+        self._together = self._together + 1 if t - self._last_switch < RESOLUTION else 0
+        self._last_switch = t
+        if self._together < MOST_SWITCHES:
+            return None
+        name = stepper.watch.switches[switch]
+        return Outcome(
+            "failed",
+            t,
+            f"At t = {t:.9g} s '{name}' switches to and fro without end. Use a method with a step, or another law.",
+        )
+
     def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
         """The end of the run where the resets of a guard have brought it to rest."""
         end = self.paces[index].at_rest(t)
@@ -425,9 +465,10 @@ class _Run:
     def segments(self) -> tuple[Segment, ...]:
         """Everything sampled so far."""
         plant = self.stepper.plant
-        a, b = plant.nq, plant.nq + plant.nv
+        edges = np.cumsum([plant.nq, plant.nv, plant.nx])
         found = []
         for parts in self.done:
-            t, rows, u, m = (np.concatenate(column) for column in zip(*parts, strict=True))
-            found.append(Segment(plant, t, rows[:, :a], rows[:, a:b], rows[:, b:], m, u, self.stepper.p))
+            t, rows, u = (np.concatenate(column) for column in zip(*parts, strict=True))
+            q, v, x, m = np.split(rows, edges, axis=1)
+            found.append(Segment(plant, t, q, v, x, m, u, self.stepper.p))
         return tuple(found)

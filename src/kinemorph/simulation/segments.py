@@ -60,15 +60,15 @@ class Segment:
 
     @cached_property
     def z_until(self) -> Array:
-        """Rates just before each sample, shape (n, nv + nx), under inputs that were held until then.
+        """Rates just before each sample, shape (n, nv + nx), under inputs and memory that were held until then.
 
-        They differ from `z` where inputs jump; from a file without laws to compute with they are NaN there.
+        They differ from `z` where these jump; from a file without laws to compute with they are NaN there.
         """
-        held = np.concatenate([self.u[:1], self.u[:-1]])
-        jumps = np.any(held != self.u, axis=1)
+        u, m = (np.concatenate([held[:1], held[:-1]]) for held in (self.u, self.m))
+        jumps = np.any(u != self.u, axis=1) | np.any(m != self.m, axis=1)
         if not jumps.any():
             return self.z
-        before = np.full_like(self.z, np.nan) if self.stored is not None else replace(self, u=held).z
+        before = np.full_like(self.z, np.nan) if self.stored is not None else replace(self, u=u, m=m).z
         return np.where(jumps[:, None], before, self.z)
 
     @property

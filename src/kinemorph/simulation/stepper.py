@@ -19,6 +19,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
+from kinemorph.simulation.clockwork import Clockwork
 from kinemorph.simulation.events import Guard, Watch
 from kinemorph.simulation.march_memory import Layout, Status, layout
 from kinemorph.simulation.marching import compiled_march
@@ -42,10 +43,10 @@ class State(NamedTuple):
 
 
 class Marched(NamedTuple):
-    """What one advance gives: a row [q, v, x] for each time that was reached, and why it came back."""
+    """What one advance gives: a row [q, v, x, m] for each time that was reached, and why it came back."""
 
     times: Array  # (n,)
-    rows: Array  # (n, nq + nv + nx)
+    rows: Array  # (n, nq + nv + nx + nm)
     status: Status
     fired: tuple[int, ...]  # indices of guards, where the status is EVENT
 
@@ -71,6 +72,7 @@ class Stepper:
         x: Any = None,
         u: Any = None,
         p: Any = None,
+        m: Any = None,
     ) -> None:
         self.plant = as_plant(model)
         self.method = method_named(method)
@@ -82,7 +84,8 @@ class Stepper:
             )
         check_numbers(step=step, rtol=rtol, atol=atol, largest=largest, smallest=smallest)
         self.limits = np.array([rtol, atol, smallest, min(largest, 1e30), MOST_TRIES])
-        self.watch = Watch(self.plant, guards) if guards else None
+        located = bool(self.plant.guards) and self.method.adaptive and not self.fixed
+        self.watch = Watch(self.plant, guards, located=located) if guards or located else None
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(self.plant, self.method, marched)
         self.rows = rows
@@ -90,19 +93,28 @@ class Stepper:
             self.plant, self.method, samples=rows, guards=marched, fixed=self.fixed
         )
         self.calls = 0
-        self.m, self.u, self.p = (
-            self.plant.initial(group, given) for group, given in (("m", None), ("u", u), ("p", p))
-        )
+        self.u, self.p = (self.plant.initial(group, given) for group, given in (("u", u), ("p", p)))
         self.memory = np.zeros(self.plan.size)
+        self.clockwork = Clockwork(self.plant)
+        self._remembered = m  # memory that a run goes on with
         self._placed = False  # whether a state has been given yet
         self._zero: Array | float = 0.0  # of the guards that have just changed their sign
         self._at("h")[...] = step if step is not None else min(FIRST, largest)
         self.place(t, q, v, x)
 
     @property
-    def _inputs(self) -> tuple[Any, ...]:
+    def inputs(self) -> tuple[Any, ...]:
         """The inputs of `rate` now."""
         return float(self._at("t")), self._at("base"), self._at("s"), self.m, self.u, self.p
+
+    @property
+    def m(self) -> Array:
+        """Memory from now on, shape (nm,); may be set."""
+        return self._at("m_next").copy()
+
+    @m.setter
+    def m(self, values: Array) -> None:
+        self._at("m_next")[:] = self._at("m")[:] = values
 
     def _at(self, name: str) -> Array:
         return self.plan.array(self.memory, name)
@@ -135,10 +147,28 @@ class Stepper:
         for group, given, kept in (("q", q, now.q), ("v", v, now.v), ("x", x, now.x)):
             values = kept if given is None and self._placed else self.plant.initial(group, given)
             self._write(group, values)
+        first = not self._placed
+        self._placed = True
         if t is not None:
             self._at("t")[...], self._at("t_low")[...] = t, 0.0
-        self._placed = True
+            if first:
+                self.m = self.plant.initial("m", self._remembered)
+            going_on = first and self._remembered is not None
+            self._at("clock")[:] = self.clockwork.first(t, passed=going_on)
+            self._remembered = None
+            self.tick()
         self.refresh()
+
+    @property
+    def next_tick(self) -> float:
+        """The time at which a run has to call `tick`: none, the march comes back by itself."""
+        return math.inf
+
+    def tick(self) -> None:
+        """Lets elements sample whose instant this is."""
+        if self.plant.ticks:
+            self.m = self.clockwork.run(self._at("clock"), self.inputs)
+            self._at("fresh")[...] = 1.0
 
     def restart(self, t: float = 0.0, q: Any = None, v: Any = None, x: Any = None, *, first: float = FIRST) -> None:
         """Begins anew at a state, as a stepper made for it would: with a first step of its own, counts at zero."""
@@ -164,7 +194,7 @@ class Stepper:
         """To be called when m, u or p were changed: nothing carried over from the last step is used."""
         self._at("fresh")[...] = 1.0
         if self.watch:
-            self._at("sides")[:] = self.watch.sides(*self._inputs, zero=self._zero)
+            self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero)
 
     def side(self, guard: int) -> float:
         """On which side of zero a guard stands, +1 or -1; 0 where it is zero and stays there."""
@@ -180,14 +210,19 @@ class Stepper:
         before = self._at("accepted").item()
         while self._at("accepted").item() == before:
             status = self._call(np.array([1e300]), math.inf, most=1).status
-            if status not in (Status.BUDGET, Status.GOING):
+            if status is Status.TICK:
+                self.tick()
+            elif status not in (Status.BUDGET, Status.GOING):
                 break
         return self.state
 
     def advance(self, until: float) -> State:
         """To a time; shorter where an event stops it."""
         while self.state.t < until:
-            if self._call(np.array([until]), until).status not in (Status.BUDGET, Status.GOING):
+            status = self._call(np.array([until]), until).status
+            if status is Status.TICK:
+                self.tick()
+            elif status not in (Status.BUDGET, Status.GOING):
                 break
         return self.state
 
@@ -205,14 +240,14 @@ class Stepper:
         self.run.raw(
             outs,
             *(self.memory, padded, np.array(float(len(times))), np.array(min(float(stop), 1e300)), limits),
-            *(self.m, self.u, self.p),
+            *(self.u, self.p),
         )
         self.calls += 1
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
         self._zero = 0.0
         if self.watch and fired:
-            self._zero = self.watch.zero_at(fired, *self._inputs)
+            self._zero = self.watch.zero_at(fired, *self.inputs)
             others = self._at("sides")[list(fired)] * -1.0
             self.refresh()
             self._at("sides")[list(fired)] = others  # beyond zero now, wherever a stiff rate points at this instant

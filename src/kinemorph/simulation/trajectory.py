@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
 Array = npt.NDArray[np.float64]
-EventKind = Literal["crossing", "reset", "stop", "rest"]
+EventKind = Literal["crossing", "reset", "stop", "rest", "switch"]
 Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfinished"]
 
 

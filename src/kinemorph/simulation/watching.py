@@ -64,7 +64,7 @@ class Watching:
         """hit = 1 where some guard has crossed zero at this moment, the way it counts."""
         loop, at, hit = self.loop, self.at, self.hit
         self.interpolate(moment)
-        ins = [moment, at["base_old"], self.between, loop["m"], loop["u"], loop["p"]]
+        ins = [moment, at["base_old"], self.between, at["m"], loop["u"], loop["p"]]
         loop.call(self.guards.program, [self.values], ins)
         loop.let(hit, lambda: 0.0)
         with loop.repeat(self.guards.count) as i:

@@ -128,7 +128,7 @@ class Values:
         remedy = f"Write {name} = {example.get(field.form, '...')}."
         self.error("structure", at, f"{where}the key '{name}' is missing", remedy)
 
-    def kind(self, raw: Any, at: At, known: dict[str, Any]) -> Any:
+    def kind(self, raw: Any, at: At, known: Mapping[str, Any]) -> Any:
         """The row of a table that names its kind; None, with a finding, where there is none."""
         kind = raw.get("kind") if isinstance(raw, dict) else None
         if isinstance(kind, str) and kind in known:

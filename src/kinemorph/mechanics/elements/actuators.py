@@ -1,0 +1,43 @@
+"""The law of actuators."""
+
+from __future__ import annotations
+
+import math
+
+from kinemorph.algebra.scalar import S, maximum, minimum
+from kinemorph.mechanics.elements.checks import one_axis
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, register
+from kinemorph.mechanics.elements.scene import Scene
+from kinemorph.model.elements.actuators import Actuator
+from kinemorph.model.robot import Robot
+
+
+class ActuatorLaw(ElementLaw[Actuator]):
+    """Effort on a joint from an input."""
+
+    def problems(self, element: Actuator, robot: Robot) -> list[str]:
+        return one_axis(element, "joint", element.joint, robot)
+
+    def inputs(self, element: Actuator) -> tuple[Slot, ...]:
+        return (Slot("command"),)
+
+    def effort(self, element: Actuator, scene: Scene) -> Effort:
+        joint = scene.hinge(element.joint)
+        u = limited(scene.input("command"), element.lower, element.upper)
+        s, rate = element.gear * joint.q, element.gear * joint.v
+        force = {
+            "effort": lambda: u,
+            "position": lambda: element.gain * (u - s) - element.damping * rate,
+            "velocity": lambda: element.gain * (u - rate),
+        }[element.control]()
+        torque = element.gear * limited(force, -element.effort, element.effort)
+        return Effort(torques={joint.place: torque}, supplied=torque * joint.v)
+
+
+def limited(x: S, lower: float, upper: float) -> S:
+    """x between two limits, of which each may be infinite."""
+    x = x if lower == -math.inf else maximum(x, lower)
+    return x if upper == math.inf else minimum(x, upper)
+
+
+register(Actuator, ActuatorLaw())

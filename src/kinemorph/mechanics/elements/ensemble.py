@@ -1,0 +1,202 @@
+"""The elements of a system together: where the numbers of each stand in x, m and u, and who drives and reads whom.
+
+Everything here is bookkeeping on names, done once; `scene` looks at one state.
+
+    targets     what a signal may drive: a joint with one velocity, a velocity, an element with one input,
+                or "element.input"
+    sources     what may be read: "t", "q.hip", "v.hip", an element with one signal, or "element.signal"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
+from kinemorph.model.parameter import Parameter, parameters_of
+from kinemorph.model.robot import Robot
+
+
+class Member(NamedTuple):
+    """An element, its law, and where its states, memory and open inputs begin."""
+
+    element: Any
+    law: ElementLaw[Any]
+    x: int
+    m: int
+
+
+class Tick(NamedTuple):
+    """Elements that sample at the same instants: (member, number of its clock), in order."""
+
+    clock: Clock
+    samplers: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Made by `ensemble`, which checks all names."""
+
+    robot: Robot
+    members: tuple[Member, ...]
+    driven: Mapping[int, str]  # velocity index -> the signal that is a generalized force there
+    wired: Mapping[tuple[int, str], str]  # (member, input) -> the signal that drives it
+    open_inputs: tuple[tuple[int, str], ...]  # (member, input) that nobody drives
+
+    @cached_property
+    def states(self) -> tuple[Slot, ...]:
+        """All continuous states, by full names."""
+        return tuple(
+            _full(member.element, slot) for member in self.members for slot in member.law.states(member.element)
+        )
+
+    @cached_property
+    def memory(self) -> tuple[Slot, ...]:
+        """All discrete memory, by full names."""
+        return tuple(
+            _full(member.element, slot) for member in self.members for slot in member.law.memory(member.element)
+        )
+
+    @cached_property
+    def inputs(self) -> tuple[Slot, ...]:
+        """The inputs that nobody drives, by full names."""
+        found = []
+        for index, name in self.open_inputs:
+            element, law = self.members[index][:2]
+            slots = law.inputs(element)
+            slot = next(slot for slot in slots if slot.name == name)
+            found.append(slot._replace(name=element.name if len(slots) == 1 else f"{element.name}.{name}"))
+        return tuple(found)
+
+    @cached_property
+    def signals(self) -> dict[str, tuple[int, Slot]]:
+        """What elements publish: full name -> member and slot."""
+        return {
+            _joined(member.element, slot.name): (index, slot)
+            for index, member in enumerate(self.members)
+            for slot in member.law.signals(member.element)
+        }
+
+    @cached_property
+    def ticks(self) -> tuple[Tick, ...]:
+        """The clocks, in the order of the first element that goes by each."""
+        found: dict[Clock, list[tuple[int, int]]] = {}
+        for index, member in enumerate(self.members):
+            for number, clock in enumerate(member.law.clocks(member.element)):
+                found.setdefault(clock, []).append((index, number))
+        return tuple(Tick(clock, tuple(samplers)) for clock, samplers in found.items())
+
+    @cached_property
+    def guards(self) -> tuple[tuple[int, int, str], ...]:
+        """(member, number of its guard, full name) of all guards."""
+        return tuple(
+            (index, number, _joined(member.element, name))
+            for index, member in enumerate(self.members)
+            for number, name in enumerate(member.law.guards(member.element))
+        )
+
+    def settlers(self, *, located: bool) -> tuple[int, ...]:
+        """Members whose memory changes after accepted steps; where events are located, those without guards."""
+        return tuple(
+            index
+            for index, (element, law, *_) in enumerate(self.members)
+            if law.settles(element) and not (located and law.guards(element))
+        )
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters in the data of elements."""
+        return parameters_of(tuple(tuple(vars(member.element).values()) for member in self.members))
+
+
+def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
+    """The elements on a robot, wired; raises ModelError with every problem found."""
+    problems: list[str] = []
+    members = []
+    x = m = 0
+    for element in elements:
+        law = law_of(element)
+        members.append(Member(element, law, x, m))
+        problems += law.problems(element, robot)
+        if element.name in ("t", "q", "v", "world"):
+            problems.append(f"element '{element.name}': the name means something else in signals. Choose another.")
+        x, m = x + len(law.states(element)), m + len(law.memory(element))
+    driven, wired = _wired(robot, members, problems)
+    inputs = [(k, slot.name) for k, (element, law, *_) in enumerate(members) for slot in law.inputs(element)]
+    found = Ensemble(robot, tuple(members), driven, wired, tuple(key for key in inputs if key not in wired))
+    known = [*found.signals, *_of_robot(robot)]
+    for element, law, *_ in members:
+        for name in law.reads(element):
+            if name not in known:
+                problems.append(
+                    f"element '{element.name}' reads '{name}', and there is no such signal.{did_you_mean(name, known)} "
+                    f"Known: {_listed(known)}."
+                )
+    if problems:
+        raise ModelError(problems)
+    return found
+
+
+def _wired(
+    robot: Robot, members: Sequence[Member], problems: list[str]
+) -> tuple[dict[int, str], dict[tuple[int, str], str]]:
+    """Which signals drive velocities, and inputs of elements."""
+    inputs = {name: (index, slot) for index, member in enumerate(members) for name, slot in _inputs(member)}
+    velocities = dict(_velocities(robot))
+    driven: dict[int, str] = {}
+    wired: dict[tuple[int, str], str] = {}
+    for element, law, *_ in members:
+        for target, signal in law.drives(element).items():
+            source = _joined(element, signal)
+            place: Any = (inputs[target][0], inputs[target][1].name) if target in inputs else velocities.get(target)
+            table: dict[Any, str] = wired if target in inputs else driven
+            if place is None:
+                known = [*inputs, *velocities]
+                problems.append(
+                    f"element '{element.name}' drives '{target}', which is neither an element with an input nor a "
+                    f"joint with one velocity.{did_you_mean(target, known)} Known: {_listed(known)}."
+                )
+            elif place in table:
+                problems.append(
+                    f"'{target}' is driven by '{table[place]}' and by '{source}'; expected one of them. "
+                    "Remove the other, or drive two elements on the same joint."
+                )
+            else:
+                table[place] = source
+    return driven, wired
+
+
+def _inputs(member: Member) -> Iterator[tuple[str, Slot]]:
+    element, law = member[:2]
+    slots = law.inputs(element)
+    for slot in slots:
+        yield f"{element.name}.{slot.name}", slot
+        if len(slots) == 1:
+            yield element.name, slot
+
+
+def _velocities(robot: Robot) -> Iterator[tuple[str, int]]:
+    yield from zip(robot.v_names, range(robot.nv), strict=True)
+    for joint in robot.joints:
+        part = robot.v_slice(joint.name)
+        if part.stop - part.start == 1:
+            yield joint.name, part.start
+
+
+def _of_robot(robot: Robot) -> list[str]:
+    return ["t", *(f"q.{name}" for name in robot.q_names), *(f"v.{name}" for name in robot.v_names)]
+
+
+def _full(element: Any, slot: Slot) -> Slot:
+    return slot._replace(name=_joined(element, slot.name))
+
+
+def _joined(element: Any, name: str) -> str:
+    return f"{element.name}.{name}" if name else str(element.name)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:16]) + (", ..." if len(names) > 16 else "")

@@ -1,0 +1,181 @@
+"""What a law says about its element, and the table that joins laws to data.
+
+An element is frozen data; its law is a stateless object registered for the type of that data. Whatever a law does not
+define, its element does not do. All of it is written over any scalar: no `if` on a number, only `where`.
+
+    effort      forces on points, frames and joints; rates of own states; power and stored energy
+    linear      the same at the end of a step: f0 - D a, D symmetric and positive semi-definite (see implicit_forces)
+    publish     signals that others may read, and that a run shows as columns
+    sample      new memory at a tick of one of its clocks
+    settle      new memory after an accepted step
+    guards      numbers whose change of sign is an event, and `switch`: new memory then
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Vec3
+from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.places import Frame, Point
+from kinemorph.model.robot import Robot
+
+if TYPE_CHECKING:
+    from kinemorph.mechanics.elements.scene import Scene
+
+E = TypeVar("E")
+DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # modules of built-in data and laws
+
+
+class Slot(NamedTuple):
+    """A number that an element owns: a state, a piece of memory, an input or a signal."""
+
+    name: str
+    unit: str = ""
+    start: float = 0.0
+
+
+class Clock(NamedTuple):
+    """Sample instants phase + k period [s], k = 0, 1, ..."""
+
+    period: float
+    phase: float = 0.0
+
+
+class Push(NamedTuple):
+    """A force [N] on a point, in the axes of the link that carries it."""
+
+    point: Point
+    force: Sequence[S]
+
+
+class Wrench(NamedTuple):
+    """A force [N] at a frame's origin and a moment [N m], in the frame's own axes."""
+
+    frame: Frame
+    force: Sequence[S]
+    moment: Sequence[S]
+
+
+class Effort(NamedTuple):
+    """What an element does at one instant.
+
+    `torques` are generalized forces by index of velocity. Of the power that it gives to the robot, `supplied` [W] comes
+    from outside; `dissipated` [W] is lost, and `stored` [J] is what it holds:
+
+        power on the robot = supplied - dissipated - d(stored)/dt
+    """
+
+    pushes: Sequence[Push] = ()
+    wrenches: Sequence[Wrench] = ()
+    torques: Mapping[int, S] = {}
+    rates: Sequence[S] = ()
+    supplied: S = 0.0
+    dissipated: S = 0.0
+    stored: S = 0.0
+
+
+class Change(NamedTuple):
+    """New memory of an element, and the energy [J] that is lost when it changes."""
+
+    memory: Sequence[S]
+    lost: S = 0.0
+
+
+class ElementLaw(Generic[E]):
+    """Abstract: the law of one kind of element."""
+
+    python = False  # whether `sample` is plain Python, called with numbers at the sample instants
+
+    def problems(self, element: E, robot: Robot) -> list[str]:
+        """What is wrong with it on this robot, one sentence each."""
+        return []
+
+    def states(self, element: E) -> tuple[Slot, ...]:
+        """Own continuous states."""
+        return ()
+
+    def memory(self, element: E) -> tuple[Slot, ...]:
+        """Own discrete memory."""
+        return ()
+
+    def inputs(self, element: E) -> tuple[Slot, ...]:
+        """What others drive; inputs that nobody drives are inputs u of the plant."""
+        return ()
+
+    def signals(self, element: E) -> tuple[Slot, ...]:
+        """Names and units of what `publish` gives; a name "" is called like the element itself."""
+        return ()
+
+    def drives(self, element: E) -> Mapping[str, str]:
+        """Where own signals go: target -> signal. A target is a joint, an element, or "element.input"."""
+        return {}
+
+    def reads(self, element: E) -> tuple[str, ...]:
+        """The signals of others that it reads, for checks."""
+        return ()
+
+    def effort(self, element: E, scene: Scene) -> Effort:
+        return Effort()
+
+    def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
+        return {}
+
+    def clocks(self, element: E) -> tuple[Clock, ...]:
+        """When `sample` runs."""
+        return ()
+
+    def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
+        """New memory at a tick of its clock of that number."""
+        raise AssertionError(f"{type(self).__name__} has clocks and no `sample`")
+
+    def settles(self, element: E) -> bool:
+        """Whether memory changes after accepted steps."""
+        return False
+
+    def settle(self, element: E, scene: Scene) -> Change:
+        """New memory after an accepted step."""
+        raise AssertionError(f"{type(self).__name__} settles and has no `settle`")
+
+    def guards(self, element: E) -> tuple[str, ...]:
+        """Names of its guards: where a method locates events, they take the place of `settle`."""
+        return ()
+
+    def guard_values(self, element: E, scene: Scene) -> Sequence[S]:
+        """One number per guard; an event is where it falls through zero."""
+        return ()
+
+    def switch(self, element: E, scene: Scene, guard: int) -> Change:
+        """New memory where that guard has fallen through zero."""
+        raise AssertionError(f"{type(self).__name__} has guards and no `switch`")
+
+
+_LAWS: dict[type[Any], ElementLaw[Any]] = {}
+
+
+def register(kind: type[E], law: ElementLaw[E]) -> None:
+    """Joins a law to a kind of element."""
+    if not isinstance(law, ElementLaw):
+        raise ModelError(f"register: {law!r} is given as law of {kind.__name__}; expected an object of an ElementLaw.")
+    _LAWS[kind] = law
+
+
+def law_of(element: Any) -> ElementLaw[Any]:
+    """The law of an element. Those of built-in kinds are imported when they are first needed."""
+    kind = type(element)
+    if kind not in _LAWS and kind.__module__.startswith(DATA):
+        import_module(LAWS + kind.__module__.removeprefix(DATA))
+    if kind not in _LAWS:
+        raise ModelError(
+            f"element '{element.name}': no law is registered for its kind, {kind.__name__}. Write an ElementLaw and "
+            f"call kinemorph.register({kind.__name__}, law)."
+        )
+    return _LAWS[kind]
+
+
+def plain(v: Sequence[S]) -> Vec3:
+    """A vector of three as a tuple."""
+    return (v[0], v[1], v[2])

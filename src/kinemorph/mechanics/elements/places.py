@@ -1,0 +1,123 @@
+"""Where elements take hold of a robot: points and frames of its bodies, and how they move.
+
+A `Point` is seen in the axes of the link that carries it: laws of contact and of springs need no others. Only what is
+asked for is computed, so that the height over a plane costs one row of a rotation matrix and not three.
+
+    T_WL    pose of the link in the world         V    (velocity of the link's origin, angular velocity), link axes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from kinemorph.algebra.groups import Pose, act, compose
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.vectors import add, cross, identity, matvec, matvec_transposed
+from kinemorph.mechanics.kinematics import link_twists, pose_of_move
+from kinemorph.mechanics.motions import ZERO3, Move
+from kinemorph.mechanics.tree import WORLD, Attachment, Tree
+
+STILL: tuple[Vec3, Vec3] = (ZERO3, ZERO3)
+HOME = Pose(identity(3), ZERO3)
+
+
+class Motions:
+    """Poses and velocities of the links of a tree at (q, v), each found when it is first asked for."""
+
+    def __init__(self, tree: Tree, q: Sequence[S], v: Sequence[S]) -> None:
+        self.tree, self.q, self.v = tree, q, v
+        self._poses: dict[int, Pose] = {WORLD: HOME}
+
+    @cached_property
+    def moves(self) -> list[Move]:
+        """Pose of every link in its parent."""
+        return self.tree.moves(self.q)
+
+    @cached_property
+    def _twists(self) -> list[tuple[Vec3, Vec3]]:
+        return link_twists(self.tree, self.moves, self.v)
+
+    def pose(self, link: int) -> Pose:
+        """T_WL."""
+        if link not in self._poses:
+            local, parent = pose_of_move(self.moves[link]), self.tree.links[link].parent
+            self._poses[link] = local if parent == WORLD else compose(self.pose(parent), local)
+        return self._poses[link]
+
+    def twist(self, link: int) -> tuple[Vec3, Vec3]:
+        """Velocity of the link's origin and angular velocity, in its axes."""
+        return STILL if link == WORLD else self._twists[link]
+
+    def attachment(self, name: str) -> Attachment:
+        """The link that carries a body or frame, and its fixed pose there; "world" is the world."""
+        return Attachment(WORLD, HOME) if name == "world" else self.tree.attachments[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point fixed to a link: at `r` in its axes [m]."""
+
+    motions: Motions
+    link: int
+    r: Vec3
+
+    @cached_property
+    def position(self) -> Any:
+        """In the world [m], shape (3,)."""
+        return act(self.motions.pose(self.link), self.r)
+
+    @cached_property
+    def velocity(self) -> Any:
+        """In the link's axes [m/s], shape (3,)."""
+        u, w = self.motions.twist(self.link)
+        return add(u, cross(w, self.r))
+
+    def into(self, vector: Sequence[S]) -> Any:
+        """A vector in world axes, in the link's axes."""
+        return tuple(vector) if self.link == WORLD else matvec_transposed(self.motions.pose(self.link).R, vector)
+
+    def out(self, vector: Sequence[S]) -> Any:
+        """A vector in the link's axes, in world axes."""
+        return tuple(vector) if self.link == WORLD else matvec(self.motions.pose(self.link).R, vector)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A body, or a frame fixed to one. `pose` is T_WF; velocities are in the frame's own axes."""
+
+    motions: Motions
+    at: Attachment
+
+    @property
+    def origin(self) -> Point:
+        """Its origin."""
+        return Point(self.motions, self.at.link, self.at.pose.p)
+
+    @cached_property
+    def pose(self) -> Pose:
+        """T_WF."""
+        return self.at.pose if self.at.link == WORLD else compose(self.motions.pose(self.at.link), self.at.pose)
+
+    @cached_property
+    def velocity(self) -> Any:
+        """Of its origin [m/s], in its own axes."""
+        return matvec_transposed(self.at.pose.R, self.origin.velocity)
+
+    @cached_property
+    def turning(self) -> Any:
+        """Angular velocity [rad/s], in its own axes."""
+        return matvec_transposed(self.at.pose.R, self.motions.twist(self.at.link)[1])
+
+    def to_link(self, vector: Sequence[S]) -> Any:
+        """A vector in the frame's axes, in those of the link that carries it."""
+        return matvec(self.at.pose.R, vector)
+
+
+def point_of(motions: Motions, body: str, offset: Sequence[S]) -> Point:
+    """The point at `offset` [m] in the axes of a body or frame."""
+    at = motions.attachment(body)
+    return Point(motions, at.link, act(at.pose, offset))

@@ -1,0 +1,60 @@
+"""Elements as data: what acts on a robot. Their laws live in mechanics.elements, in a file of the same name.
+
+An element is a frozen dataclass of plain values with a `name`. `ELEMENT_KINDS` is the table by which files name them;
+classes are imported when they are first asked for, as `elements.Spring` or by their kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Any
+
+FILES: dict[str, tuple[str, ...]] = {
+    "actuators": ("Actuator",),
+    "springs": ("Spring",),
+}  # what each file holds
+
+__all__ = ["ELEMENT_KINDS", *(name for names in FILES.values() for name in names)]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports an element's class on first use (PEP 562)."""
+    for file, names in FILES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{file}"), name)
+    listed = ", ".join(name for names in FILES.values() for name in names)
+    raise AttributeError(f"there is no element '{name}'. Known: {listed}.")
+
+
+def kind_of(name: str) -> str:
+    """What files call a class: "SpringDamper" is "spring damper"."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+
+
+class KindTable(MutableMapping[str, type[Any]]):
+    """Kinds of elements by name, built-in ones imported when they are first asked for."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, str | type[Any]] = {kind_of(name): name for names in FILES.values() for name in names}
+
+    def __getitem__(self, kind: str) -> type[Any]:
+        found = self._kinds[kind]
+        if isinstance(found, str):
+            found = self._kinds[kind] = __getattr__(found)
+        return found
+
+    def __setitem__(self, kind: str, element: type[Any]) -> None:
+        self._kinds[kind] = element
+
+    def __delitem__(self, kind: str) -> None:
+        del self._kinds[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+
+ELEMENT_KINDS = KindTable()

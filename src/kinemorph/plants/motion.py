@@ -1,0 +1,339 @@
+"""The laws of a robot's plant, over any scalar:
+
+    M(q) a + h(q, v) = tau + J(q)^T lambda,     tau = u + forces(t, q, v, x, m, u, p) + elements - damping v
+
+`Motion` evaluates the elements of the system once for each instant (mechanics.elements.scene.World), and hands their
+loads on links to the recursions as outside wrenches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.vectors import add, sub
+from kinemorph.deriving import Dynamics
+from kinemorph.mechanics import charts
+from kinemorph.mechanics.discrete_action import discrete_action
+from kinemorph.mechanics.elements.ensemble import Ensemble
+from kinemorph.mechanics.elements.law import Change
+from kinemorph.mechanics.elements.places import Motions
+from kinemorph.mechanics.elements.scene import Gathered, World, generalized
+from kinemorph.mechanics.kinematics import tangent_of
+from kinemorph.mechanics.newton_euler import Wrench
+from kinemorph.mechanics.reactions import joint_wrenches
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.tree import Tree
+from kinemorph.model.parameter import Parameter, evaluate
+from kinemorph.plants.laws import LEVEL, Law, checked_length, of_groups, split
+from kinemorph.plants.programs import Jumps, Laws
+from kinemorph.plants.variational import DiscreteLaws
+
+
+class Acting(NamedTuple):
+    """What acts at one instant: generalized forces (nv,) from outside and of damping, and what elements do."""
+
+    pushed: list[Any]
+    elements: Gathered
+    damped: list[Any]
+
+    @property
+    def tau(self) -> list[Any]:
+        """All generalized forces but those of loads."""
+        return _sum(_sum(self.pushed, self.elements.torques), self.damped)
+
+    @property
+    def loads(self) -> tuple[Mapping[int, Wrench], ...]:
+        """As recursions take them: none, or one mapping."""
+        return (self.elements.loads,) if self.elements.loads else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """The laws of a robot's plant. Where x, u and p have several owners, they stand in this order:
+
+    x       states of the user, states of elements, two for the account of energy
+    u       inputs of the user (or one force per velocity), inputs of elements that nobody drives
+    p       parameters of the robot, parameters of elements
+    """
+
+    dynamics: Dynamics
+    elements: Ensemble
+    parameters: tuple[Parameter, ...]
+    forces: Law | None
+    extra: int  # how many states the user has added
+    state_rates: Law | None
+    given: int  # how many inputs the user has named
+    pushed: bool  # whether the first inputs are generalized forces
+    still: tuple[int, ...]
+    account: bool
+
+    @property
+    def laws(self) -> Laws:
+        """All of them."""
+        discrete = DiscreteLaws(self.action, self.balance, self.momentum, self.velocity)
+        jumps = Jumps(self.sampled, self.settled, self.guard_values, self.switched)
+        return Laws(
+            self.rate, self.residual, self.place, self.drift, self.acting, discrete, jumps, self.stored, self.reactions
+        )
+
+    @property
+    def nv(self) -> int:
+        return self.dynamics.robot.nv
+
+    @cached_property
+    def bare(self) -> Tree:
+        """The links at nominal parameters, which say how configurations move."""
+        return resolve(self.dynamics.robot)
+
+    def tree(self, p: Any) -> Tree:
+        """The links at parameters p."""
+        return resolve(self.dynamics.robot, self._lookup(p))
+
+    def _lookup(self, p: Any) -> dict[str, Any]:
+        return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
+
+    def _state(self, tree: Tree, base: Any, s: Any) -> tuple[Any, list[Any], Any]:
+        """(q, v, x); quaternions of any length, locked velocities zero."""
+        w, v, x = split(s, self.nv)
+        v = [0.0 if k in self.still else rate for k, rate in enumerate(v)]
+        return charts.place(tree, base, w, finished=False), v, x
+
+    # ── forces ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def world(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> World:
+        """The system as its elements see it, on a tree; sensors may ask for accelerations."""
+        own = x[self.extra : self.extra + len(self.elements.states)]
+        lookup = self._lookup(p)
+
+        def accelerations() -> Sequence[Any]:
+            ready = self.dynamics.prepared(self.tree(p))
+            acting = self._acting(ready, t, q, v, x, m, u, p)
+            return self.dynamics.accelerations(ready, q, v, acting.tau, *acting.loads, locked=self.still)
+
+        def reactions() -> Mapping[str, Sequence[Any]]:
+            wrenches = self._wrenches(t, q, v, accelerations(), x, m, u, p)
+            return dict(zip((joint.name for joint in self.dynamics.robot.joints), wrenches, strict=True))
+
+        return World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup, accelerations, reactions)
+
+    def _acting(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Acting:
+        """What acts, with loads on the links of `tree`."""
+        pushed: list[Any] = list(u[: self.nv]) if self.pushed else [0.0] * self.nv
+        lookup = self._lookup(p)
+        if self.forces is not None:
+            given = {
+                **{"t": t, "q": charts.finished(self.bare, q), "v": v, "x": x[: self.extra], "m": m},
+                **{"u": u[: self.given], "p": p},
+            }
+            law = checked_length(of_groups(self.forces, given, "forces"), self.nv, "the law of forces")
+            pushed = _sum(pushed, law)
+        damping = [evaluate(d, lookup) for joint in self.dynamics.robot.joints for d in joint.damping]
+        own = x[self.extra : self.extra + len(self.elements.states)]
+        world = World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup)
+        return Acting(pushed, world.gathered(), [-d * rate for d, rate in zip(damping, v, strict=True)])
+
+    def _tau(self, tree: Tree, q: Any, v: Any, acting: Acting) -> list[Any]:
+        """All generalized forces, those of loads included."""
+        if not acting.elements.loads:
+            return acting.tau
+        return _sum(acting.tau, generalized(Motions(tree, q, v), acting.elements.loads))
+
+    def acting(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, list[Any]]:
+        """The generalized forces, by name."""
+        tree = self.tree(p)
+        q, v, x = self._state(tree, base, s)
+        acting = self._acting(tree, t, q, v, x, m, u, p)
+        return {"supplied": list(sub(self._tau(tree, q, v, acting), acting.damped)), "damping": acting.damped}
+
+    def stored(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> Any:
+        """Energy that elements hold [J]."""
+        tree = self.tree(p)
+        q, v, x = self._state(tree, base, s)
+        return self._acting(tree, t, q, v, x, m, u, p).elements.stored
+
+    def reactions(self, t: Any, base: Any, s: Any, a: Any, m: Any, u: Any, p: Any) -> list[list[Any]]:
+        """The wrench through every joint, shape (joints, 6), at accelerations a."""
+        q, v, x = self._state(self.tree(p), base, s)
+        return self._wrenches(t, q, v, a, x, m, u, p)
+
+    def _wrenches(self, t: Any, q: Any, v: Any, a: Any, x: Any, m: Any, u: Any, p: Any) -> list[list[Any]]:
+        robot = self.dynamics.robot
+        tree = resolve(robot, self._lookup(p), merged=False)
+        loads = self._acting(tree, t, q, v, x, m, u, p).elements.loads
+        return joint_wrenches(robot, tree, q, v, a, loads)
+
+    def _extra_rates(self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting) -> list[Any]:
+        rates: list[Any] = []
+        if self.state_rates is not None:
+            given = {
+                **{"t": t, "q": charts.finished(self.bare, q), "v": v, "x": x[: self.extra], "m": m},
+                **{"u": u[: self.given], "p": p},
+            }
+            law = of_groups(self.state_rates, given, "state_rates")
+            rates = checked_length(law, self.extra, "the law of state rates")
+        rates = [*rates, *acting.elements.rates]
+        if self.account:
+            rates += [
+                _power(acting.pushed, v) + acting.elements.supplied,
+                acting.elements.dissipated - _power(acting.damped, v),
+            ]
+        return rates
+
+    # ── motion ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def rate(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
+        """ds/dt, by forward dynamics."""
+        tree = self.tree(p)
+        q, v, x = self._state(tree, base, s)
+        ready = self.dynamics.prepared(tree)
+        acting = self._acting(ready, t, q, v, x, m, u, p)
+        a = self._accelerations(ready, q, v, acting)
+        rates = self._extra_rates(t, q, v, x, m, u, p, acting)
+        return [*charts.local_rate(tree, s[: self.nv], v), *a, *rates]
+
+    def _accelerations(self, tree: Tree, q: Any, v: Any, acting: Acting) -> Sequence[Any]:
+        """FD under what acts; a formulation that takes no wrenches gets their generalized forces."""
+        if self.dynamics.takes_wrenches:
+            return self.dynamics.accelerations(tree, q, v, acting.tau, *acting.loads, locked=self.still)
+        return self.dynamics.accelerations(tree, q, v, self._tau(tree, q, v, acting), locked=self.still)
+
+    def residual(self, t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
+        """What is left over at z = [a, dx/dt], by inverse dynamics; where loops close, against forward dynamics."""
+        tree, nv = self.tree(p), self.nv
+        ready = self.dynamics.prepared(tree)
+        q, v, x = self._state(tree, base, s)
+        a = [0.0 if k in self.still else entry for k, entry in enumerate(z[:nv])]
+        acting = self._acting(ready, t, q, v, x, m, u, p)
+        if not self.dynamics.robot.is_open:
+            unmet = sub(a, self._accelerations(ready, q, v, acting))
+        elif self.dynamics.takes_wrenches:
+            unmet = sub(self.dynamics.inverse(ready, q, v, a, *acting.loads), acting.tau)
+        else:
+            unmet = sub(self.dynamics.inverse(ready, q, v, a), self._tau(ready, q, v, acting))
+        left = [z[k] if k in self.still else entry for k, entry in enumerate(unmet)]
+        return [*left, *sub(z[nv:], self._extra_rates(t, q, v, x, m, u, p, acting))]
+
+    def place(self, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
+        """The configuration that s means."""
+        return charts.place(self.bare, base, s[: self.nv], finished=finished)
+
+    def drift(self, s: Any, h: Any) -> list[Any]:
+        """w after the time h at constant velocity."""
+        w, v, _ = split(s, self.nv)
+        return charts.chained(self.bare, w, charts.steady(self.bare, [h * rate for rate in v]))
+
+    # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _now(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> World:
+        tree = self.tree(p)
+        q, v, x = self._state(tree, base, s)
+        return self.world(tree, t, charts.finished(self.bare, q), v, x, m, u, p)
+
+    def sampled(
+        self, samplers: Sequence[tuple[int, int]], t: Any, base: Any, s: Any, m: Any, u: Any, p: Any
+    ) -> list[Any]:
+        """Memory after some elements have sampled, one after the other; each by its index and number of its clock."""
+        memory = list(m)
+        for index, clock in samplers:
+            element, law, _, start = self.elements.members[index]
+            world = self._now(t, base, s, memory, u, p)
+            new = law.sample(element, world.scenes[index], clock)
+            what = f"element '{element.name}': what it gives when it samples"
+            memory[start : start + len(law.memory(element))] = checked_length(new, len(law.memory(element)), what)
+        return memory
+
+    def settled(self, members: Sequence[int], t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        """Memory and extra states after an accepted step."""
+        world = self._now(t, base, s, m, u, p)
+        changes = {}
+        for index in members:
+            element, law = self.elements.members[index][:2]
+            changes[index] = law.settle(element, world.scenes[index])
+        return self._changed(changes, s, m)
+
+    def guard_values(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
+        """All guards of elements."""
+        world = self._now(t, base, s, m, u, p)
+        return [
+            value
+            for index, member in enumerate(self.elements.members)
+            for value in member.law.guard_values(member.element, world.scenes[index])
+        ]
+
+    def switched(self, guard: int, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        """Memory and extra states where a guard has fallen through zero."""
+        index, number, _ = self.elements.guards[guard]
+        element, law = self.elements.members[index][:2]
+        world = self._now(t, base, s, m, u, p)
+        return self._changed({index: law.switch(element, world.scenes[index], number)}, s, m)
+
+    def _changed(self, changes: Mapping[int, Change], s: Any, m: Any) -> dict[str, Any]:
+        """Memory with new entries, and x with what was lost added to the account."""
+        memory, x = list(m), list(split(s, self.nv)[2])
+        for index, change in changes.items():
+            element, law, _, start = self.elements.members[index]
+            memory[start : start + len(law.memory(element))] = list(change.memory)
+            if self.account:
+                x[-1] = x[-1] + change.lost
+        return {"m": memory, "x": x}
+
+    # ── whole steps: see `variational` ────────────────────────────────────────────────────────────────────────────
+
+    def action(self, base: Any, moved: Any, w: Any, h: Any, p: Any) -> Any:
+        """The action of a step; `moved` are local coordinates of its start, for derivatives by it."""
+        tree = self.tree(p)
+        return discrete_action(tree, charts.place(tree, base, moved, finished=False), w, h)
+
+    def balance(
+        self, t: Any, base: Any, s: Any, z: Any, begun: Any, h: Any, m: Any, u: Any, p: Any, by_start: Any, by_end: Any
+    ) -> dict[str, Any]:
+        """The discrete Euler-Lagrange equations with forces half-way, and the momentum at the end."""
+        tree, nv = self.tree(p), self.nv
+        w, ends, x = z[:nv], z[nv:], s[2 * nv :]
+        half, way = charts.halfway(tree, w)
+        v = [0.0 if k in self.still else entry / h for k, entry in enumerate(way)]
+        x_half = [0.5 * (one + other) for one, other in zip(x, ends, strict=True)]
+        there = (t + 0.5 * h, charts.place(tree, base, half, finished=False), v, x_half, m, u, p)
+        acting = self._acting(tree, *there)
+        impulse = [h * force for force in self._tau(tree, there[1], v, acting)]
+
+        def half_moved(rates: Any) -> Any:
+            """The velocity half-way as w changes at these rates."""
+            dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
+            return charts.velocity(tree, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(tree, dual)[0]])
+
+        # the work of the impulse over the ways that start and end make half-way adds to the slopes of the action
+        by_end = add(by_end, charts.pulled_back(tree, half_moved, impulse))
+        by_start = add(by_start, charts.pulled_back(tree, lambda rates: charts.carried(tree, half, rates), impulse))
+        after = charts.pulled_back(tree, lambda rates: charts.local_rate(tree, w, rates), by_end)
+        # the end stays where it is while the start moves: w makes up for it
+        before = sub(charts.pulled_back(tree, lambda rates: charts.carried(tree, w, rates), after), by_start)
+        left = [way[k] if k in self.still else one - begun[k] for k, one in enumerate(before)]
+        rates = self._extra_rates(*there, acting)
+        grown = [end - (one + h * rate) for end, one, rate in zip(ends, x, rates, strict=True)]
+        return {"left": [*left, *grown], "after": after}
+
+    def _weightless(self, p: Any) -> Tree:
+        return self.dynamics.prepared(replace(self.tree(p), gravity=(0.0, 0.0, 0.0)))
+
+    def momentum(self, base: Any, s: Any, p: Any) -> Sequence[Any]:
+        """M(q) v."""
+        q, v, _ = self._state(self.tree(p), base, s)
+        return self.dynamics.inverse(self._weightless(p), q, [0.0] * self.nv, v)
+
+    def velocity(self, base: Any, s: Any, begun: Any, p: Any) -> Sequence[Any]:
+        """v with M(q) v equal to a given momentum."""
+        q, _, _ = self._state(self.tree(p), base, s)
+        return self.dynamics.accelerations(self._weightless(p), q, [0.0] * self.nv, begun, locked=self.still)
+
+
+def _sum(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    return [one + other for one, other in zip(a, b, strict=True)]
+
+
+def _power(forces: Sequence[Any], v: Sequence[Any]) -> Any:
+    return sum((force * rate for force, rate in zip(forces, v, strict=True)), 0.0)
