@@ -27,6 +27,11 @@ HOMES: dict[str, str] = {
     "System": "kinemorph.model.system",
     "reroot": "kinemorph.model.rerooting",
     "library": "kinemorph.model.library",
+    # what acts on it
+    "elements": "kinemorph.model.elements",
+    "ElementLaw": "kinemorph.mechanics.elements.law",
+    "Effort": "kinemorph.mechanics.elements.law",
+    "register": "kinemorph.mechanics.elements.law",
     # models in files
     "load": "kinemorph.loading",
     "load_text": "kinemorph.loading",
@@ -105,6 +110,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.loading import load as load
     from kinemorph.loading import load_text as load_text
     from kinemorph.loading import save as save
+    from kinemorph.mechanics.elements.law import Effort as Effort
+    from kinemorph.mechanics.elements.law import ElementLaw as ElementLaw
+    from kinemorph.mechanics.elements.law import register as register
+    from kinemorph.model import elements as elements
     from kinemorph.model import library as library
     from kinemorph.model.body import Body as Body
     from kinemorph.model.builder import RobotBuilder as RobotBuilder
@@ -140,7 +149,9 @@ def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module 'kinemorph' has no attribute '{name}'. Public names: {', '.join(HOMES)}.")
     home = import_module(HOMES[name])
-    value = home if HOMES[name].endswith(f".{name}") else getattr(home, name)  # `library` and `errors` are modules
+    value = (
+        home if HOMES[name].endswith(f".{name}") else getattr(home, name)
+    )  # `library`, `elements`, `errors` are modules
     globals()[name] = value
     return value
 
