@@ -23,6 +23,7 @@ from kinemorph.model.system import Settings, System
 from kinemorph.plants.laws import Column
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
+from kinemorph.simulation.clockwork import aligned
 from kinemorph.simulation.failures import explained
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import DEFAULT
@@ -110,7 +111,7 @@ def simulate_batch(
         )
     settings = model.settings if isinstance(model, System) else Settings()
     until = settings.duration if until is None else until
-    times = sample_times(start, until, settings.sample if sample is None else sample)
+    times = aligned(sample_times(start, until, settings.sample if sample is None else sample), plant.ticks)
     began = time.perf_counter()
     rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
     one = Stepper(plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=rows, t=start)

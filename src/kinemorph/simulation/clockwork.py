@@ -20,6 +20,7 @@ from kinemorph.plants.programs import Plant, Stage, Tick
 
 Array = npt.NDArray[np.float64]
 NEAR = 1e-9  # of a period: a time as near to a tick is at it
+ROUNDING = 2e-15  # relative: machine code may fuse phase + k period, and differ from Python in the last digit
 
 
 class ControllerFailure(Exception):
@@ -33,6 +34,17 @@ def first_tick(tick: Tick, t: float, *, passed: bool = False) -> float:
     if abs(k - near) < NEAR:
         return max(float(near + passed), 0.0)
     return max(float(math.ceil(k)), 0.0)
+
+
+def aligned(times: Array, ticks: Sequence[Tick]) -> Array:
+    """Sample times with those that are a tick but for rounding at the tick, but for the first and the last."""
+    found = times.copy()
+    for tick in ticks:
+        near = tick.phase + np.round((found - tick.phase) / tick.period) * tick.period
+        same = np.abs(near - found) <= 4.0 * np.spacing(np.abs(found))
+        same[[0, -1]] = False
+        found[same] = near[same]
+    return found
 
 
 class Clockwork:
@@ -55,7 +67,7 @@ class Clockwork:
         """New memory after all ticks that are due; `numbers` are moved on. `inputs` are those of `rate`."""
         t, base, s, m, u, p = inputs
         for k, tick in enumerate(self.plant.ticks):
-            if t >= tick.phase + numbers[k] * tick.period:
+            if t + ROUNDING * abs(t) >= tick.phase + numbers[k] * tick.period:
                 for stage in tick.stages:
                     m = self.sampled(stage, (t, base, s, m, u, p))
                 numbers[k] += 1.0

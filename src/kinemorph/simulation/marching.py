@@ -24,6 +24,7 @@ from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
 from kinemorph.plants.programs import Plant
+from kinemorph.simulation.clockwork import ROUNDING
 from kinemorph.simulation.march_memory import Guards, Layout, Status, layout
 from kinemorph.simulation.stepping import Method, Site, snap_reach
 from kinemorph.simulation.watching import Watching
@@ -309,7 +310,9 @@ class _March:
         for i, tick in enumerate(plant.ticks):
             loop.let(
                 due,
-                lambda t, k, status, tick=tick: (t >= tick.phase + k * tick.period) * (status <= 0.0),
+                lambda t, k, status, tick=tick: (
+                    (t + ROUNDING * abs(t) >= tick.phase + k * tick.period) * (status <= 0.0)
+                ),
                 *(at["t"], at["clock"][i], self.status),
             )
             with loop.if_(due):

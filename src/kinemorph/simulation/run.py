@@ -24,7 +24,7 @@ from kinemorph.model.system import Settings, System
 from kinemorph.plants.laws import Law
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
-from kinemorph.simulation.clockwork import ControllerFailure
+from kinemorph.simulation.clockwork import ControllerFailure, aligned
 from kinemorph.simulation.events import RESOLUTION, Guard, Pace
 from kinemorph.simulation.failures import Patience, explained
 from kinemorph.simulation.march_memory import Status
@@ -111,7 +111,7 @@ def simulate(
         start = float(start.t[-1])
     start = seconds("start", start)
     until = start + settings.duration if until is None else seconds("until", until)
-    times = sample_times(start, until, settings.sample if sample is None else sample)
+    times = aligned(sample_times(start, until, settings.sample if sample is None else sample), system.ticks)
     spacing = float(times[1] - times[0]) if len(times) > 1 else until - start
     held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
     check_numbers(every=every, **{"every of Held": held.every if held else None})
