@@ -7,7 +7,7 @@ from typing import Any
 
 from kinemorph.algebra.scalar import less, maximum, sqrt, where
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.implicit_forces import JointState, PointState, coordinate_of, tangent
+from kinemorph.mechanics.point_states import JointState, PointState, point_slope
 
 UP = (0.0, 0.0, 1.0)
 
@@ -40,7 +40,14 @@ class Ground:
         grip = h * gamma
         beyond = scale(h * slope - grip, n)
         x, y, z = n
-        D = (grip + beyond[0] * x, beyond[0] * y, beyond[0] * z, grip + beyond[1] * y, beyond[1] * z, grip + beyond[2] * z)
+        D = (
+            grip + beyond[0] * x,
+            beyond[0] * y,
+            beyond[0] * z,
+            grip + beyond[1] * y,
+            beyond[1] * z,
+            grip + beyond[2] * z,
+        )
         return sub(scale(normal, n), scale(gamma, slip)), D
 
 
@@ -54,7 +61,7 @@ class Hold:
     affine: bool = True
 
     def force(self, joint: JointState) -> Any:
-        return self.kp * (self.target - coordinate_of(joint, "hold")) - self.kv * joint.velocity
+        return self.kp * (self.target - joint.coordinate("hold")) - self.kv * joint.velocity
 
     def linear(self, joint: JointState, h: Any) -> Any:
         return self.force(joint), h * (self.kv + h * self.kp)
@@ -62,7 +69,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Tether:
-    """A spring to a place of the world that stiffens, and a drag that grows with the speed; its slope by dual numbers."""
+    """A stiffening spring to a place of the world, and a drag that grows with speed; slopes by dual numbers."""
 
     place: tuple[float, float, float] = (0.1, -0.2, 0.3)
     k: float = 300.0
@@ -74,4 +81,4 @@ class Tether:
         return add(pull, scale(-self.c * sqrt(1.0 + dot(point.velocity, point.velocity)), point.velocity))
 
     def linear(self, point: PointState, h: Any) -> Any:
-        return tangent(self.force, point, h)
+        return point_slope(self.force, point, h)

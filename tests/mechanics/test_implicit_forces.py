@@ -1,7 +1,8 @@
-"""Stiff forces at the end of a step inside the articulated-body algorithm, against a dense solve of the same equations."""
+"""Stiff forces at the end of a step inside the articulated-body algorithm, against a dense solve of the same."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,18 +15,17 @@ from kinemorph.algebra.groups import Pose, act
 from kinemorph.bench.bench_models import stored_robot
 from kinemorph.codegen.tracing import trace
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.implicit_forces import (
-    Ends,
+from kinemorph.mechanics.implicit_forces import implicit_accelerations
+from kinemorph.mechanics.kinematics import link_poses
+from kinemorph.mechanics.point_states import (
     JointForce,
     JointState,
     PointForce,
     PointState,
     Sight,
-    implicit_accelerations,
-    joint_tangent,
-    tangent,
+    joint_slope,
+    point_slope,
 )
-from kinemorph.mechanics.kinematics import link_poses
 from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import WORLD, Tree
@@ -78,7 +78,11 @@ def standing(robot: Robot, seed: int) -> tuple[Any, Any, Any]:
     """A hexapod near its feet's ground: some of them in it, some above, all of them moving."""
     rng = np.random.default_rng(seed)
     tree = resolve(robot)
-    q = np.concatenate([[0, 0, 0, 1, 0, 0, 0], np.tile([0.0, -0.3, 1.2], 6)] if robot.nq == 25 else [random_states(robot, seed, 1)[0][0]])
+    q = np.concatenate(
+        [[0, 0, 0, 1, 0, 0, 0], np.tile([0.0, -0.3, 1.2], 6)]
+        if robot.nq == 25
+        else [random_states(robot, seed, 1)[0][0]]
+    )
     q[7:] += 0.2 * rng.normal(size=robot.nq - 7)
     q[3:7] = [1.0, *(0.1 * rng.normal(size=3))]
     q[3:7] /= np.linalg.norm(q[3:7])
@@ -111,7 +115,14 @@ def test_random_trees_with_ground_and_tethers(seed: int) -> None:
     }
     laws = {name: Tether() if k == 4 else Ground() for k, name in enumerate(feet)}
     q, v, _, tau = (part[0] for part in random_states(robot, seed, 1))
-    check(with_feet(robot, feet), laws, (q, v, tau), (1e-4, 1e-3, 4e-3)[seed % 3], 1 + seed // 3 % 3, prepared=bool(seed % 2))
+    check(
+        with_feet(robot, feet),
+        laws,
+        (q, v, tau),
+        (1e-4, 1e-3, 4e-3)[seed % 3],
+        1 + seed // 3 % 3,
+        prepared=bool(seed % 2),
+    )
 
 
 def test_locked_velocities_stay_and_the_others_feel_it() -> None:
@@ -139,16 +150,15 @@ class Heavy:
 
 
 def test_passes_approach_the_implicit_step() -> None:
-    """Newton's iteration: what is left over of  f = force at the end of the step  falls from pass to pass."""
+    """Newton's iteration with the secant of friction: what the step is off by falls from pass to pass, to rounding."""
     robot = hexapod()
     tree, (q, v, tau) = regroup(reframe(resolve(robot))), standing(robot, 1)
     points = points_at(tree, {f"foot{k}": Ground() for k in range(6)})
-    steps = [
-        numbers(implicit_accelerations(tree, q.tolist(), v.tolist(), tau.tolist(), 1e-3, points, passes=n).a)
-        for n in (1, 2, 3, 4, 12)
-    ]
-    off = [np.abs(step - steps[-1]).max() for step in steps[:-1]]
-    assert off[3] < 0.1 * off[1] < 0.1 * off[0], off
+    state = (q.tolist(), (0.1 * v).tolist(), tau.tolist())
+    steps = [numbers(implicit_accelerations(tree, *state, 4e-3, points, passes=n).a) for n in (1, 2, 3, 4, 5, 20)]
+    off = [np.abs(step - steps[-1]).max() / np.abs(steps[-1]).max() for step in steps[:-1]]
+    assert all(after < 0.5 * before for before, after in itertools.pairwise(off)), off
+    assert off[-1] < 1e-6
 
 
 # ── what laws see, and slopes by dual numbers ─────────────────────────────────────────────────────────────────────────
@@ -172,7 +182,7 @@ def test_sight_is_the_pose_of_the_link() -> None:
 
 
 def test_slopes_are_symmetric_and_never_drive() -> None:
-    """A law whose slope is anything at all: the D that comes of it is positive semi-definite, and right where it may."""
+    """A law whose slope is anything at all: its D is positive semi-definite, and the slope where that may be."""
     rng = np.random.default_rng(0)
     sight = Sight(resolve(stored_robot("hexapod24")), [])
     for _ in range(200):
@@ -182,25 +192,28 @@ def test_slopes_are_symmetric_and_never_drive() -> None:
         def law(point: PointState, K: Any = K) -> Any:
             return tuple(sum(-K[i, j] * point.velocity[j] for j in range(3)) for i in range(3))
 
-        _, (xx, xy, xz, yy, yz, zz) = tangent(law, state, 0.5)
+        _, (xx, xy, xz, yy, yz, zz) = point_slope(law, state, 0.5)
         D = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         assert np.linalg.eigvalsh(D).min() > -1e-12
         S = 0.25 * (K + K.T)
-        if np.all(np.abs(S) - np.diag(np.diag(S)) < 0.5 * np.sqrt(np.abs(np.outer(np.diag(S), np.diag(S))))) and np.diag(S).min() > 0:
+        if (
+            np.all(np.abs(S) - np.diag(np.diag(S)) < 0.5 * np.sqrt(np.abs(np.outer(np.diag(S), np.diag(S)))))
+            and np.diag(S).min() > 0
+        ):
             np.testing.assert_allclose(D, S, atol=1e-14)
 
 
 def test_slope_of_a_joint_law() -> None:
-    force, pivot = joint_tangent(lambda joint: -3.0 * joint.position**2 - 2.0 * joint.velocity, JointState(0.5, 1.0), 0.1)
+    force, pivot = joint_slope(lambda joint: -3.0 * joint.position**2 - 2.0 * joint.velocity, JointState(0.5, 1.0), 0.1)
     assert force == pytest.approx(-2.75)
     assert pivot == pytest.approx(0.1 * 2.0 + 0.01 * 3.0)
-    assert joint_tangent(lambda joint: 5.0 * joint.velocity, JointState(None, 1.0), 0.1)[1] == 0.0
+    assert joint_slope(lambda joint: 5.0 * joint.velocity, JointState(None, 1.0), 0.1)[1] == 0.0
 
 
 def test_a_law_of_positions_on_a_joint_without_a_coordinate_is_refused() -> None:
     robot = hexapod()
     tree, (q, v, tau) = resolve(robot), standing(robot, 0)
-    with pytest.raises(ModelError, match="'hold'.*one axis"):
+    with pytest.raises(ModelError, match=r"'hold'.*one axis"):
         implicit_accelerations(tree, q.tolist(), v.tolist(), tau.tolist(), 1e-3, joints=[JointForce(2, Hold())])
 
 
@@ -216,8 +229,7 @@ def test_arithmetic_of_a_step_stays_below_its_ceiling(passes: int, record_proper
 
     def step(q: Any, v: Any, target: Any, h: Any) -> Any:
         joints = [JointForce(6 + j, Hold(target=target[j])) for j in range(18)]
-        found: Ends = implicit_accelerations(tree, q, v, [0.0] * 24, h, points, joints, passes=passes)
-        return found.a
+        return implicit_accelerations(tree, q, v, [0.0] * 24, h, points, joints, passes=passes).a
 
     program = trace(step, {"q": (25,), "v": (24,), "target": (18,), "h": ()})
     count = sum(program.op_counts.get(op, 0) for op in ("add", "sub", "mul"))
