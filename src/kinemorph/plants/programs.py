@@ -13,6 +13,7 @@ one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
     flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that know of no manifold
     drift      (s, h) -> w                              where w is after the time h when v is held
     discrete   see `variational`                        the balance of a whole step, for variational integrators
+    implicit_step   see `implicit`                      a whole step with stiff forces at its end
 
 Every program has all of these inputs, of length 0 where there is nothing.
 """
@@ -58,6 +59,7 @@ class Laws:
     drift: Law  # (s, h)
     efforts: Law | None = None  # (t, base, s, m, u, p); none where forces have no name
     discrete: DiscreteLaws | None = None
+    implicit: Law | None = None  # (t, base, s, h, m, u, p, passes); see `implicit`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,6 +183,34 @@ class Plant:
                 "Use method='dop853', or 'leapfrog' with a step."
             )
         return discrete_programs(self.name, self.laws.discrete, self.ports, self.nv)
+
+    def implicit_step(self, passes: int) -> Program:
+        """s = [w, v, x] after a step, from (t, base, s, h, m, u, p) with s = [0, v, x]. See `implicit`.
+
+        Raises UnsupportedError where there is no such step.
+        """
+        law = self.laws.implicit
+        if law is None:
+            raise UnsupportedError(
+                f"plant '{self.name}' has no step with forces at its end, which is for robots that are open trees. "
+                "Use method='rodas' or 'radau'."
+            )
+        made = self._implicit_steps
+        if passes not in made:
+            ports = self.ports
+            names = ("t", "base", "s", "h", "m", "u", "p")
+            shapes: dict[str, Shape] = {name: () if name == "h" else ports[name] for name in names}
+            made[passes] = trace(
+                lambda *given: law(*given, passes),
+                shapes,
+                name=f"{self.name}.implicit_step_{passes}",
+                outputs={"out": (self.ns,)},
+            )
+        return made[passes]
+
+    @cached_property
+    def _implicit_steps(self) -> dict[int, Program]:
+        return {}
 
     @property
     def ports(self) -> dict[str, Shape]:

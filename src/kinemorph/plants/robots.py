@@ -13,18 +13,21 @@ from functools import cached_property
 from typing import Any
 
 from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.scalar import is_zero
 from kinemorph.algebra.vectors import add, sub
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.mechanics import charts
 from kinemorph.mechanics.discrete_action import discrete_action
 from kinemorph.mechanics.kinematics import tangent_of
+from kinemorph.mechanics.point_states import JointForce
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.plants.implicit import Acting, Damping, implicit_step
 from kinemorph.plants.laws import LEVEL, Column, Law, checked_length, columns, of_groups, split
 from kinemorph.plants.programs import Laws, Place, Plant
 from kinemorph.plants.variational import DiscreteLaws
@@ -156,7 +159,8 @@ class Motion:
     def laws(self) -> Laws:
         """All of them."""
         discrete = DiscreteLaws(self.action, self.balance, self.momentum, self.velocity)
-        return Laws(self.rate, self.residual, self.place, self.drift, self.acting, discrete)
+        implicit = self.implicit if self.dynamics.robot.is_open else None
+        return Laws(self.rate, self.residual, self.place, self.drift, self.acting, discrete, implicit)
 
     @property
     def nv(self) -> int:
@@ -248,6 +252,17 @@ class Motion:
         """w after the time h at constant velocity."""
         w, v, _ = split(s, self.nv)
         return charts.chained(self.bare, w, charts.steady(self.bare, [h * rate for rate in v]))
+
+    def implicit(self, t: Any, base: Any, s: Any, h: Any, m: Any, u: Any, p: Any, passes: int) -> list[Any]:
+        """s after a step with the damping of joints at its end, and all other forces at its start; see `implicit`."""
+        tree = self.tree(p)
+        q, v, x = self._state(tree, base, [*[0.0] * self.nv, *s[self.nv :]])
+        pushed, damped = self._efforts(t, q, v, x, m, u, p)
+        numbers = [evaluate(d, self._lookup(p)) for joint in self.dynamics.robot.joints for d in joint.damping]
+        held = [JointForce(j, Damping(d)) for j, d in enumerate(numbers) if not is_zero(d)]
+        rates = self._extra_rates(t, q, v, x, m, u, p, pushed, damped)
+        acting = Acting(pushed, joints=held, rates=rates)
+        return implicit_step(self.dynamics.prepared(tree), base, s, h, acting, passes, self.still)[0]
 
     # ── whole steps: see `variational` ────────────────────────────────────────────────────────────────────────────
 

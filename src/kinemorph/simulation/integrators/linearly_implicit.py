@@ -1,0 +1,102 @@
+"""Steps that take stiff forces at their end, on a tangent: contact, gains and damping at steps that motion asks for.
+
+    v+ = v + h a(forces at the end of the step),      q+ = q moved by h v+
+
+`Plant.implicit_step` is one such step: forward dynamics in which stiff forces act as inertias too, at the cost of
+little more than one rate. `passes` is how often the tangent is laid, each time where the last one has led. Of order 1,
+and damps what is too fast for the step: a foot that hits the ground stays there, where an explicit step would chatter.
+
+Extrapolated, a whole step and two half ones are put together to order 2, and what they differ by is an error to choose
+steps by (Deuflhard, Hairer & Zugck 1987; Hairer & Wanner, Solving ODEs II, IV.9).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinemorph.codegen.loops import View
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.stepping import Shape, Site, usual_control
+
+
+@dataclass(frozen=True)
+class LinearlyImplicit:
+    """A method of the family."""
+
+    name: str
+    passes: int
+    extrapolated: bool = False
+
+    @property
+    def order(self) -> int:
+        """Of the error over a given time, where forces are smooth."""
+        return 2 if self.extrapolated else 1
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether there is a second result to compare with."""
+        return self.extrapolated
+
+    @property
+    def degree(self) -> int:
+        """Of the dense output: straight, as rates at the ends of a stiff step are nothing to go by."""
+        return 1
+
+    def memory(self, plant: Plant) -> dict[str, Shape]:
+        """Nothing is carried on."""
+        _ = plant.implicit_step(self.passes)  # refuses what has none
+        return {}
+
+    def attempt(self, site: Site) -> None:
+        """One step, or three of them."""
+        self._step(site, site.new, site.t, site.base, site.s, site.h)
+        if self.extrapolated:
+            self._improve(site)
+
+    def _step(self, site: Site, new: View, t: View, base: View, s: View, h: View) -> None:
+        program = site.plant.implicit_step(self.passes)
+        site.loop.call(program, [new], [t, base, s, h, site.m, site.u, site.p])
+
+    def _improve(self, site: Site) -> None:
+        """new = 2 (two half steps) - (one whole step), all about the base of the step."""
+        loop, plant = site.loop, site.plant
+        nv, ns = plant.nv, plant.ns
+        half, moment = loop.scratch("half"), loop.scratch("moment_half")
+        first, second = loop.scratch("half_first", (ns,)), loop.scratch("half_second", (ns,))
+        middle, start = loop.scratch("half_base", (plant.nq,)), loop.scratch("half_start", (ns,))
+        loop.let(half, lambda h: 0.5 * h, site.h)
+        loop.let(moment, lambda t, h: t + h, site.t, half)
+        self._step(site, first, site.t, site.base, site.s, half)
+        loop.call(plant.place, [middle], [site.base, first])
+        loop.copy(start, first)
+        with loop.repeat(nv) as i:
+            loop.let(start[i], lambda: 0.0)
+        self._step(site, second, moment, middle, start, half)
+        # the way from the middle is steady: it begins where the first half has ended
+        loop.copy(second.part(0, nv), first.part(0, nv))
+        loop.call(plant.drift, [first.part(0, nv)], [second, half])
+        loop.copy(second.part(0, nv), first.part(0, nv))
+        with loop.repeat(ns) as i:
+            loop.let(first[i], lambda whole, halves: halves - whole, site.new[i], second[i])
+            loop.let(site.new[i], lambda halves, off: halves + off, second[i], first[i])
+        if not site.fixed:
+            site.measure(site.error, first)
+
+    def advance(self, site: Site) -> None:
+        """Nothing is carried on."""
+
+    def prepare(self, site: Site) -> None:
+        """The straight way from end to end."""
+        with site.loop.repeat(site.plant.ns) as i:
+            site.loop.let(site.dense[0, i], lambda new, old: new - old, site.new[i], site.s_old[i])
+
+    def control(self, site: Site, taken: View, out: View) -> None:
+        usual_control(site, self.order, taken, out)
+
+
+FAMILY = (
+    LinearlyImplicit("implicit_contact", 1),
+    LinearlyImplicit("implicit_contact_2", 2),
+    LinearlyImplicit("implicit_contact_3", 3),
+    LinearlyImplicit("implicit_contact_extrapolated", 2, extrapolated=True),
+)
