@@ -184,10 +184,11 @@ class Plant:
             )
         return discrete_programs(self.name, self.laws.discrete, self.ports, self.nv)
 
-    def implicit_step(self, passes: int) -> Program:
+    def implicit_step(self, passes: int, shares: tuple[float, ...] = (1.0,)) -> Program:
         """s = [w, v, x] after a step, from (t, base, s, h, m, u, p) with s = [0, v, x]. See `implicit`.
 
-        Raises UnsupportedError where there is no such step.
+        Shape (shares, ns): a row for each share of h that the step may take; they have much in common. Raises
+        UnsupportedError where there is no such step.
         """
         law = self.laws.implicit
         if law is None:
@@ -195,21 +196,21 @@ class Plant:
                 f"plant '{self.name}' has no step with forces at its end, which is for robots that are open trees. "
                 "Use method='rodas' or 'radau'."
             )
+
+        def steps(t: Any, base: Any, s: Any, h: Any, m: Any, u: Any, p: Any) -> list[Any]:
+            return [law(t, base, s, share * h, m, u, p, passes) for share in shares]
+
         made = self._implicit_steps
-        if passes not in made:
+        if (passes, shares) not in made:
             ports = self.ports
-            names = ("t", "base", "s", "h", "m", "u", "p")
-            shapes: dict[str, Shape] = {name: () if name == "h" else ports[name] for name in names}
-            made[passes] = trace(
-                lambda *given: law(*given, passes),
-                shapes,
-                name=f"{self.name}.implicit_step_{passes}",
-                outputs={"out": (self.ns,)},
-            )
-        return made[passes]
+            inputs: dict[str, Shape] = {"t": (), "base": ports["base"], "s": ports["s"], "h": ()}
+            inputs |= {group: ports[group] for group in ("m", "u", "p")}
+            name = f"{self.name}.implicit_step_{passes}"
+            made[passes, shares] = trace(steps, inputs, name=name, outputs={"out": (len(shares), self.ns)})
+        return made[passes, shares]
 
     @cached_property
-    def _implicit_steps(self) -> dict[int, Program]:
+    def _implicit_steps(self) -> dict[tuple[int, tuple[float, ...]], Program]:
         return {}
 
     @property

@@ -48,39 +48,39 @@ class LinearlyImplicit:
         return {}
 
     def attempt(self, site: Site) -> None:
-        """One step, or three of them."""
-        self._step(site, site.new, site.t, site.base, site.s, site.h)
-        if self.extrapolated:
-            self._improve(site)
-
-    def _step(self, site: Site, new: View, t: View, base: View, s: View, h: View) -> None:
-        program = site.plant.implicit_step(self.passes)
-        site.loop.call(program, [new], [t, base, s, h, site.m, site.u, site.p])
-
-    def _improve(self, site: Site) -> None:
-        """new = 2 (two half steps) - (one whole step), all about the base of the step."""
+        """One step; or a whole one and two half ones, all about the base of the step."""
+        if not self.extrapolated:
+            self._step(site, site.new, site.t, site.base, site.s, site.h)
+            return
         loop, plant = site.loop, site.plant
         nv, ns = plant.nv, plant.ns
-        half, moment = loop.scratch("half"), loop.scratch("moment_half")
-        first, second = loop.scratch("half_first", (ns,)), loop.scratch("half_second", (ns,))
+        both, after = loop.scratch("whole_and_half", (2, ns)), loop.scratch("halves", (ns,))
+        whole, half = both[0], both[1]
+        span, moment = loop.scratch("half_span"), loop.scratch("half_time")
         middle, start = loop.scratch("half_base", (plant.nq,)), loop.scratch("half_start", (ns,))
-        loop.let(half, lambda h: 0.5 * h, site.h)
-        loop.let(moment, lambda t, h: t + h, site.t, half)
-        self._step(site, first, site.t, site.base, site.s, half)
-        loop.call(plant.place, [middle], [site.base, first])
-        loop.copy(start, first)
+        self._step(site, both, site.t, site.base, site.s, site.h, (1.0, 0.5))
+        loop.let(span, lambda h: 0.5 * h, site.h)
+        loop.let(moment, lambda t, h: t + h, site.t, span)
+        loop.call(plant.place, [middle], [site.base, half])
+        loop.copy(start, half)
         with loop.repeat(nv) as i:
             loop.let(start[i], lambda: 0.0)
-        self._step(site, second, moment, middle, start, half)
-        # the way from the middle is steady: it begins where the first half has ended
-        loop.copy(second.part(0, nv), first.part(0, nv))
-        loop.call(plant.drift, [first.part(0, nv)], [second, half])
-        loop.copy(second.part(0, nv), first.part(0, nv))
+        self._step(site, after, moment, middle, start, span)
+        # the second half goes on from where the first has ended, steadily at its new velocity
+        loop.copy(start.part(nv, ns - nv), after.part(nv, ns - nv))
+        loop.copy(start.part(0, nv), half.part(0, nv))
+        loop.call(plant.drift, [after.part(0, nv)], [start, span])
         with loop.repeat(ns) as i:
-            loop.let(first[i], lambda whole, halves: halves - whole, site.new[i], second[i])
-            loop.let(site.new[i], lambda halves, off: halves + off, second[i], first[i])
+            loop.let(whole[i], lambda one, two: two - one, whole[i], after[i])
+            loop.let(site.new[i], lambda two, off: two + off, after[i], whole[i])
         if not site.fixed:
-            site.measure(site.error, first)
+            site.measure(site.error, whole)
+
+    def _step(
+        self, site: Site, out: View, t: View, base: View, s: View, h: View, shares: tuple[float, ...] = (1.0,)
+    ) -> None:
+        rows = out if len(shares) > 1 else View(out.array, (1, site.plant.ns), out.offset)
+        site.loop.call(site.plant.implicit_step(self.passes, shares), [rows], [t, base, s, h, site.m, site.u, site.p])
 
     def advance(self, site: Site) -> None:
         """Nothing is carried on."""
