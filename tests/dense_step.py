@@ -51,7 +51,9 @@ class DenseStep:
     points: Mapping[str, Ground | Tether]
     joints: Mapping[int, tuple[int, Hold]]
 
-    def solve(self, q: Array, v: Array, tau: Array, h: float, passes: int) -> tuple[Array, list[Array], float]:
+    def solve(
+        self, q: Array, v: Array, tau: Array, h: float, passes: int, guess: Array | None = None
+    ) -> tuple[Array, list[Array], float]:
         """(a, forces at the end in world axes, condition of the last matrix)."""
         peer = PinocchioPeer(self.robot)
         M, rest = peer.mass_matrix(q), tau - peer.bias_forces(q, v)
@@ -59,7 +61,7 @@ class DenseStep:
         for frame in self.points:
             J, Jdot = peer.jacobian(frame, "local_world_aligned", q, v)
             seen[frame] = J[:3], Jdot[:3] @ v, peer.pose(frame, q)[:3, 3]
-        a = np.zeros(self.robot.nv)
+        a = np.zeros(self.robot.nv) if guess is None else guess
         for _ in range(passes):
             left, right, forces = M.copy(), rest.copy(), []
             for frame, law in self.points.items():

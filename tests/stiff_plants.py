@@ -1,4 +1,4 @@
-"""Plants with laws at points and joints by hand: the same forces explicitly in `rate`, implicitly in `implicit_step`."""
+"""Plants with laws at points and joints by hand: the same forces in `rate` explicitly and in the implicit step."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ class Stiff:
     def tree(self) -> Tree:
         """Ready for recursions, tips turned to their points."""
         tree = resolve(self.robot)
-        return regroup(reframe(tree, {tree.attachments[name].link: tree.attachments[name].pose.p for name in self.points}))
+        return regroup(
+            reframe(tree, {tree.attachments[name].link: tree.attachments[name].pose.p for name in self.points})
+        )
 
     def at_points(self) -> list[PointForce]:
         at = self.tree.attachments
@@ -75,12 +77,13 @@ class Stiff:
         tau, wrenches, _ = present_forces(self.tree, q, v, self.at_points(), self.at_joints(t, u))
         return [*charts.local_rate(self.tree, w, v), *forward_dynamics(self.tree, q, v, tau, wrenches)]
 
-    def _implicit(self, t: Any, base: Any, s: Any, h: Any, m: Any, u: Any, p: Any, passes: int) -> list[Any]:
-        return self.step(t, base, s, h, u, passes)[0]
+    def _implicit(self, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any, passes: int) -> Any:
+        after, ends = self.step(t, base, s, h, u, passes, guess)
+        return after, ends.a
 
-    def step(self, t: Any, base: Any, s: Any, h: Any, u: Any, passes: int) -> tuple[list[Any], Ends]:
+    def step(self, t: Any, base: Any, s: Any, h: Any, u: Any, passes: int, guess: Any = None) -> tuple[list[Any], Ends]:
         acting = Acting([0.0] * self.tree.nv, self.at_points(), self.at_joints(t + h, u))
-        return implicit_step(self.tree, base, s, h, acting, passes)
+        return implicit_step(self.tree, base, s, h, acting, passes, guess)
 
 
 def holding(stance: Any, kp: float = 60.0, kv: float = 1.5) -> Callable[[Any, Any], Mapping[int, Any]]:

@@ -138,6 +138,17 @@ def responses(
     return Responses(a, extras)
 
 
+def given_responses(tree: Tree, moves: Sequence[Move], a: Sequence[S]) -> Responses:
+    """The same where the joint accelerations are known."""
+    extras: list[tuple[Vec3, Vec3]] = []
+    for index, link in enumerate(tree.links):
+        b = (ZERO3, ZERO3) if link.parent == WORLD else _carried(moves[index], *extras[link.parent])
+        for k, axis in enumerate(link.axes):
+            b = _advanced(b, axis, a[link.v + k])
+        extras.append(b)
+    return Responses(list(a), extras)
+
+
 def meets_no_inertia(link: Link, k: int) -> ModelError:
     """What is wrong where an axis of a joint moves no mass."""
     return ModelError(

@@ -3,7 +3,9 @@
     v+ = v + h a,     w = where a steady motion at v+ leads in the time h,     x+ = x + h dx/dt
 
 Forces that are not stiff, and the rates of x, are those at the start of the step. The step begins at its base: w is 0
-in s, and nothing is spent on it.
+in s, and nothing is spent on it. The law of a plant is
+
+    (t, base, s, h, guess, m, u, p, passes) -> s at the end, a
 """
 
 from __future__ import annotations
@@ -48,15 +50,25 @@ class Damping:
 
 
 def implicit_step(
-    tree: Tree, base: Sequence[Any], s: Sequence[Any], h: Any, acting: Acting, passes: int, locked: Collection[int] = ()
+    tree: Tree,
+    base: Sequence[Any],
+    s: Sequence[Any],
+    h: Any,
+    acting: Acting,
+    passes: int,
+    guess: Sequence[Any] | None = None,
+    locked: Collection[int] = (),
 ) -> tuple[list[Any], Ends]:
-    """(s at the end of the step, what was found on the way), from s = [0, v, x] at the configuration `base`."""
-    nv = tree.nv
-    _, v, x = split(s, nv)
+    """(s at the end of the step, what was found on the way), from s = [0, v, x] at the configuration `base`.
+
+    `guess` are accelerations to begin with, those of the step before.
+    """
+    _, v, x = split(s, tree.nv)
     v = [0.0 if k in locked else rate for k, rate in enumerate(v)]
     ends = implicit_accelerations(
         *(tree, base, v, acting.tau, h, acting.points, acting.joints),
         passes=passes,
+        guess=guess,
         wrenches=acting.wrenches,
         locked=locked,
     )

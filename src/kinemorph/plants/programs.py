@@ -59,7 +59,7 @@ class Laws:
     drift: Law  # (s, h)
     efforts: Law | None = None  # (t, base, s, m, u, p); none where forces have no name
     discrete: DiscreteLaws | None = None
-    implicit: Law | None = None  # (t, base, s, h, m, u, p, passes); see `implicit`
+    implicit: Law | None = None  # (t, base, s, h, guess, m, u, p, passes); see `implicit`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,10 +185,11 @@ class Plant:
         return discrete_programs(self.name, self.laws.discrete, self.ports, self.nv)
 
     def implicit_step(self, passes: int, shares: tuple[float, ...] = (1.0,)) -> Program:
-        """s = [w, v, x] after a step, from (t, base, s, h, m, u, p) with s = [0, v, x]. See `implicit`.
+        """(out, a): s = [w, v, x] after a step and its accelerations, from (t, base, s, h, guess, m, u, p).
 
-        Shape (shares, ns): a row for each share of h that the step may take; they have much in common. Raises
-        UnsupportedError where there is no such step.
+        s is [0, v, x], `guess` (nv,) the accelerations of the step before. Shapes (shares, ns) and (shares, nv): a row
+        for each share of h that the step may take, each beginning with the accelerations of the one before; they have
+        much in common. See `implicit`. Raises UnsupportedError where there is no such step.
         """
         law = self.laws.implicit
         if law is None:
@@ -197,16 +198,20 @@ class Plant:
                 "Use method='rodas' or 'radau'."
             )
 
-        def steps(t: Any, base: Any, s: Any, h: Any, m: Any, u: Any, p: Any) -> list[Any]:
-            return [law(t, base, s, share * h, m, u, p, passes) for share in shares]
+        def steps(t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+            rows = []
+            for share in shares:
+                rows.append(law(t, base, s, share * h, guess, m, u, p, passes))
+                guess = rows[-1][1]
+            return {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
 
         made = self._implicit_steps
         if (passes, shares) not in made:
-            ports = self.ports
-            inputs: dict[str, Shape] = {"t": (), "base": ports["base"], "s": ports["s"], "h": ()}
+            ports, n = self.ports, len(shares)
+            inputs: dict[str, Shape] = {"t": (), "base": ports["base"], "s": ports["s"], "h": (), "guess": (self.nv,)}
             inputs |= {group: ports[group] for group in ("m", "u", "p")}
-            name = f"{self.name}.implicit_step_{passes}"
-            made[passes, shares] = trace(steps, inputs, name=name, outputs={"out": (len(shares), self.ns)})
+            outputs = {"out": (n, self.ns), "a": (n, self.nv)}
+            made[passes, shares] = trace(steps, inputs, name=f"{self.name}.implicit_step_{passes}", outputs=outputs)
         return made[passes, shares]
 
     @cached_property

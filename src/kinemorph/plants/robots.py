@@ -253,7 +253,9 @@ class Motion:
         w, v, _ = split(s, self.nv)
         return charts.chained(self.bare, w, charts.steady(self.bare, [h * rate for rate in v]))
 
-    def implicit(self, t: Any, base: Any, s: Any, h: Any, m: Any, u: Any, p: Any, passes: int) -> list[Any]:
+    def implicit(
+        self, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any, passes: int
+    ) -> tuple[list[Any], list[Any]]:
         """s after a step with the damping of joints at its end, and all other forces at its start; see `implicit`."""
         tree = self.tree(p)
         q, v, x = self._state(tree, base, [*[0.0] * self.nv, *s[self.nv :]])
@@ -261,8 +263,9 @@ class Motion:
         numbers = [evaluate(d, self._lookup(p)) for joint in self.dynamics.robot.joints for d in joint.damping]
         held = [JointForce(j, Damping(d)) for j, d in enumerate(numbers) if not is_zero(d)]
         rates = self._extra_rates(t, q, v, x, m, u, p, pushed, damped)
-        acting = Acting(pushed, joints=held, rates=rates)
-        return implicit_step(self.dynamics.prepared(tree), base, s, h, acting, passes, self.still)[0]
+        acting, ready = Acting(pushed, joints=held, rates=rates), self.dynamics.prepared(tree)
+        after, ends = implicit_step(ready, base, s, h, acting, passes, guess, self.still)
+        return after, ends.a
 
     # ── whole steps: see `variational` ────────────────────────────────────────────────────────────────────────────
 
