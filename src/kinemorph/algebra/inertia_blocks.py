@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.inertia import Inertia
-from kinemorph.algebra.scalar import S
+from kinemorph.algebra.scalar import S, times
 from kinemorph.algebra.turns import Mat3, Sym3, TurnFull, Vec3
 from kinemorph.algebra.vectors import Mat
 
@@ -57,8 +57,12 @@ def along(axis: Axis, U: Six) -> S:
     return total
 
 
-def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None) -> Blocks:
-    """I - U G^T. Along a `freed` coordinate axis nothing is left: its row and column are structural zeros."""
+def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None, pivot: S = 0.0) -> Blocks:
+    """I - U G^T with G = U / (S . U + pivot).
+
+    Along a `freed` coordinate axis only what the pivot holds is left: G pivot in its row and column, structural zeros
+    where there is no pivot.
+    """
     gone = freed[0][0] if freed is not None and len(freed) == 1 else -1
     Uk = tuple(0.0 if k == gone else U[k] for k in range(6))
     Gk = tuple(0.0 if k == gone else G[k] for k in range(6))
@@ -68,16 +72,17 @@ def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None) -> Blocks:
     A = [axx - x * gx, axy - x * gy, axz - x * gz, ayy - y * gy, ayz - y * gz, azz - z * gz]
     C = [B[3 * i + j] - Uk[i] * Gk[3 + j] for i in range(3) for j in range(3)]
     J = [jxx - rx * hx, jxy - rx * hy, jxz - rx * hz, jyy - ry * hy, jyz - ry * hz, jzz - rz * hz]
+    left = [times(g, pivot) for g in G] if gone >= 0 else []
     if gone >= 3:
-        for k in _TOUCHING[gone - 3]:
-            J[k] = 0.0
+        for k, entry in enumerate(_TOUCHING[gone - 3]):
+            J[entry] = left[3 + k]
         for i in range(3):
-            C[3 * i + gone - 3] = 0.0
+            C[3 * i + gone - 3] = left[i]
     elif gone >= 0:
-        for k in _TOUCHING[gone]:
-            A[k] = 0.0
+        for k, entry in enumerate(_TOUCHING[gone]):
+            A[entry] = left[k]
         for j in range(3):
-            C[3 * gone + j] = 0.0
+            C[3 * gone + j] = left[3 + j]
     return tuple(A), tuple(C), tuple(J)
 
 

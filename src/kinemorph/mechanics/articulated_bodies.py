@@ -63,7 +63,30 @@ def forward_dynamics(
     loads = [inertial_wrench(link, flow) for link, flow in zip(tree.links, flows, strict=True)]
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
-    inertias = [rigid_blocks(link.moments) for link in tree.links]
+    return responses(tree, moves, tau, loads, added_inertia, added_pivots, locked).a
+
+
+class Responses(NamedTuple):
+    """How a tree answers: joint accelerations (nv,), and what they add to those of every link: (linear, angular)."""
+
+    a: list[S]
+    links: list[tuple[Vec3, Vec3]]
+
+
+def responses(
+    tree: Tree,
+    moves: Sequence[Move],
+    tau: Sequence[S],
+    loads: Sequence[Wrench],
+    added_inertia: Mapping[int, Blocks] | None = None,
+    added_pivots: Mapping[int, S] | None = None,
+    locked: Collection[int] = (),
+) -> Responses:
+    """The linear part: accelerations under `tau` where `loads` are what the links ask for at zero joint acceleration.
+
+    Links hand to their parent what all limbs that they stand for do (`tree.of_all`).
+    """
+    loads, inertias = list(loads), [rigid_blocks(link.moments) for link in tree.links]
     for index, blocks in (added_inertia or {}).items():
         inertias[index] = joined_blocks(inertias[index], blocks)
     extra = added_pivots or {}
@@ -88,7 +111,7 @@ def forward_dynamics(
             if last and k == len(link.axes) - 1:
                 break  # nothing below needs the remainder
             G: Six = tuple(x * inverse for x in U)
-            blocks = deflated(blocks, U, G, axis if pivot.__class__ is float and pivot == 0.0 else None)
+            blocks = deflated(blocks, U, G, axis, pivot)
             push = [g * u for g in G]
             if len(axis) == 1 and pivot.__class__ is float and pivot == 0.0:
                 # along the axis itself the wrench is now tau by construction
@@ -96,8 +119,9 @@ def forward_dynamics(
             else:
                 load = added(load, ((push[0], push[1], push[2]), (push[3], push[4], push[5])))
         if not last:
-            inertias[link.parent] = joined_blocks(inertias[link.parent], moved_blocks(moves[index], blocks))
-            loads[link.parent] = added(loads[link.parent], moved_wrench(moves[index], load))
+            blocks, load = tree.of_all(index, (moved_blocks(moves[index], blocks), moved_wrench(moves[index], load)))
+            inertias[link.parent] = joined_blocks(inertias[link.parent], blocks)
+            loads[link.parent] = added(loads[link.parent], load)
 
     a: list[S] = [0.0] * tree.nv
     extras: list[tuple[Vec3, Vec3]] = []
@@ -111,7 +135,18 @@ def forward_dynamics(
             a[j] = (row.u - _dot(row.U, (*b[0], *b[1]))) * row.inverse
             b = _advanced(b, link.axes[k], a[j])
         extras.append(b)
-    return a
+    return Responses(a, extras)
+
+
+def given_responses(tree: Tree, moves: Sequence[Move], a: Sequence[S]) -> Responses:
+    """The same where the joint accelerations are known."""
+    extras: list[tuple[Vec3, Vec3]] = []
+    for index, link in enumerate(tree.links):
+        b = (ZERO3, ZERO3) if link.parent == WORLD else _carried(moves[index], *extras[link.parent])
+        for k, axis in enumerate(link.axes):
+            b = _advanced(b, axis, a[link.v + k])
+        extras.append(b)
+    return Responses(list(a), extras)
 
 
 def meets_no_inertia(link: Link, k: int) -> ModelError:

@@ -1,8 +1,9 @@
 """Tree -> Tree passes that leave the physics alone and make it cheaper.
 
 reframe   A link's frame may be moved along and about its own joint axis. That freedom is spent so that the way to the
-          largest child becomes a screw pair (a turn about x, a shift along x), and on a tip so that its centre of mass
-          lies in the xz plane. Coordinates and velocities stay the user's; the attachments record the way back.
+          largest child becomes a screw pair (a turn about x, a shift along x), and on a tip so that its centre of mass,
+          or a point where forces act, lies in the xz plane. Coordinates and velocities stay the user's; the attachments
+          record the way back.
 regroup   What a joint cannot feel moves to the parent. A revolute joint about z does not feel mass spread along z, so
           the mass, the first moment hz and the second moment zz go to the parent as a line of mass; likewise for the
           other kinds (table REGROUP). What reaches the world is dropped. The generalized forces do not change; the
@@ -15,7 +16,7 @@ it (`regroup` works on symbols too, since moments of mass enter linearly).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -45,11 +46,14 @@ class Gauge(NamedTuple):
         return Pose(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, self.shift or 0.0))
 
 
-def reframe(tree: Tree) -> Tree:
-    """The same robot with cheaper link frames. A tree with symbolic geometry is returned as it is."""
+def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
+    """The same robot with cheaper link frames. A tree with symbolic geometry is returned as it is.
+
+    `points` are places where forces act, by link and in its frame: a tip turns its x axis to its point.
+    """
     if not all(_is_numeric(link) for link in tree.links):
         return tree
-    gauges = _wanted_gauges(tree)
+    gauges = _wanted_gauges(tree, points or {})
     links: list[Link] = []
     for index, link in enumerate(tree.links):
         parent = Gauge(0.0, 0.0) if link.parent == WORLD else gauges[link.parent]
@@ -88,8 +92,8 @@ def reframe(tree: Tree) -> Tree:
     return replace(tree, links=tuple(links), attachments=attachments, closures=closures)
 
 
-def _wanted_gauges(tree: Tree) -> list[Gauge]:
-    """The gauge that every link wants for the sake of its largest child (tips: of its own mass), tips first."""
+def _wanted_gauges(tree: Tree, points: Mapping[int, Vec3]) -> list[Gauge]:
+    """The gauge that every link wants for the sake of its largest child (tips: of a point or its mass), tips first."""
     gauges = [Gauge(0.0, 0.0)] * len(tree.links)
     sizes = [1] * len(tree.links)
     for index in range(len(tree.links) - 1, -1, -1):
@@ -103,7 +107,7 @@ def _wanted_gauges(tree: Tree) -> list[Gauge]:
             largest = max(children, key=lambda c: (ELEMENTARY[tree.links[c].kind].axial, sizes[c]))
             gauges[index] = _held_back(link, _gauge_for_child(tree.links[largest], gauges[largest]))
         else:
-            gauges[index] = _gauge_for_mass(link)
+            gauges[index] = _gauge_for_point(points.get(index, link.h))
     return gauges
 
 
@@ -135,12 +139,12 @@ def _held_back(link: Link, gauge: Gauge) -> Gauge:
     return gauge if abs(gauge.shift) <= FAR * (spread + math.hypot(*link.placement.p)) else Gauge(gauge.angle, 0.0)
 
 
-def _gauge_for_mass(link: Link) -> Gauge:
-    """x through the centre of mass; where the origin lies along z is left to the parent's side."""
-    hx, hy, _ = link.h
-    if not (isinstance(hx, float) and isinstance(hy, float)):
+def _gauge_for_point(point: Vec3) -> Gauge:
+    """x toward a point, as the centre of mass; where the origin lies along z is left to the parent's side."""
+    x, y, _ = point
+    if not (isinstance(x, float) and isinstance(y, float)):
         return Gauge(0.0, None)
-    return Gauge(_direction(hx, hy), None)
+    return Gauge(_direction(x, y), None)
 
 
 def _direction(x: float, y: float) -> float:

@@ -14,20 +14,23 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.scalar import is_zero
 from kinemorph.algebra.vectors import add, sub
 from kinemorph.deriving import Dynamics
 from kinemorph.mechanics import charts
 from kinemorph.mechanics.discrete_action import discrete_action
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.law import Change
+from kinemorph.mechanics.elements.law import Change, Stiff
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.elements.scene import Gathered, World, generalized
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.newton_euler import Wrench
+from kinemorph.mechanics.point_states import JointForce
 from kinemorph.mechanics.reactions import joint_wrenches
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.parameter import Parameter, evaluate
+from kinemorph.plants.implicit import Damping, StepForces, implicit_step
 from kinemorph.plants.laws import LEVEL, Law, checked_length, of_groups, split
 from kinemorph.plants.programs import Jumps, Laws
 from kinemorph.plants.variational import DiscreteLaws
@@ -39,6 +42,7 @@ class Acting(NamedTuple):
     pushed: list[Any]
     elements: Gathered
     damped: list[Any]
+    stiff: tuple[Stiff, ...] = ()
 
     @property
     def tau(self) -> list[Any]:
@@ -77,7 +81,10 @@ class Motion:
         discrete = DiscreteLaws(self.action, self.balance, self.momentum, self.velocity)
         jumps = Jumps(self.sampled, self.settled, self.guard_values, self.switched)
         return Laws(
-            self.rate, self.residual, self.place, self.drift, self.acting, discrete, jumps, self.stored, self.reactions
+            *(self.rate, self.residual, self.place, self.drift, self.acting, discrete, jumps),
+            stored=self.stored if self.elements.members else None,
+            reactions=self.reactions,
+            implicit=self.implicit if self.dynamics.robot.is_open else None,
         )
 
     @property
@@ -120,8 +127,10 @@ class Motion:
 
         return World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup, accelerations, reactions)
 
-    def _acting(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Acting:
-        """What acts, with loads on the links of `tree`."""
+    def _acting(
+        self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, *, stiff: bool = False
+    ) -> Acting:
+        """What acts, with loads on the links of `tree`; `stiff`: forces that a step may take at its end apart."""
         pushed: list[Any] = list(u[: self.nv]) if self.pushed else [0.0] * self.nv
         lookup = self._lookup(p)
         if self.forces is not None:
@@ -134,7 +143,9 @@ class Motion:
         damping = [evaluate(d, lookup) for joint in self.dynamics.robot.joints for d in joint.damping]
         own = x[self.extra : self.extra + len(self.elements.states)]
         world = World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup)
-        return Acting(pushed, world.gathered(), [-d * rate for d, rate in zip(damping, v, strict=True)])
+        damped = [-d * rate for d, rate in zip(damping, v, strict=True)]
+        apart = world.stiff() if stiff else {}
+        return Acting(pushed, world.gathered(apart), damped, tuple(apart.values()))
 
     def _tau(self, tree: Tree, q: Any, v: Any, acting: Acting) -> list[Any]:
         """All generalized forces, those of loads included."""
@@ -225,6 +236,28 @@ class Motion:
         """w after the time h at constant velocity."""
         w, v, _ = split(s, self.nv)
         return charts.chained(self.bare, w, charts.steady(self.bare, [h * rate for rate in v]))
+
+    def implicit(
+        self, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any, passes: int
+    ) -> tuple[list[Any], list[Any]]:
+        """s after a step, and its accelerations: stiff forces of elements and damping at its end, all others at its
+        start; see `implicit`.
+        """
+        tree = self.tree(p)
+        q, v, x = self._state(tree, base, [*[0.0] * self.nv, *s[self.nv :]])
+        ready = self.dynamics.prepared(tree)
+        acting = self._acting(ready, t, q, v, x, m, u, p, stiff=True)
+        numbers = [evaluate(d, self._lookup(p)) for joint in self.dynamics.robot.joints for d in joint.damping]
+        damping = [JointForce(j, Damping(d)) for j, d in enumerate(numbers) if not is_zero(d)]
+        during = StepForces(
+            _sum(acting.pushed, acting.elements.torques),
+            [force for stiff in acting.stiff for force in stiff.points],
+            [*damping, *(force for stiff in acting.stiff for force in stiff.joints)],
+            acting.elements.loads,
+            self._extra_rates(t, q, v, x, m, u, p, acting),
+        )
+        after, ends = implicit_step(ready, base, s, h, during, passes, guess, self.still)
+        return after, ends.a
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -16,6 +16,7 @@ one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
     flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that know of no manifold
     drift      (s, h) -> w                              where w is after the time h when v is held
     discrete   see `variational`                        the balance of a whole step, for variational integrators
+    implicit_step   see `implicit`                      a whole step with stiff forces at its end
 
 Every program has all of these inputs, of length 0 where there is nothing.
 """
@@ -94,6 +95,7 @@ class Laws:
     jumps: Jumps | None = None
     stored: Law | None = None  # (t, base, s, m, u, p): energy that elements hold [J]
     reactions: Law | None = None  # (t, base, s, a, m, u, p): wrenches through joints
+    implicit: Law | None = None  # (t, base, s, h, guess, m, u, p, passes); see `implicit`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,6 +223,40 @@ class Plant:
                 "Use method='dop853', or 'leapfrog' with a step."
             )
         return discrete_programs(self.name, self.laws.discrete, self.ports, self.nv)
+
+    def implicit_step(self, passes: int, shares: tuple[float, ...] = (1.0,)) -> Program:
+        """(out, a): s = [w, v, x] after a step and its accelerations, from (t, base, s, h, guess, m, u, p).
+
+        s is [0, v, x], `guess` (nv,) the accelerations of the step before. Shapes (shares, ns) and (shares, nv): a row
+        for each share of h that the step may take, each beginning with the accelerations of the one before; they have
+        much in common. See `implicit`. Raises UnsupportedError where there is no such step.
+        """
+        law = self.laws.implicit
+        if law is None:
+            raise UnsupportedError(
+                f"plant '{self.name}' has no step with forces at its end, which is for robots that are open trees. "
+                "Use method='rodas' or 'radau'."
+            )
+
+        def steps(t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+            rows = []
+            for share in shares:
+                rows.append(law(t, base, s, share * h, guess, m, u, p, passes))
+                guess = rows[-1][1]
+            return {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
+
+        made = self._implicit_steps
+        if (passes, shares) not in made:
+            ports, n = self.ports, len(shares)
+            inputs: dict[str, Shape] = {"t": (), "base": ports["base"], "s": ports["s"], "h": (), "guess": (self.nv,)}
+            inputs |= {group: ports[group] for group in ("m", "u", "p")}
+            outputs = {"out": (n, self.ns), "a": (n, self.nv)}
+            made[passes, shares] = trace(steps, inputs, name=f"{self.name}.implicit_step_{passes}", outputs=outputs)
+        return made[passes, shares]
+
+    @cached_property
+    def _implicit_steps(self) -> dict[tuple[int, tuple[float, ...]], Program]:
+        return {}
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 

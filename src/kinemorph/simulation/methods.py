@@ -13,6 +13,7 @@ from kinemorph.errors import UnsupportedError, did_you_mean
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
     explicit,
+    linearly_implicit,
     newmark,
     radau,
     rosenbrock,
@@ -29,6 +30,7 @@ FAMILIES: tuple[tuple[Method, ...], ...] = (
     newmark.FAMILY,
     symplectic.FAMILY,
     variational.FAMILY,
+    linearly_implicit.FAMILY,
 )
 METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for method in family}
 DEFAULT = "dop853"
@@ -53,6 +55,10 @@ NOTES: dict[str, Note] = {
     "yoshida4": Note("three leaps of which one goes back, symmetric; long runs, more accurate"),
     "variational": Note("discrete Euler-Lagrange; symplectic: momentum exact, energy bounded for ever; open trees"),
     "linearly_implicit_euler": Note("one linear solve a step; stiff springs and contacts in real time", True),
+    "implicit_contact": Note("contact and gains at the end of the step; robots on the ground, at little cost", True),
+    "implicit_contact_2": Note("the same with the tangent laid twice; more accurate", True),
+    "implicit_contact_3": Note("the same, three times", True),
+    "implicit_contact_extrapolated": Note("a step and two half ones, put together to order 2; chooses its steps", True),
     "rosenbrock23": Note("Rosenbrock 2(3) of Shampine and Reichelt; stiff, loose tolerances", True),
     "rodas": Note("Rosenbrock 4(3) of Hairer and Wanner; stiff, tolerances down to about 1e-8", True),
     "radau": Note("Radau IIA of order 5; very stiff, tight tolerances", True),

@@ -4,7 +4,7 @@ An element is frozen data; its law is a stateless object registered for the type
 define, its element does not do. All of it is written over any scalar: no `if` on a number, only `where`.
 
     effort      forces on points, frames and joints; rates of own states; power and stored energy
-    linear      the same at the end of a step: f0 - D a, D symmetric and positive semi-definite (see implicit_forces)
+    stiff       the same as laws of single points and joints, which a step may take at its end (see implicit_forces)
     publish     signals that others may read, and that a run shows as columns
     sample      new memory at a tick of one of its clocks
     settle      new memory after an accepted step
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.places import Frame, Point
+from kinemorph.mechanics.elements.places import Frame
+from kinemorph.mechanics.point_states import JointForce, PointForce, PointState
 from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Clock(NamedTuple):
 class Push(NamedTuple):
     """A force [N] on a point, in the axes of the link that carries it."""
 
-    point: Point
+    point: PointState
     force: Sequence[S]
 
 
@@ -76,6 +77,13 @@ class Effort(NamedTuple):
     supplied: S = 0.0
     dissipated: S = 0.0
     stored: S = 0.0
+
+
+class Stiff(NamedTuple):
+    """Forces that a step may take at its end: laws at points of links and along velocities."""
+
+    points: Sequence[PointForce] = ()
+    joints: Sequence[JointForce] = ()
 
 
 class Change(NamedTuple):
@@ -120,6 +128,10 @@ class ElementLaw(Generic[E]):
 
     def effort(self, element: E, scene: Scene) -> Effort:
         return Effort()
+
+    def stiff(self, element: E, scene: Scene) -> Stiff | None:
+        """The forces of `effort` once more, as laws of points and joints; None where a step takes them at its start."""
+        return None
 
     def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
         return {}

@@ -1,7 +1,7 @@
 """Where elements take hold of a robot: points and frames of its bodies, and how they move.
 
-A `Point` is seen in the axes of the link that carries it: laws of contact and of springs need no others. Only what is
-asked for is computed, so that the height over a plane costs one row of a rotation matrix and not three.
+A point is seen in the axes of the link that carries it (`PointState`): laws of contact and of springs need no others.
+Only what is asked for is computed, so that the height over a plane costs one row of a rotation matrix and not three.
 
     T_WL    pose of the link in the world         V    (velocity of the link's origin, angular velocity), link axes
 """
@@ -17,8 +17,9 @@ from kinemorph.algebra.groups import Pose, act, compose
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, identity, matvec, matvec_transposed
-from kinemorph.mechanics.kinematics import link_twists, pose_of_move
+from kinemorph.mechanics.kinematics import link_twists
 from kinemorph.mechanics.motions import ZERO3, Move
+from kinemorph.mechanics.point_states import PointState, Sight
 from kinemorph.mechanics.tree import WORLD, Attachment, Tree
 
 STILL: tuple[Vec3, Vec3] = (ZERO3, ZERO3)
@@ -30,7 +31,6 @@ class Motions:
 
     def __init__(self, tree: Tree, q: Sequence[S], v: Sequence[S]) -> None:
         self.tree, self.q, self.v = tree, q, v
-        self._poses: dict[int, Pose] = {WORLD: HOME}
 
     @cached_property
     def moves(self) -> list[Move]:
@@ -41,12 +41,20 @@ class Motions:
     def _twists(self) -> list[tuple[Vec3, Vec3]]:
         return link_twists(self.tree, self.moves, self.v)
 
+    @cached_property
+    def sight(self) -> Sight:
+        """The world as links see it."""
+        return Sight(self.tree, self.moves)
+
     def pose(self, link: int) -> Pose:
         """T_WL."""
-        if link not in self._poses:
-            local, parent = pose_of_move(self.moves[link]), self.tree.links[link].parent
-            self._poses[link] = local if parent == WORLD else compose(self.pose(parent), local)
-        return self._poses[link]
+        rows = [self.sight.row(link, k) for k in range(3)]
+        return Pose(tuple(axis for axis, _ in rows), tuple(coordinate for _, coordinate in rows))
+
+    def point(self, link: int, r: Sequence[S]) -> PointState:
+        """The point of a link at r [m] in its axes, as it is now."""
+        u, w = self.twist(link)
+        return PointState(link, (r[0], r[1], r[2]), add(u, cross(w, r)), 0.0, self.sight)
 
     def twist(self, link: int) -> tuple[Vec3, Vec3]:
         """Velocity of the link's origin and angular velocity, in its axes."""
@@ -58,34 +66,6 @@ class Motions:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """A point fixed to a link: at `r` in its axes [m]."""
-
-    motions: Motions
-    link: int
-    r: Vec3
-
-    @cached_property
-    def position(self) -> Any:
-        """In the world [m], shape (3,)."""
-        return act(self.motions.pose(self.link), self.r)
-
-    @cached_property
-    def velocity(self) -> Any:
-        """In the link's axes [m/s], shape (3,)."""
-        u, w = self.motions.twist(self.link)
-        return add(u, cross(w, self.r))
-
-    def into(self, vector: Sequence[S]) -> Any:
-        """A vector in world axes, in the link's axes."""
-        return tuple(vector) if self.link == WORLD else matvec_transposed(self.motions.pose(self.link).R, vector)
-
-    def out(self, vector: Sequence[S]) -> Any:
-        """A vector in the link's axes, in world axes."""
-        return tuple(vector) if self.link == WORLD else matvec(self.motions.pose(self.link).R, vector)
-
-
-@dataclass(frozen=True, eq=False)
 class Frame:
     """A body, or a frame fixed to one. `pose` is T_WF; velocities are in the frame's own axes."""
 
@@ -93,9 +73,9 @@ class Frame:
     at: Attachment
 
     @property
-    def origin(self) -> Point:
+    def origin(self) -> PointState:
         """Its origin."""
-        return Point(self.motions, self.at.link, self.at.pose.p)
+        return self.motions.point(self.at.link, self.at.pose.p)
 
     @cached_property
     def pose(self) -> Pose:
@@ -117,7 +97,7 @@ class Frame:
         return matvec(self.at.pose.R, vector)
 
 
-def point_of(motions: Motions, body: str, offset: Sequence[S]) -> Point:
+def point_of(motions: Motions, body: str, offset: Sequence[S]) -> PointState:
     """The point at `offset` [m] in the axes of a body or frame."""
     at = motions.attachment(body)
-    return Point(motions, at.link, act(at.pose, offset))
+    return motions.point(at.link, act(at.pose, offset))

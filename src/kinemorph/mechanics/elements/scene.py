@@ -6,17 +6,18 @@ element sees it, with its own states, memory and inputs. Nothing is computed bef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.law import Effort
-from kinemorph.mechanics.elements.places import Frame, Motions, Point, point_of
+from kinemorph.mechanics.elements.law import Effort, Stiff
+from kinemorph.mechanics.elements.places import Frame, Motions, point_of
 from kinemorph.mechanics.newton_euler import Wrench as Load
 from kinemorph.mechanics.newton_euler import added, moved_wrench, project
+from kinemorph.mechanics.point_states import PointState
 from kinemorph.mechanics.tree import WORLD, Tree
 from kinemorph.model.parameter import Lookup, evaluate_all
 from kinemorph.model.robot import Robot
@@ -133,15 +134,26 @@ class World:
         other.m, other._signals, other._asked = m, {}, []
         return other
 
-    def gathered(self) -> Gathered:
-        """All efforts added up."""
+    def stiff(self) -> dict[int, Stiff]:
+        """Members whose forces may be taken at the end of a step, and these."""
+        found = {k: one.law.stiff(one.element, self.scenes[k]) for k, one in enumerate(self.ensemble.members)}
+        return {k: stiff for k, stiff in found.items() if stiff is not None}
+
+    def gathered(self, without: Collection[int] = ()) -> Gathered:
+        """All efforts added up; of members named in `without`, all but forces."""
         torques: list[S] = [0.0] * self.ensemble.robot.nv
         loads: dict[int, Load] = {}
         rates: list[S] = []
         supplied: S = 0.0
         dissipated: S = 0.0
         stored: S = 0.0
-        for effort in self.efforts:
+        for number, effort in enumerate(self.efforts):
+            rates += effort.rates
+            supplied = supplied + effort.supplied
+            dissipated = dissipated + effort.dissipated
+            stored = stored + effort.stored
+            if number in without:
+                continue
             for index, torque in effort.torques.items():
                 torques[index] = torques[index] + torque
             for push in effort.pushes:
@@ -149,10 +161,6 @@ class World:
             for wrench in effort.wrenches:
                 frame = wrench.frame
                 _load(loads, frame.origin, frame.to_link(wrench.force), frame.to_link(wrench.moment))
-            rates += effort.rates
-            supplied = supplied + effort.supplied
-            dissipated = dissipated + effort.dissipated
-            stored = stored + effort.stored
         for index, name in self.ensemble.driven.items():
             force = self.signal(name)
             torques[index] = torques[index] + force
@@ -189,7 +197,7 @@ class Scene:
         """A number of the element's data, or a nest of them, with parameters in it looked up."""
         return evaluate_all(value, self.world.lookup)
 
-    def point(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> Point:
+    def point(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
         """A point of a body, frame or the world, at an offset [m] in its axes."""
         return point_of(self.world.motions, body, self.value(tuple(offset)))
 
@@ -215,11 +223,11 @@ class Scene:
         return self.world.signal(name)
 
 
-def _load(loads: dict[int, Load], point: Point, force: Sequence[S], moment: Sequence[S] | None = None) -> None:
+def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment: Sequence[S] | None = None) -> None:
     """Adds a force on a point, and a moment, to the load of its link."""
     if point.link == WORLD:
         return
-    (x, y, z), (a, b, c) = point.r, force
+    (x, y, z), (a, b, c) = point.point, force
     n = (y * c - z * b, z * a - x * c, x * b - y * a)
     if moment is not None:
         n = (n[0] + moment[0], n[1] + moment[1], n[2] + moment[2])

@@ -6,8 +6,8 @@ from kinemorph.algebra.scalar import S, div, maximum, sqrt
 from kinemorph.algebra.vectors import dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, register
-from kinemorph.mechanics.elements.places import Point
 from kinemorph.mechanics.elements.scene import Scene
+from kinemorph.mechanics.point_states import PointState
 from kinemorph.model.elements.springs import Spring
 from kinemorph.model.robot import Robot
 
@@ -36,7 +36,7 @@ class SpringLaw(ElementLaw[Spring]):
         )
 
 
-def line(a: Point, b: Point) -> tuple[S, S, S]:
+def line(a: PointState, b: PointState) -> tuple[S, S, S]:
     """(unit vector from a to b in world axes, distance [m], its rate [m/s])."""
     apart = sub(b.position, a.position)
     length = sqrt(maximum(dot(apart, apart), TINY * TINY))

@@ -1,0 +1,125 @@
+"""Steps that take stiff forces at their end, on a tangent: contact, gains and damping at steps that motion asks for.
+
+    v+ = v + h a(forces at the end of the step),      q+ = q moved by h v+
+
+`Plant.implicit_step` is one such step: forward dynamics in which stiff forces act as inertias too, at the cost of
+little more than one rate. `passes` is how often the tangent is laid, each time where the last one has led. Of order 1,
+and damps what is too fast for the step: a foot that hits the ground stays there, where an explicit step would chatter.
+
+Each step begins with the accelerations of the one before, which makes one pass nearly as good as two.
+
+Extrapolated, a whole step and two half ones are put together to order 2, and what they differ by is an error to choose
+steps by (Deuflhard, Hairer & Zugck 1987; Hairer & Wanner, Solving ODEs II, IV.9).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinemorph.codegen.loops import View
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.stepping import Shape, Site, usual_control
+
+
+@dataclass(frozen=True)
+class LinearlyImplicit:
+    """A method of the family."""
+
+    name: str
+    passes: int
+    extrapolated: bool = False
+
+    @property
+    def order(self) -> int:
+        """Of the error over a given time, where forces are smooth."""
+        return 2 if self.extrapolated else 1
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether there is a second result to compare with."""
+        return self.extrapolated
+
+    @property
+    def degree(self) -> int:
+        """Of the dense output: straight, as rates at the ends of a stiff step are nothing to go by."""
+        return 1
+
+    def memory(self, plant: Plant) -> dict[str, Shape]:
+        """The accelerations that a step begins with, and those that it has found."""
+        _ = plant.implicit_step(self.passes)  # refuses what has none
+        return {"guess": (plant.nv,), "found": (plant.nv,)}
+
+    def attempt(self, site: Site) -> None:
+        """One step; or a whole one and two half ones."""
+        loop, nv = site.loop, site.plant.nv
+        with loop.if_(site.fresh), loop.repeat(nv) as i:
+            loop.let(site.own["guess"][i], lambda: 0.0)
+        if self.extrapolated:
+            self._extrapolated(site)
+        else:
+            self._step(site, site.new, site.own["found"], site.t, site.base, site.s, site.h, site.own["guess"])
+
+    def _extrapolated(self, site: Site) -> None:
+        """new = 2 (two half steps) - (a whole one), all about the base of the step."""
+        loop, plant = site.loop, site.plant
+        nv, ns = plant.nv, plant.ns
+        both, rates = loop.scratch("whole_and_half", (2, ns)), loop.scratch("whole_and_half_a", (2, nv))
+        span, moment = loop.scratch("half_span"), loop.scratch("half_time")
+        start, after = loop.scratch("half_start", (ns,)), loop.scratch("half_after", (ns,))
+        middle = loop.scratch("half_base", (plant.nq,))
+        whole, half = both[0], both[1]
+        self._step(site, both, rates, site.t, site.base, site.s, site.h, site.own["guess"], (1.0, 0.5))
+        loop.let(span, lambda h: 0.5 * h, site.h)
+        loop.let(moment, lambda t, h: t + h, site.t, span)
+        loop.call(plant.place, [middle], [site.base, half])
+        loop.copy(start, half)
+        with loop.repeat(nv) as i:
+            loop.let(start[i], lambda: 0.0)
+        self._step(site, after, site.own["found"], moment, middle, start, span, rates[1])
+        # the second half goes on from where the first has ended, steadily at its new velocity
+        loop.copy(start.part(nv, ns - nv), after.part(nv, ns - nv))
+        loop.copy(start.part(0, nv), half.part(0, nv))
+        loop.call(plant.drift, [after.part(0, nv)], [start, span])
+        with loop.repeat(ns) as i:
+            loop.let(whole[i], lambda one, two: two - one, whole[i], after[i])
+            loop.let(site.new[i], lambda two, off: two + off, after[i], whole[i])
+        if not site.fixed:
+            site.measure(site.error, whole)
+
+    def _step(
+        self,
+        site: Site,
+        out: View,
+        found: View,
+        t: View,
+        base: View,
+        s: View,
+        h: View,
+        guess: View,
+        shares: tuple[float, ...] = (1.0,),
+    ) -> None:
+        """Calls the program of a step, or of several shares of one; their results are rows."""
+        plant, n = site.plant, len(shares)
+        rows = [View(view.array, (n, size), view.offset) for view, size in ((out, plant.ns), (found, plant.nv))]
+        program = plant.implicit_step(self.passes, shares)
+        site.loop.call(program, rows, [t, base, s, h, guess, site.m, site.u, site.p])
+
+    def advance(self, site: Site) -> None:
+        """The accelerations go on."""
+        site.loop.copy(site.own["guess"], site.own["found"])
+
+    def prepare(self, site: Site) -> None:
+        """The straight way from end to end."""
+        with site.loop.repeat(site.plant.ns) as i:
+            site.loop.let(site.dense[0, i], lambda new, old: new - old, site.new[i], site.s_old[i])
+
+    def control(self, site: Site, taken: View, out: View) -> None:
+        usual_control(site, self.order, taken, out)
+
+
+FAMILY = (
+    LinearlyImplicit("implicit_contact", 1),
+    LinearlyImplicit("implicit_contact_2", 2),
+    LinearlyImplicit("implicit_contact_3", 3),
+    LinearlyImplicit("implicit_contact_extrapolated", 1, extrapolated=True),
+)
