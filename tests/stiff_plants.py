@@ -91,11 +91,11 @@ def holding(stance: Any, kp: float = 60.0, kv: float = 1.5) -> Callable[[Any, An
     return lambda t, u: {6 + j: Hold(kp, kv, float(target)) for j, target in enumerate(stance)}
 
 
-def standing_hexapod(name: str = "hexapod24", **gains: float) -> tuple[Stiff, np.ndarray]:
+def standing_hexapod(name: str = "hexapod24", ground: Ground | None = None) -> tuple[Stiff, np.ndarray]:
     """A hexapod held in a crouch over the ground, and q with the lowest foot just on it."""
     robot = hexapod(name)
     stance = np.tile(CROUCH[name], 6)
-    stiff = Stiff(robot, {f"foot{k}": Ground() for k in range(6)}, holding(stance, **gains))
+    stiff = Stiff(robot, {f"foot{k}": ground or Ground() for k in range(6)}, holding(stance))
     q = np.concatenate([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], stance])
     q[2] = -min(feet_heights(stiff, q))
     return stiff, q

@@ -76,7 +76,7 @@ def implicit_accelerations(
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
     sight = Sight(tree, moves)
-    laws = _Laws(q, v, h, points, joints, sight, _free_velocities(tree, sight, flows, v, h, points), _coordinates(tree))
+    laws = _Laws(q, v, h, points, joints, sight, _free_velocities(tree, sight, flows, v, h, points), coordinates(tree))
 
     before = None if guess is None else given_responses(tree, moves, guess)
     felt, held = laws.at_points(before), laws.at_joints(before, None)
@@ -105,9 +105,9 @@ def present_forces(
         f = law.force(states[-1])
         wrenches[link] = added(wrenches.get(link, (ZERO3, ZERO3)), (f, cross(point, f)))
     tau: list[S] = [0.0] * tree.nv
-    coordinates = _coordinates(tree)
+    places = coordinates(tree)
     for j, law_j in joints:
-        tau[j] = tau[j] + law_j.force(JointState(q[coordinates[j]] if j in coordinates else None, v[j]))
+        tau[j] = tau[j] + law_j.force(JointState(q[places[j]] if j in places else None, v[j]))
     return tau, wrenches, states
 
 
@@ -233,6 +233,6 @@ def _origin_velocities(
     return found
 
 
-def _coordinates(tree: Tree) -> dict[int, int]:
+def coordinates(tree: Tree) -> dict[int, int]:
     """The coordinate of each velocity that has one of its own: those of joints with one axis."""
     return {link.v: link.q for link in tree.links if (row := ELEMENTARY[link.kind]).nq == row.nv == 1}
