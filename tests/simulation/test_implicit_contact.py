@@ -14,6 +14,7 @@ import pytest
 import kinemorph
 from exact_rates import numbers
 from kinemorph.errors import UnsupportedError
+from kinemorph.mechanics.frozen_stiffness import frozen
 from kinemorph.mechanics.implicit_forces import present_forces
 from kinemorph.mechanics.kinematics import link_poses
 from kinemorph.plants.equations import second_order
@@ -57,10 +58,10 @@ def off(rows: np.ndarray, reference: np.ndarray) -> np.ndarray:
 # ── standing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("method", CONTACT)
+@pytest.mark.parametrize("method", ["implicit_contact", "implicit_contact_extrapolated"])
 def test_a_robot_stands_on_forces_that_are_its_weight(method: str, record_property: Any) -> None:
     stiff, _, _ = hexapod()
-    row = run(method, 2e-3, 30.0)[-1]
+    row = run(method, 2e-3, 20.0)[-1]
     q, v = row[:25], row[25:]
     _, ends = stiff.step(0.0, q.tolist(), [*[0.0] * 24, *v.tolist()], 2e-3, (), 3)
     poses = link_poses(stiff.tree, q.tolist())
@@ -80,7 +81,7 @@ def test_trajectories_stay_right_from_a_tenth_of_a_millisecond_to_four(method: s
     """Against a sixteenth of the step: errors of the place, the orientation and the joints fall with the step."""
     sizes, errors = (4e-3, 1e-3, 1e-4), []
     for h in sizes:
-        errors.append(off(run(method, h, 0.6), run(method, h / 16, 0.6)))
+        errors.append(off(run(method, h, 0.4), run(method, h / 16, 0.4)))
         named = f"{method}, h {h:g} s: place [m], orientation, joints [rad]"
         for error in errors[-1]:
             record_property("figure", ("error against h/16", named, float(error)))
@@ -92,9 +93,9 @@ def test_trajectories_stay_right_from_a_tenth_of_a_millisecond_to_four(method: s
 
 
 def test_the_extrapolated_step_chooses_its_own_size() -> None:
-    fine = run("implicit_contact_extrapolated", 5e-5, 0.6)
+    fine = run("implicit_contact_extrapolated", 1e-4, 0.4)
     errors = [
-        off(run("implicit_contact_extrapolated", None, 0.6, rtol=rtol, atol=rtol), fine).max() for rtol in (1e-3, 1e-5)
+        off(run("implicit_contact_extrapolated", None, 0.4, rtol=rtol, atol=rtol), fine).max() for rtol in (1e-3, 1e-5)
     ]
     assert errors[0] < 5e-3
     assert errors[1] < 0.2 * errors[0]
@@ -121,16 +122,16 @@ def test_plants_without_such_a_step_say_so() -> None:
 
 def chatter(method: str, h: float) -> Any:
     stiff, _, _ = hexapod()
-    rows = run(method, h, 0.5, samples=25)
+    rows = run(method, h, 0.3, samples=15)
     points = dict(zip(stiff.points, stiff.at_points(), strict=True))
     joints = {f"joint {force.velocity}": force for force in stiff.at_joints(0.0, ())}
     states = [(row[:25], row[25:]) for row in rows]
-    return find_chatter(stiff.tree, METHODS[method], h, np.linspace(0.0, 0.5, 26)[1:], states, points, joints), rows
+    return find_chatter(stiff.tree, METHODS[method], h, np.linspace(0.0, 0.3, 16)[1:], states, points, joints), rows
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])
 def test_silent_chatter_is_found_and_named(method: str, record_property: Any) -> None:
-    fine = run("implicit_contact_extrapolated", 2e-5, 0.5, samples=25)
+    fine = run("implicit_contact_extrapolated", 2e-5, 0.3, samples=15)
     found, rows = chatter(method, 1e-3)
     wrong = off(rows, fine)
     assert np.isfinite(rows).all() and wrong[2] > 2e-3  # nothing tells but the trajectory
@@ -168,8 +169,6 @@ def test_the_stable_step_of_a_ball_on_the_ground() -> None:
     builder = kinemorph.RobotBuilder("ball").add(kinemorph.Body.sphere("ball", 2.0, 0.1))
     builder.root("ball", "free")
     stiff = Stiff(builder.build(), {"ball": Ground(k=1e3, c=1e6, mu=0.0)})
-    from kinemorph.mechanics.frozen_stiffness import frozen
-
     q, v = [0.0, 0.0, -0.01, 1.0, 0.0, 0.0, 0.0], [0.0] * 6
     held = frozen(stiff.tree, q, v, {"ball": stiff.at_points()[0]})
     np.testing.assert_allclose(np.diag(held.C)[:3], [0.0, 0.0, 1e4], atol=1e-6)
