@@ -228,9 +228,9 @@ class Dynamics:
         """Whether its recursions take outside wrenches on links."""
         return self._recursion.wrenches
 
-    def prepared(self, tree: Tree) -> Tree:
-        """The tree as this formulation's recursions want it."""
-        return self._recursion.prepare(tree)
+    def prepared(self, tree: Tree, points: Mapping[int, Any] | None = None) -> Tree:
+        """The tree as this formulation's recursions want it; `points` by link are where forces act."""
+        return self._recursion.prepare(tree, points)
 
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:

@@ -13,6 +13,7 @@ import pytest
 
 import kinemorph
 from exact_rates import numbers
+from kinemorph.codegen.compile import build
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.frozen_stiffness import frozen
 from kinemorph.mechanics.implicit_forces import present_forces
@@ -23,6 +24,7 @@ from kinemorph.simulation.chatter import GROWTH, find_chatter, largest_growth, s
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import METHODS
 from kinemorph.simulation.stepper import Stepper
+from stiff_elements import as_elements
 from stiff_laws import Ground
 from stiff_plants import Stiff, standing_hexapod
 
@@ -99,6 +101,21 @@ def test_the_extrapolated_step_chooses_its_own_size() -> None:
     ]
     assert errors[0] < 5e-3
     assert errors[1] < 0.2 * errors[0]
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_elements_hand_their_forces_to_the_step(passes: int, record_property: Any) -> None:
+    """Feet and servos as elements: the same program as by hand, and not more of it."""
+    stiff, plant, q = hexapod()
+    made = kinemorph.plant(as_elements(stiff), inputs={}, forces=lambda q: [0.0] * 24)
+    ours, theirs = (build(one.implicit_step(passes, (1.0, 0.5))) for one in (made, plant))
+    rng = np.random.default_rng(0)
+    state = (0.0, q, np.concatenate([np.zeros(24), 0.3 * rng.normal(size=24)]), 1e-3, rng.normal(size=24), [], [], [])
+    for one, other in zip(ours(*state), theirs(*state), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * np.abs(other).max())
+    assert made.implicit_step(passes).ops <= plant.implicit_step(passes).ops
+    rates = [build(one.rate)(*state[:3], [], [], []) for one in (made, plant)]
+    np.testing.assert_allclose(*rates, rtol=1e-12, atol=1e-12 * np.abs(rates[1]).max())
 
 
 def test_damping_of_joints_is_taken_at_the_end_of_the_step() -> None:

@@ -34,7 +34,7 @@ class Formulation(NamedTuple):
     inverse_dynamics_derivatives: Callable[..., Derivatives]
     forward_dynamics_derivatives: Callable[..., ForwardDerivatives]
     wrenches: bool  # takes outside wrenches
-    prepare: Callable[[Tree], Tree]
+    prepare: Callable[..., Tree]  # (tree, points where forces act by link, or None)
 
 
 FORMULATIONS: dict[str, Formulation] = {
@@ -46,7 +46,7 @@ FORMULATIONS: dict[str, Formulation] = {
         derivatives.inverse_dynamics_derivatives,
         forward_derivatives.forward_dynamics_derivatives,
         wrenches=True,
-        prepare=lambda tree: regroup(reframe(tree)),
+        prepare=lambda tree, points=None: regroup(reframe(tree, points)),
     ),
     "lagrange": Formulation(
         lagrange.mass_matrix,
@@ -56,6 +56,6 @@ FORMULATIONS: dict[str, Formulation] = {
         lagrange.inverse_dynamics_derivatives,
         lagrange.forward_dynamics_derivatives,
         wrenches=False,
-        prepare=lambda tree: tree,
+        prepare=lambda tree, points=None: tree,
     ),
 }

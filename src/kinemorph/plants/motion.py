@@ -29,6 +29,7 @@ from kinemorph.mechanics.point_states import JointForce
 from kinemorph.mechanics.reactions import joint_wrenches
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
+from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter, evaluate
 from kinemorph.plants.implicit import Damping, StepForces, implicit_step
 from kinemorph.plants.laws import LEVEL, Law, checked_length, of_groups, split
@@ -100,6 +101,22 @@ class Motion:
         """The links at parameters p."""
         return resolve(self.dynamics.robot, self._lookup(p))
 
+    def prepared(self, tree: Tree) -> Tree:
+        """The tree as recursions want it, tips of limbs turned to where forces act on them."""
+        return self.dynamics.prepared(tree, self._tips)
+
+    @cached_property
+    def _tips(self) -> dict[int, Any]:
+        """Points at which stiff forces act, by link of the nominal tree; of several on a link the last."""
+        if not self.elements.members:
+            return {}
+        q, v = neutral(self.dynamics.robot).tolist(), [0.0] * self.nv
+        lookup = {parameter.name: parameter.value for parameter in self.parameters}
+        own = (self.elements.states, self.elements.memory, self.elements.open_inputs)
+        x, m, u = ([0.0] * len(names) for names in own)
+        world = World(self.elements, self.bare, 0.0, q, v, x, m, u, lookup)
+        return {force.link: force.point for stiff in world.stiff().values() for force in stiff.points}
+
     def _lookup(self, p: Any) -> dict[str, Any]:
         return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
 
@@ -117,7 +134,7 @@ class Motion:
         lookup = self._lookup(p)
 
         def accelerations() -> Sequence[Any]:
-            ready = self.dynamics.prepared(self.tree(p))
+            ready = self.prepared(self.tree(p))
             acting = self._acting(ready, t, q, v, x, m, u, p)
             return self.dynamics.accelerations(ready, q, v, acting.tau, *acting.loads, locked=self.still)
 
@@ -200,7 +217,7 @@ class Motion:
         """ds/dt, by forward dynamics."""
         tree = self.tree(p)
         q, v, x = self._state(tree, base, s)
-        ready = self.dynamics.prepared(tree)
+        ready = self.prepared(tree)
         acting = self._acting(ready, t, q, v, x, m, u, p)
         a = self._accelerations(ready, q, v, acting)
         rates = self._extra_rates(t, q, v, x, m, u, p, acting)
@@ -215,7 +232,7 @@ class Motion:
     def residual(self, t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
         """What is left over at z = [a, dx/dt], by inverse dynamics; where loops close, against forward dynamics."""
         tree, nv = self.tree(p), self.nv
-        ready = self.dynamics.prepared(tree)
+        ready = self.prepared(tree)
         q, v, x = self._state(tree, base, s)
         a = [0.0 if k in self.still else entry for k, entry in enumerate(z[:nv])]
         acting = self._acting(ready, t, q, v, x, m, u, p)
@@ -245,7 +262,7 @@ class Motion:
         """
         tree = self.tree(p)
         q, v, x = self._state(tree, base, [*[0.0] * self.nv, *s[self.nv :]])
-        ready = self.dynamics.prepared(tree)
+        ready = self.prepared(tree)
         acting = self._acting(ready, t, q, v, x, m, u, p, stiff=True)
         numbers = [evaluate(d, self._lookup(p)) for joint in self.dynamics.robot.joints for d in joint.damping]
         damping = [JointForce(j, Damping(d)) for j, d in enumerate(numbers) if not is_zero(d)]
@@ -351,7 +368,7 @@ class Motion:
         return {"left": [*left, *grown], "after": after}
 
     def _weightless(self, p: Any) -> Tree:
-        return self.dynamics.prepared(replace(self.tree(p), gravity=(0.0, 0.0, 0.0)))
+        return self.prepared(replace(self.tree(p), gravity=(0.0, 0.0, 0.0)))
 
     def momentum(self, base: Any, s: Any, p: Any) -> Sequence[Any]:
         """M(q) v."""
