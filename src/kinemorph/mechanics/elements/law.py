@@ -24,6 +24,7 @@ from kinemorph.mechanics.elements.places import Frame, Point
 from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
+    from kinemorph.mechanics.elements.joint_laws import JointLaw
     from kinemorph.mechanics.elements.scene import Scene
 
 E = TypeVar("E")
@@ -120,6 +121,12 @@ class ElementLaw(Generic[E]):
 
     def effort(self, element: E, scene: Scene) -> Effort:
         return Effort()
+
+    def joint_laws(self, element: E, scene: Scene) -> Sequence[tuple[int, JointLaw]]:
+        """Its efforts on joints as laws along single velocities, by place in v, where they are stiff: a step may take
+        them at its end.
+        """
+        return ()
 
     def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
         return {}
