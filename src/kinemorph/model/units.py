@@ -98,6 +98,12 @@ KINDS: dict[str, tuple[str, ...]] = {
     "energy": ("J",),
     "power": ("W",),
     "pressure": ("Pa",),
+    "joint coordinate": ("rad", "m"),
+    "joint velocity": ("rad/s", "m/s"),
+    "joint effort": ("N m", "N"),
+    "joint stiffness": ("N m/rad", "N m", "N/m"),
+    "joint damping": ("N m s/rad", "N m s", "N s/m"),
+    "gravitational parameter": ("m^3/s^2",),
 }
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"

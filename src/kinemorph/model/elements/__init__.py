@@ -12,7 +12,10 @@ from typing import Any
 
 FILES: dict[str, tuple[str, ...]] = {
     "actuators": ("Actuator",),
-    "springs": ("Spring",),
+    "applied": ("AppliedWrench", "AppliedEffort", "Gravity", "CentralGravity"),
+    "bushings": ("Bushing",),
+    "joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
+    "springs": ("Spring", "Damper", "Rope", "Bumper"),
 }  # what each file holds
 
 __all__ = ["ELEMENT_KINDS", *(name for names in FILES.values() for name in names)]

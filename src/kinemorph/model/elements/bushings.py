@@ -1,0 +1,39 @@
+"""Bushings: elastic mounts between two frames, along and about three axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.model.body import Vector
+
+Turning = Literal["vector", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx"]
+
+
+@dataclass(frozen=True)
+class Bushing:
+    """Three springs with dampers along the axes of a frame A, three about them, towards a frame B.
+
+    A stands at `placement_a` in `body_a`, B at `placement_b` in `body_b`. With p [m] the origin of B seen from A, and
+    theta [rad] how B is turned against A, it acts on B at its origin with
+
+        force     -(stiffness p + damping dp/dt) + preload                                      along the axes of A
+        moments   -(turning_stiffness theta + turning_damping dtheta/dt) + turning_preload      along dtheta
+
+    and on A with the opposite. `turning` says what theta is: the rotation "vector", good up to half a turn, or three
+    angles one after the other, such as "xyz" for  R = Rx Ry Rz, of which the second stays below 90 degrees.
+    """
+
+    name: str
+    body_a: str
+    body_b: str
+    stiffness: Vector = field(metadata={"kind": "stiffness"})
+    damping: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "damping"})
+    turning_stiffness: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "angular stiffness"})
+    turning_damping: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "angular damping"})
+    preload: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "force"})
+    turning_preload: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "torque"})
+    turning: Turning = "vector"
+    placement_a: Pose = IDENTITY
+    placement_b: Pose = IDENTITY

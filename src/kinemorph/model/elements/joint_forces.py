@@ -1,0 +1,60 @@
+"""What acts inside joints: springs, friction, stops. In each joint's own unit: [N m] about an axis, [N] along one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kinemorph.model.parameter import Value
+
+
+@dataclass(frozen=True)
+class TorsionSpring:
+    """A spring in a joint with one axis: its effort is  -stiffness (q - rest) - damping v.
+
+    On a slide it is a spring along the axis, with [N/m] and [m] in place of [N m/rad] and [rad].
+    """
+
+    name: str
+    joint: str
+    stiffness: Value = field(metadata={"kind": "joint stiffness"})
+    rest: Value = field(default=0.0, metadata={"kind": "joint coordinate"})
+    damping: Value = field(default=0.0, metadata={"kind": "joint damping"})
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """Friction in joints: Coulomb's, with a peak at rest (Stribeck), and viscous. Along each velocity v the effort is
+
+        -F(v) v / sqrt(v^2 + smoothing^2) - viscous v,      F(v) = coulomb (1 + (breakaway - 1) exp(-(v / stribeck)^2))
+
+    `coulomb` is the `friction` of each joint where it is left out. Without `joints` it acts on all joints that have
+    some. A joint under less than its friction does not rest: it creeps at about  smoothing * effort / coulomb.
+    """
+
+    name: str
+    joints: tuple[str, ...] = ()
+    coulomb: Value | None = field(default=None, metadata={"kind": "joint effort"})
+    viscous: Value = field(default=0.0, metadata={"kind": "joint damping"})
+    breakaway: Value = field(default=1.0, metadata={"kind": "number"})
+    stribeck: Value = field(default=0.1, metadata={"kind": "joint velocity"})
+    smoothing: Value = field(default=1e-3, metadata={"kind": "joint velocity"})
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Compliant stops at the limits of joints, lower and upper. Beyond a limit by s > 0 the effort pushes back with
+
+        max(0, stiffness s + damping r ds/dt),      r = min(s / onset, 1)
+
+    so that a stop never holds a joint back that leaves it. Left out, `stiffness` and `damping` are those of a critically
+    damped stop, whatever the robot weighs: with I the inertia that an effort of this joint alone moves, at the neutral
+    configuration, they are  I / time^2  and  2 I / time. A joint that meets it at the speed v goes  v time / e  deep
+    and comes back with 0.14 v. Without `joints` it acts on all joints that have limits.
+    """
+
+    name: str
+    joints: tuple[str, ...] = ()
+    stiffness: Value | None = field(default=None, metadata={"kind": "joint stiffness"})
+    damping: Value | None = field(default=None, metadata={"kind": "joint damping"})
+    time: float = field(default=0.01, metadata={"kind": "time"})
+    onset: Value = field(default=1e-3, metadata={"kind": "joint coordinate"})
