@@ -6,12 +6,15 @@ classes are imported when they are first asked for, as `elements.Spring` or by t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import Any
 
 FILES: dict[str, tuple[str, ...]] = {
     "actuators": ("Actuator",),
+    "motors": ("DCMotor",),
+    "sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
     "springs": ("Spring",),
 }  # what each file holds
 
@@ -28,8 +31,8 @@ def __getattr__(name: str) -> Any:
 
 
 def kind_of(name: str) -> str:
-    """What files call a class: "SpringDamper" is "spring damper"."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+    """What files call a class: "SpringDamper" is "spring damper", "DCMotor" is "dc motor"."""
+    return re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
 
 
 class KindTable(MutableMapping[str, type[Any]]):
