@@ -39,6 +39,7 @@ from kinemorph.mechanics import (
     newton_euler,
     reactions,
 )
+from kinemorph.mechanics.elements.rotors import with_rotors
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
 from kinemorph.mechanics.forward_derivatives import answering_bases
 from kinemorph.mechanics.kinematics import Reference
@@ -92,6 +93,8 @@ def derive(
 ) -> Dynamics:
     """The equations of motion of a robot, as functions of arrays.
 
+    Those of a System have the inertia that its motors add to joints (`with_rotors`), and no other elements.
+
     `formulation`   "newton_euler" (recursive, fast) or "lagrange" (from the energies, by dual numbers; a check)
     `parameters`    names of parameters to keep as the input `p`, or "all"; the others are folded in as numbers
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
@@ -100,7 +103,7 @@ def derive(
                     `export_c` writes, by this computer's C compiler; a check on it)
     `precision`     "float64" or "float32", of the arithmetic and of the arrays that functions give
     """
-    robot = as_robot(robot)
+    robot = with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
     row = FORMULATIONS.get(formulation)
     if row is None:
         raise UnsupportedError(f"formulation '{formulation}' is unknown. Choose one of {', '.join(FORMULATIONS)}.")

@@ -5,12 +5,14 @@ account of the energy exchanged. `motion` holds its laws.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
+from kinemorph.mechanics.elements.rotors import with_rotors
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
@@ -56,6 +58,9 @@ def plant(
         return model
     robot = model.robot if isinstance(model, (System, Dynamics)) else model
     cast = ensemble(robot, model.elements if isinstance(model, System) else ())
+    if isinstance(model, System):
+        robot = with_rotors(model)
+        cast = replace(cast, robot=robot)
     inner, outer = _shared_out(robot, cast, parameters)
     if isinstance(model, Dynamics):
         dynamics = derive(robot, model.formulation, parameters=inner) if inner else model  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 An element is frozen data; its law is a stateless object registered for the type of that data. Whatever a law does not
 define, its element does not do. All of it is written over any scalar: no `if` on a number, only `where`.
 
+    armature    inertia along joints
     effort      forces on points, frames and joints; rates of own states; power and stored energy
     stiff       the same as laws of single points and joints, which a step may take at its end (see implicit_forces)
     publish     signals that others may read, and that a run shows as columns
@@ -22,6 +23,7 @@ from kinemorph.algebra.turns import Vec3
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.point_states import JointForce, PointForce, PointState
+from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -101,6 +103,10 @@ class ElementLaw(Generic[E]):
     def problems(self, element: E, robot: Robot) -> list[str]:
         """What is wrong with it on this robot, one sentence each."""
         return []
+
+    def armature(self, element: E) -> Mapping[str, Value]:
+        """Inertia [kg m^2 or kg] that turns or moves with joints of one axis, by name: part of the mass matrix."""
+        return {}
 
     def states(self, element: E) -> tuple[Slot, ...]:
         """Own continuous states."""

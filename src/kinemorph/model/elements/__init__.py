@@ -6,6 +6,7 @@ classes are imported when they are first asked for, as `elements.Spring` or by t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import Any
@@ -16,6 +17,9 @@ FILES: dict[str, tuple[str, ...]] = {
     "bushings": ("Bushing",),
     "joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
     "springs": ("Spring", "Damper", "Rope", "Bumper"),
+    "motors": ("DCMotor",),
+    "sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
+    "springs": ("Spring",),
 }  # what each file holds
 
 __all__ = ["ELEMENT_KINDS", *(name for names in FILES.values() for name in names)]
@@ -31,8 +35,8 @@ def __getattr__(name: str) -> Any:
 
 
 def kind_of(name: str) -> str:
-    """What files call a class: "SpringDamper" is "spring damper"."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+    """What files call a class: "SpringDamper" is "spring damper", "DCMotor" is "dc motor"."""
+    return re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
 
 
 class KindTable(MutableMapping[str, type[Any]]):

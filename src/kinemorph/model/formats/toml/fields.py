@@ -191,7 +191,8 @@ SOLIDS: dict[str, Solid] = {
 
 # ── elements: rows out of type hints ──────────────────────────────────────────────────────────────────────────────────
 
-_PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
+_PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Vector: "vector", Pose: "pose"}
+_PLAIN |= {Value: "value", Value | None: "value"}
 
 
 _ELEMENT_ROWS: dict[type[Any], tuple[Field, ...]] = {}  # those asked for so far

@@ -1,0 +1,262 @@
+"""The law of motors.
+
+The rotor has the speed w. Where the transmission is rigid, w = n v, and what dry friction takes from the torque T that
+enters the gears grows with |T|; where it has a stiffness, rotor and joint are apart by a twist d, and friction grows
+with the force F that passes, as it does in a screw. s(w) is the smoothed sign of w:
+
+    rigid       T_out = T - s |T| (1 - efficiency)              motor drives, T w > 0
+                T_out = T - s |T| (1/back_efficiency - 1)       joint drives
+    elastic     dd/dt = w/n - v,    F = stiffness d + damping dd/dt
+                J dw/dt = T - F/n - s |F/n| c,      c = 1/efficiency - 1, or 1 - back_efficiency where F w < 0
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, where
+from kinemorph.mechanics.elements.actuators import limited
+from kinemorph.mechanics.elements.checks import not_negative, one_axis, positive
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
+from kinemorph.mechanics.elements.scene import Scene
+from kinemorph.mechanics.point_states import JointForce, JointState, joint_slope
+from kinemorph.model.elements.motors import DCMotor
+from kinemorph.model.parameter import Value, evaluate
+from kinemorph.model.robot import Robot
+
+QUICK = 0.1  # of L/R: how fast an amplifier brings the current back to its limit
+
+
+class Electric(NamedTuple):
+    """The windings: current [A], voltage at the terminals [V], rate of the current [A/s]."""
+
+    current: S
+    voltage: S
+    rate: S
+
+
+class Mechanic(NamedTuple):
+    """Shaft and transmission: what the joint gets [N m or N], rates of own states, power lost [W], energy held [J]."""
+
+    force: S
+    rates: tuple[S, ...]
+    lost: S
+    stored: S
+
+
+class DCMotorLaw(ElementLaw[DCMotor]):
+    """Windings, shaft, transmission."""
+
+    def problems(self, element: DCMotor, robot: Robot) -> list[str]:
+        return _problems(element, robot)
+
+    def armature(self, element: DCMotor) -> dict[str, Value]:
+        if not element.is_rigid:
+            return {}
+        n = element.reduction
+        return {element.joint: element.inertia * n * n}
+
+    def states(self, element: DCMotor) -> tuple[Slot, ...]:
+        current = (Slot("current", "A"),) if element.has_inductance else ()
+        rotor = () if element.is_rigid else (Slot("twist", "m" if element.has_screw else "rad"), Slot("rotor", "rad/s"))
+        return (*current, *rotor)
+
+    def inputs(self, element: DCMotor) -> tuple[Slot, ...]:
+        return (Slot("voltage", "V"),)
+
+    def signals(self, element: DCMotor) -> tuple[Slot, ...]:
+        named = {"current": "A", "voltage": "V", "torque": "N" if element.has_screw else "N m", "speed": "rad/s"}
+        shown = tuple(Slot(name, unit) for name, unit in (*named.items(), ("power", "W")))
+        return shown
+
+    def publish(self, element: DCMotor, scene: Scene) -> dict[str, S]:
+        w = _speed(element, scene)
+        coil = _windings(element, scene, w)
+        force = _transmission(element, scene, w, coil.current).force
+        power = coil.voltage * coil.current
+        return {"current": coil.current, "voltage": coil.voltage, "torque": force, "speed": w, "power": power}
+
+    def effort(self, element: DCMotor, scene: Scene) -> Effort:
+        R, L, K_m, K_b = _constants(element, scene)
+        w = _speed(element, scene)
+        coil = _windings(element, scene, w)
+        gear = _transmission(element, scene, w, coil.current)
+        i = coil.current
+        return Effort(
+            torques={scene.hinge(element.joint).place: gear.force},
+            rates=(*((coil.rate,) if element.has_inductance else ()), *gear.rates),
+            supplied=coil.voltage * i,
+            dissipated=R * i * i + (K_b - K_m) * w * i + gear.lost,
+            stored=0.5 * L * i * i + gear.stored,
+        )
+
+    def stiff(self, element: DCMotor, scene: Scene) -> Stiff | None:
+        if not element.is_rigid:
+            return None
+        return Stiff(joints=(JointForce(scene.hinge(element.joint).place, Drive(element, scene)),))
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """What a joint gets from a motor that turns with it, at any velocity: a step may take it at its end."""
+
+    element: DCMotor
+    scene: Scene
+
+    @property
+    def affine(self) -> bool:
+        """Whether there is neither dry friction nor a limit."""
+        motor = self.element
+        plain = (motor.efficiency, motor.coulomb, motor.current_limit) == (1.0, 0.0, math.inf)
+        return plain and motor.back_efficiency in (None, 1.0)
+
+    def force(self, joint: JointState) -> S:
+        """[N m or N]"""
+        w = self.scene.value(self.element.reduction) * joint.velocity
+        return _transmission(self.element, self.scene, w, _windings(self.element, self.scene, w).current).force
+
+    def linear(self, joint: JointState, h: S) -> tuple[S, S]:
+        """The same, and its pivot."""
+        return joint_slope(self.force, joint, h)
+
+
+# ── windings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _constants(element: DCMotor, scene: Scene) -> tuple[S, S, S, S]:
+    """R, L, K_m, K_b."""
+    back = element.torque_constant if element.back_emf is None else element.back_emf
+    R, L, K_m, K_b = scene.value((element.resistance, element.inductance, element.torque_constant, back))
+    return R, L, K_m, K_b
+
+
+def _windings(element: DCMotor, scene: Scene, w: S) -> Electric:
+    """The current, and the voltage that gives it, at the speed w of the shaft."""
+    R, L, _, K_b = _constants(element, scene)
+    most = element.current_limit
+    u = limited(scene.input("voltage"), -element.voltage_limit, element.voltage_limit)
+    if not element.has_inductance:
+        i = limited(div(u - K_b * w, R), -most, most)
+        return Electric(i, u if most == math.inf else R * i + K_b * w, 0.0)
+    i = scene.x[0]
+    if most < math.inf:  # so that di/dt leads to the limit at most, with the time constant QUICK L/R
+        still = R * i + K_b * w
+        u = minimum(maximum(u, still - (most + i) * R / QUICK), still + (most - i) * R / QUICK)
+    return Electric(i, u, div(u - R * i - K_b * w, L))
+
+
+# ── shaft and transmission ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _speed(element: DCMotor, scene: Scene) -> S:
+    """w, of the shaft."""
+    if element.is_rigid:
+        return scene.value(element.reduction) * scene.hinge(element.joint).v
+    return scene.x[-1]
+
+
+def _transmission(element: DCMotor, scene: Scene, w: S, current: S) -> Mechanic:
+    """From the current to the force on the joint."""
+    K_m = _constants(element, scene)[2]
+    viscous, coulomb, slow, n = scene.value((element.viscous, element.coulomb, element.slow, element.reduction))
+    way = gentle_sign(w, slow)
+    friction = viscous * w + coulomb * way
+    T = K_m * current - friction
+    forth, back = (scene.value(one) for one in _losses(element))
+    if element.is_rigid:
+        taken = way * absolute(T) * where(less(T * w, 0.0), back, forth)
+        return Mechanic(n * (T - taken), (), (friction + taken) * w, 0.0)
+    K, D, J = scene.value((element.stiffness, element.damping, element.inertia))
+    twist = scene.x[-2]
+    slip = div(w, n) - scene.hinge(element.joint).v
+    force = K * twist + D * slip
+    load = div(force, n)
+    taken = way * absolute(load) * where(less(load * w, 0.0), back, forth)
+    rates = (slip, div(T - load - taken, J))
+    return Mechanic(force, rates, (friction + taken) * w + D * slip * slip, 0.5 * K * twist * twist + 0.5 * J * w * w)
+
+
+def _losses(element: DCMotor) -> tuple[Value, Value]:
+    """What friction takes while the motor drives and while the joint drives: of the torque that enters the gears where
+    they are rigid, of the force that passes where they are not.
+    """
+    good, back = element.efficiency, _back_efficiency(element)
+    if element.is_rigid:
+        return 1.0 - good, 1.0 / back - 1.0
+    return 1.0 / good - 1.0, 1.0 - back
+
+
+def _back_efficiency(element: DCMotor) -> Any:
+    return 2.0 - 1.0 / element.efficiency if element.back_efficiency is None else element.back_efficiency
+
+
+def gentle_sign(speed: S, slow: S) -> S:
+    """The sign of a speed, without its jump: +-1 from `slow` on, a cubic with continuous slope between."""
+    part = minimum(maximum(div(speed, slow), -1.0), 1.0)
+    return part * (1.5 - 0.5 * part * part)
+
+
+# ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _problems(element: DCMotor, robot: Robot) -> list[str]:
+    found = one_axis(element, "joint", element.joint, robot)
+    found += positive(element, "resistance", "torque_constant", "slow")
+    found += not_negative(element, "inductance", "inertia", "lead", "viscous", "coulomb", "damping")
+    what = f"element '{element.name}'"
+    if element.has_inductance and not evaluate(element.inductance):
+        found += positive(element, "inductance")
+    if element.back_emf is not None:
+        found += positive(element, "back_emf")
+    ratio = float(evaluate(element.ratio))
+    if ratio == 0.0 or not math.isfinite(ratio):
+        found.append(f"{what}: ratio is {ratio:g}; expected a finite number that is not 0. Give turns per turn.")
+    for name in ("voltage_limit", "current_limit"):
+        if not getattr(element, name) > 0.0:
+            found.append(f"{what}: {name} is {getattr(element, name):g}; expected a number above 0. Enlarge it.")
+    found += _problems_of_joint(element, robot, what)
+    good = float(evaluate(element.efficiency))
+    if not 0.0 < good <= 1.0:
+        return [*found, f"{what}: efficiency is {good:g}; expected a number in (0, 1]. Give 1 for none lost."]
+    return found + _problems_of_gears(element, what)
+
+
+def _problems_of_joint(element: DCMotor, robot: Robot, what: str) -> list[str]:
+    kinds = {joint.name: joint.kind for joint in robot.joints}
+    sliding = kinds.get(element.joint) == "prismatic"
+    if sliding and not element.has_screw:
+        return [
+            f"{what}: joint '{element.joint}' is prismatic and lead is 0; expected the travel of a turn [m]. "
+            "Give the lead of the screw, or 2 pi r for a pinion or drum."
+        ]
+    if element.has_screw and element.joint in kinds and not sliding:
+        return [
+            f"{what}: lead is {evaluate(element.lead):g} m and joint '{element.joint}' is {kinds[element.joint]}; "
+            "expected a prismatic one for a screw. Leave lead out."
+        ]
+    return []
+
+
+def _problems_of_gears(element: DCMotor, what: str) -> list[str]:
+    back = float(evaluate(_back_efficiency(element)))
+    found = []
+    if not back <= 1.0 or not math.isfinite(back):
+        found.append(f"{what}: back_efficiency is {back:g}; expected a number of at most 1. Give 1 for none lost.")
+    if element.is_rigid and back <= 0.0:
+        found.append(
+            f"{what}: back_efficiency is {back:.3g}, so the transmission locks itself, and it is rigid; expected above "
+            "0. Give the transmission a `stiffness`, or a `back_efficiency`."
+        )
+    if not element.is_rigid:
+        found += positive(element, "stiffness")
+        if not evaluate(element.inertia) > 0.0:
+            found.append(
+                f"{what}: inertia is {evaluate(element.inertia):g} and the transmission has a stiffness, so that the "
+                "rotor turns by itself; expected above 0. Give its inertia."
+            )
+    return found
+
+
+register(DCMotor, DCMotorLaw())

@@ -1,0 +1,34 @@
+"""Rotors that turn with joints: elements may add inertia along them.
+
+A motor's rotor behind a gear of reduction n adds n^2 J to the diagonal of the mass matrix: the joint's armature. The
+equations of a System have it; those of its bare Robot have not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kinemorph.mechanics.elements.law import law_of
+from kinemorph.model.parameter import Value, parameters_of
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+
+
+def with_rotors(system: System) -> Robot:
+    """The robot of a system with what its elements add to the armature of joints; the same robot where none does."""
+    robot = system.robot
+    added: dict[str, Value] = {}
+    for element in system.elements:
+        for joint, inertia in law_of(element).armature(element).items():
+            if not (isinstance(inertia, (int, float)) and inertia == 0.0):
+                added[joint] = added.get(joint, 0.0) + inertia
+    if not added:
+        return robot
+    for name in added:
+        robot.v_slice(name)  # a sentence for a joint that is not there
+    joints = tuple(
+        replace(joint, armature=(joint.armature[0] + added[joint.name],)) if joint.name in added else joint
+        for joint in robot.joints
+    )
+    parameters = tuple(dict.fromkeys((*robot.parameters, *parameters_of(tuple(added.values())))))
+    return replace(robot, joints=joints, parameters=parameters)
