@@ -10,13 +10,13 @@ Everything here is bookkeeping on names, done once; `scene` looks at one state.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
-from kinemorph.model.parameter import Parameter, parameters_of
+from kinemorph.model.parameter import Parameter, Symbolic, parameters_of
 from kinemorph.model.robot import Robot
 
 
@@ -109,7 +109,7 @@ class Ensemble:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters in the data of elements."""
-        return parameters_of(tuple(tuple(vars(member.element).values()) for member in self.members))
+        return parameters_of(tuple(_values(member.element) for member in self.members))
 
 
 def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
@@ -138,6 +138,13 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
     if problems:
         raise ModelError(problems)
     return found
+
+
+def _values(data: Any) -> Any:
+    """The values of an element, those of its parts as well, as nested tuples."""
+    if is_dataclass(data) and not isinstance(data, (type, Symbolic)):
+        return tuple(map(_values, vars(data).values()))
+    return data
 
 
 def _wired(

@@ -12,6 +12,9 @@ from typing import Any
 
 FILES: dict[str, tuple[str, ...]] = {
     "actuators": ("Actuator",),
+    "contacts": ("Contact",),
+    "legs": ("SpringLeg",),
+    "pair_contacts": ("PairContact",),
     "springs": ("Spring",),
 }  # what each file holds
 
