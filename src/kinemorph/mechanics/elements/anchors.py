@@ -5,9 +5,9 @@
               ◄── leaves, from both            ──────────────────►
                                                   comes to a halt
 
-What touches while it hardly moves sticks at once. A point that has come to a halt sticks to an anchor that pulls it just
-as sliding did: the force does not jump, the spring has been loaded while it slid. Its energy, booked as lost meanwhile,
-is taken back from what is lost; that of a spring that lets go is lost.
+What touches while it hardly moves sticks at once. A point that has come to a halt sticks to an anchor that pulls it
+just as sliding did: the force does not jump, the spring has been loaded while it slid. Its energy, booked as lost
+meanwhile, is taken back from what is lost; that of a spring that lets go is lost.
 
 Where no event is located, `settled` looks after each step. Between two steps of sliding a turn by more than a right
 angle counts as a halt.

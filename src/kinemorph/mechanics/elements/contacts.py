@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, is_zero, less, maximum, plus, sqrt, times
+from kinemorph.algebra.scalar import S, is_zero, less, maximum, plus, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements import anchors
@@ -29,6 +30,7 @@ from kinemorph.mechanics.motions import ZERO3
 from kinemorph.model.elements.contact_laws import Anchor
 from kinemorph.model.elements.contacts import Contact
 from kinemorph.model.elements.grounds import Plane
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 
 SIGNALS = (
@@ -58,6 +60,7 @@ class ContactLaw(ElementLaw[Contact]):
         found += ground_problems(element.name, element.ground)
         found += normal_problems(element.name, element.normal)
         found += friction_problems(element.name, element.friction)
+        found += axis_problems(element.name, element.point, element.end)
         if element.end is not None and element.samples < 2:
             found.append(
                 f"element '{element.name}': samples is {element.samples}; expected 2 or more spheres along a capsule."
@@ -94,7 +97,8 @@ class ContactLaw(ElementLaw[Contact]):
         return found
 
     def effort(self, element: Contact, scene: Scene) -> Effort:
-        pushes, rates = [], []
+        pushes: list[Push] = []
+        rates: list[S] = []
         dissipated: S = 0.0
         stored: S = 0.0
         for point, law, meeting in self.places(element, scene):
@@ -163,6 +167,16 @@ class ContactLaw(ElementLaw[Contact]):
         return found
 
 
+def axis_problems(name: str, point: Any, end: Any) -> list[str]:
+    """What is wrong with the axis of a capsule."""
+    ends = [tuple(float(x) for x in evaluate_all(place)) for place in (point, end) if place is not None]
+    if not all(map(math.isfinite, (x for place in ends for x in place))):
+        return [f"element '{name}': it touches at {ends}; expected finite numbers [m]. Mend them."]
+    if len(ends) == 2 and ends[0] == ends[1]:
+        return [f"element '{name}': both ends of its capsule are at {ends[0]}; expected two. Leave one out: a sphere."]
+    return []
+
+
 def published(touched: Sequence[tuple[Point, Felt]]) -> dict[str, S]:
     """The signals of a contact from its touching points: forces added up, the greatest depth."""
     normal: S = 0.0
@@ -211,9 +225,7 @@ def _anchor_numbers(element: Contact, scene: Scene) -> Sequence[S]:
     return numbers
 
 
-def _rubbing(
-    element: Contact, scene: Scene, k: int
-) -> Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, Held | None]]:
+def _rubbing(element: Contact, scene: Scene, k: int) -> Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, Held | None]]:
     """The friction of sphere k."""
     if element.friction is None:
         return lambda point, force, slip, normal: (SMOOTH, None)

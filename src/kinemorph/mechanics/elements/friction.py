@@ -94,8 +94,8 @@ def friction_problems(name: str, friction: Any) -> list[str]:
             found.append(f"element '{name}': {field} of its friction is {x:g}; expected {expected}. Mend it.")
     if isinstance(friction, Anchor) and not found and number(friction.static) < number(friction.kinetic):
         found.append(
-            f"element '{name}': static friction is {number(friction.static):g} and kinetic {number(friction.kinetic):g}; "
-            "expected static not below kinetic. Swap them, or make them equal."
+            f"element '{name}': static friction is {number(friction.static):g} and kinetic friction "
+            f"{number(friction.kinetic):g}; expected static not below kinetic. Swap them, or make them equal."
         )
     return found
 

@@ -122,8 +122,8 @@ def curvatures(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S, S, S, 
 def interpolated(ground: HeightMap) -> Callable[[S, S], S]:
     """The height over a grid: cubic in y between rows of splines in x.
 
-    Between the rows j and j + 1 it is Hermite's cubic of the heights h and slopes m there. All rows, of h and then of m,
-    lie one after another in one table, so that a row is chosen by what is added to the argument.
+    Between the rows j and j + 1 it is Hermite's cubic of the heights h and slopes m there. All rows, of h and then of
+    m, lie one after another in one table, so that a row is chosen by what is added to the argument.
     """
     table, (nx, ny) = _rows(ground), (len(ground.heights), len(ground.heights[0]))
     (dx, dy), (x0, y0) = ground.spacing, ground.corner

@@ -23,9 +23,10 @@ from kinemorph.model.parameter import Value
 
 @dataclass(frozen=True)
 class EasyDynNormal:
-    """Equation 19 of the EasyDyn paper, clamped: `stiffness` [N/m^stiffness_power], `damping` [N s/m^(1+damping_power)].
+    """Equation 19 of the EasyDyn paper, clamped.
 
-    Powers are 1 or more, so that the force has a slope where two surfaces begin to touch.
+    `stiffness` is in N/m^stiffness_power, `damping` in N s/m^(1 + damping_power). Powers are 1 or more, so that the
+    force has a slope where two surfaces begin to touch.
     """
 
     stiffness: Value
@@ -74,7 +75,7 @@ def damping_number(restitution: float) -> float:
 
 @dataclass(frozen=True)
 class Regularized:
-    """Coulomb's friction, viscous below `speed` [m/s] (equation 20 of the EasyDyn paper): what rests under load creeps."""
+    """Coulomb's friction, viscous below `speed` [m/s]: equation 20 of the EasyDyn paper. What is loaded creeps."""
 
     coefficient: Value
     speed: Value = field(default=1e-4, metadata={"kind": "speed"})

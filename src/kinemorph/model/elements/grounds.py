@@ -1,8 +1,8 @@
 """The ground that bodies touch: parts of contacts, all of them at rest in the world.
 
-    Plane             level or sloped, without end
-    HeightMap         terrain from heights on a regular grid
-    HeightFunction    terrain from a Python function z = f(x, y)
+Plane             level or sloped, without end
+HeightMap         terrain from heights on a regular grid
+HeightFunction    terrain from a Python function z = f(x, y)
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ class PairContact:
     """A sphere or capsule of one body against one of another; "world" is a body at rest.
 
     `point_a` [m] is a sphere's center in the axes of `body_a`; with `end_a` [m] the two are the ends of a capsule's
-    axis. The same holds for b. They touch where they are nearest; parallel capsules in the middle of where they overlap.
+    axis. The same holds for b. They touch where they are nearest; parallel capsules in the middle of their overlap.
     """
 
     name: str
