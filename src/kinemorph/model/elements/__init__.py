@@ -15,11 +15,13 @@ FILES: dict[str, tuple[str, ...]] = {
     "actuators": ("Actuator",),
     "applied": ("AppliedWrench", "AppliedEffort", "Gravity", "CentralGravity"),
     "bushings": ("Bushing",),
+    "contacts": ("Contact",),
     "joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
-    "springs": ("Spring", "Damper", "Rope", "Bumper"),
+    "legs": ("SpringLeg",),
     "motors": ("DCMotor",),
+    "pair_contacts": ("PairContact",),
     "sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
-    "springs": ("Spring",),
+    "springs": ("Spring", "Damper", "Rope", "Bumper"),
 }  # what each file holds
 
 __all__ = ["ELEMENT_KINDS", *(name for names in FILES.values() for name in names)]
