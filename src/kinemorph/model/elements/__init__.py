@@ -6,14 +6,20 @@ classes are imported when they are first asked for, as `elements.Spring` or by t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import Any
 
 FILES: dict[str, tuple[str, ...]] = {
     "actuators": ("Actuator",),
+    "controllers": ("PD", "PID"),
+    "functions": ("Continuous", "PythonController", "Sampled"),
+    "model_based": ("ComputedTorque", "GravityCompensation"),
+    "references": ("MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
     "springs": ("Spring",),
 }  # what each file holds
+FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # hold functions, which no model file can
 
 __all__ = ["ELEMENT_KINDS", *(name for names in FILES.values() for name in names)]
 
@@ -28,15 +34,16 @@ def __getattr__(name: str) -> Any:
 
 
 def kind_of(name: str) -> str:
-    """What files call a class: "SpringDamper" is "spring damper"."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+    """What files call a class: "SpringDamper" is "spring damper", "PID" is "pid"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
 
 
 class KindTable(MutableMapping[str, type[Any]]):
     """Kinds of elements by name, built-in ones imported when they are first asked for."""
 
     def __init__(self) -> None:
-        self._kinds: dict[str, str | type[Any]] = {kind_of(name): name for names in FILES.values() for name in names}
+        named = [name for names in FILES.values() for name in names if name not in FUNCTIONS]
+        self._kinds: dict[str, str | type[Any]] = {kind_of(name): name for name in named}
 
     def __getitem__(self, kind: str) -> type[Any]:
         found = self._kinds[kind]
