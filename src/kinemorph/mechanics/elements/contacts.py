@@ -21,12 +21,12 @@ from kinemorph.mechanics.elements.friction import (
     tangential,
 )
 from kinemorph.mechanics.elements.grounds import Meeting, ground_problems, surface
-from kinemorph.mechanics.elements.law import Change, Clock, Effort, ElementLaw, Push, Slot, register
+from kinemorph.mechanics.elements.law import Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
 from kinemorph.mechanics.elements.normal_forces import normal_law, normal_problems
-from kinemorph.mechanics.elements.places import Point
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.mechanics.elements.touching import Felt, Seen, Touch, lowered, total
 from kinemorph.mechanics.motions import ZERO3
+from kinemorph.mechanics.point_states import PointForce, PointState
 from kinemorph.model.elements.contact_laws import Anchor
 from kinemorph.model.elements.contacts import Contact
 from kinemorph.model.elements.grounds import Plane
@@ -47,13 +47,15 @@ TINY = 1e-150  # [N]; below, a friction force has no direction
 class Place(NamedTuple):
     """One sphere of a contact: its deepest point, the law there, and where that point is over the ground."""
 
-    point: Point
+    point: PointState
     law: Touch
     meeting: Meeting
 
 
 class ContactLaw(ElementLaw[Contact]):
     """Points, spheres and capsules on the ground."""
+
+    contact = True
 
     def problems(self, element: Contact, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot) + not_negative(element, "radius")
@@ -91,7 +93,7 @@ class ContactLaw(ElementLaw[Contact]):
             height, n_W = ground(center.position)
             point = center
             if not is_zero(radius):
-                point = Point(center.motions, center.link, lowered(center.r, radius, center.into(n_W)))
+                point = scene.world.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
             law = Touch(ground, press, _rubbing(element, scene, k))
             found.append(Place(point, law, Meeting(height - radius, n_W)))
         return found
@@ -109,6 +111,9 @@ class ContactLaw(ElementLaw[Contact]):
             if _rolls(element):  # while it touches
                 rates += scale(less(0.0, felt.depth), point.out(felt.slip))
         return Effort(pushes=pushes, rates=rates, dissipated=dissipated, stored=stored)
+
+    def stiff(self, element: Contact, scene: Scene) -> Stiff:
+        return Stiff([PointForce(point.link, point.point, law) for point, law, _ in self.places(element, scene)])
 
     def publish(self, element: Contact, scene: Scene) -> Mapping[str, S]:
         touched = [(point, law.feel(point, meeting)) for point, law, meeting in self.places(element, scene)]
@@ -177,7 +182,7 @@ def axis_problems(name: str, point: Any, end: Any) -> list[str]:
     return []
 
 
-def published(touched: Sequence[tuple[Point, Felt]]) -> dict[str, S]:
+def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
     """The signals of a contact from its touching points: forces added up, the greatest depth."""
     normal: S = 0.0
     friction: S = 0.0

@@ -11,8 +11,8 @@ from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, positive
 from kinemorph.mechanics.elements.grounds import ground_problems, surface
 from kinemorph.mechanics.elements.law import Change, Effort, ElementLaw, Push, Slot, register
-from kinemorph.mechanics.elements.places import Point
 from kinemorph.mechanics.elements.scene import Scene
+from kinemorph.mechanics.point_states import PointState
 from kinemorph.model.elements.legs import SpringLeg
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
@@ -88,7 +88,7 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
         return Change([0.0] * 4, 0.5 * k * short * short)
 
 
-def _hip(element: SpringLeg, scene: Scene) -> Point:
+def _hip(element: SpringLeg, scene: Scene) -> PointState:
     return scene.point(element.body, element.point)
 
 
@@ -104,7 +104,7 @@ def _foot(element: SpringLeg, scene: Scene) -> Any:
     return add(_hip(element, scene).position, along)
 
 
-def _stretched(hip: Point, scene: Scene) -> tuple[S, Any]:
+def _stretched(hip: PointState, scene: Scene) -> tuple[S, Any]:
     """(length, unit vector from the foot to the hip in world axes) in stance."""
     apart = sub(hip.position, scene.m[1:4])
     length = sqrt(maximum(dot(apart, apart), TINY * TINY))

@@ -23,10 +23,10 @@ from kinemorph.mechanics.elements.contacts import SIGNALS, axis_problems, publis
 from kinemorph.mechanics.elements.friction import SMOOTH, friction_problems, regularized, tangential
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, register
 from kinemorph.mechanics.elements.normal_forces import normal_law, normal_problems, number
-from kinemorph.mechanics.elements.places import Motions, Point
+from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.mechanics.elements.touching import Felt
-from kinemorph.mechanics.tree import WORLD
+from kinemorph.mechanics.point_states import PointState
 from kinemorph.model.elements.contact_laws import Regularized
 from kinemorph.model.elements.pair_contacts import PairContact
 from kinemorph.model.robot import Robot
@@ -84,7 +84,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         )
         return published([(a, in_link)])
 
-    def _felt(self, element: PairContact, scene: Scene) -> tuple[Point, Point, Felt]:
+    def _felt(self, element: PairContact, scene: Scene) -> tuple[PointState, PointState, Felt]:
         """(touching point of a, of b, what is felt), vectors in world axes; the normal leads from b to a."""
         ends_a = _ends(scene, element.body_a, element.point_a, element.end_a)
         ends_b = _ends(scene, element.body_b, element.point_b, element.end_b)
@@ -96,7 +96,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         depth = radius_a + radius_b - distance
         touch = sub(add(spot_a, spot_b), scale(radius_a - radius_b, n))  # half-way between the two surfaces
         middle = scale(0.5, touch)
-        a, b = (_fixed(ends[0], middle) for ends in (ends_a, ends_b))
+        a, b = (_fixed(scene.world.motions, ends[0].link, middle) for ends in (ends_a, ends_b))
         velocity = sub(a.out(a.velocity), b.out(b.velocity))
         pressed = normal_law(element.normal, scene.value)(depth, -dot(n, velocity))
         across = scale(div(1.0, sqrt(maximum(dot(apart, apart), TINY * TINY))), apart)  # n is a little shorter than 1
@@ -140,17 +140,14 @@ def _in_unit(x: S) -> S:
     return minimum(maximum(x, 0.0), 1.0)
 
 
-def _ends(scene: Scene, body: str, point: Any, end: Any) -> list[Point]:
+def _ends(scene: Scene, body: str, point: Any, end: Any) -> list[PointState]:
     return [scene.point(body, offset) for offset in ((point,) if end is None else (point, end))]
 
 
-def _fixed(carrier: Point, position: Any) -> Point:
-    """The point of the carrier's link that is at a position of the world."""
-    motions: Motions = carrier.motions
-    if carrier.link == WORLD:
-        return Point(motions, WORLD, _three(position))
-    pose = motions.pose(carrier.link)
-    return Point(motions, carrier.link, _three(matvec_transposed(pose.R, sub(position, pose.p))))
+def _fixed(motions: Motions, link: int, position: Any) -> PointState:
+    """The point of a link that is at a position of the world."""
+    pose = motions.pose(link)
+    return motions.point(link, matvec_transposed(pose.R, sub(position, pose.p)))
 
 
 def _total(felt: Felt) -> Vec3:
