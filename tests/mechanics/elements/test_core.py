@@ -223,7 +223,10 @@ def test_signals_drive_joints_and_inputs_of_elements() -> None:
     [
         ((Gain("a", "q.nowhere"),), r"'a' reads 'q.nowhere', and there is no such signal.*Known: "),
         ((Gain("a", "t", "drivee"), Actuator("drive", "q1")), r"'a' drives 'drivee'.*Did you mean 'drive'"),
-        ((Gain("a", "t", "q1"), Gain("b", "t", "q1")), r"'q1' is driven by 'a' and by 'b'"),
+        (
+            (Gain("a", "t", "drive"), Gain("b", "t", "drive"), Actuator("drive", "q1")),
+            r"'drive' is driven by 'a' and by 'b'",
+        ),
         ((Gain("t", "t"),), r"element 't': the name means something else"),
         ((Actuator("drive", "q9"),), r"element 'drive': joint is 'q9', and robot 'double_pendulum' has no such joint"),
         ((Spring("s", "link1", "link7", -1.0),), r"(?s)stiffness is -1; expected.*body_b is 'link7'"),
