@@ -89,8 +89,8 @@ def _loop_parts(loop: LoopProgram) -> list[bytes]:
         match one:
             case Call(program, outs, ins):
                 return f"call {called[id(program)]} [{'; '.join(map(place, (*outs, *ins)))}]\n"
-            case For(counter, start, stop, body):
-                return f"for {counter} in {number(start)} to {number(stop)} {written(body)}\n"
+            case For(counter, start, stop, body, apart):
+                return f"for {counter} in {number(start)} to {number(stop)} {apart} {written(body)}\n"
             case While(condition, body):
                 return f"while {place(condition)} {written(body)}\n"
             case If(condition, then, otherwise):
