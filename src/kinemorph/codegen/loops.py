@@ -280,12 +280,12 @@ def filled_first(loop: LoopProgram) -> set[str]:
             whole = {view.array for view in statement.outs if sizes.get(view.array) == view.size}
             filled |= whole - seen - {view.array for view in _looked_at(statement.ins)}
         for inner in all_statements([statement]):
-            seen |= {view.array for view in _views(inner)}
+            seen |= {view.array for view in views_of(inner)}
     return filled
 
 
-def _views(statement: Statement) -> Iterator[View]:
-    """All that a statement itself reads or writes."""
+def views_of(statement: Statement) -> Iterator[View]:
+    """All that a statement itself reads or writes; of a block, not what is in it."""
     match statement:
         case Call():
             yield from _looked_at((*statement.outs, *statement.ins))
@@ -454,7 +454,7 @@ class LoopBuilder:
         written = {view.array for call in calls(loop.body) for view in call.outs}
         owners: dict[tuple[str, int], int] = {}  # place in an array -> the pass that writes to it
         outs = [view for call in calls(loop.body) for view in call.outs]
-        views = [view for inner in all_statements(loop.body) for view in _views(inner) if view.array in written]
+        views = [view for inner in all_statements(loop.body) for view in views_of(inner) if view.array in written]
         around = {view.array: _around(view, loop).terms for view in outs}  # counters of loops around it
         for number in range((loop.stop - loop.start).constant):
             for view in outs:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from kinemorph.blocks import Block
 from kinemorph.codegen.backends.llvm_chunks import Chunks, output_refs
-from kinemorph.codegen.backends.llvm_engine import BORDER
+from kinemorph.codegen.backends.llvm_engine import BORDER, vector_bits
 from kinemorph.codegen.backends.llvm_loops import NOTES, LoopWriter
 from kinemorph.codegen.backends.llvm_math import Real, library
 from kinemorph.codegen.backends.llvm_memory import MEMORY
@@ -50,13 +50,14 @@ class _Part:
     """Definitions, and what they refer to."""
 
     code: list[str] = field(default_factory=list)
-    ops: set[str] = field(default_factory=set)
+    ops: dict[Real, set[str]] = field(default_factory=dict)
     rotation_types: set[Real] = field(default_factory=set)
+    many: set[Real] = field(default_factory=set)  # types of which arrays of angles are turned
 
-    def text(self, real: Real, helpers: Iterable[str] = ()) -> str:
+    def text(self, helpers: Iterable[str] = ()) -> str:
         """All of it as a module that can be parsed alone."""
-        many = [sincos_of_many(real)] if real in self.rotation_types and real.lanes > 1 else []
-        parts = [library(real, self.ops), rotations(self.rotation_types), *many, *helpers, *self.code, MEMORY, NOTES]
+        many = [sincos_of_many(real) for real in sorted(self.many, key=lambda real: real.lanes)]
+        parts = [library(self.ops), rotations(self.rotation_types), *many, *helpers, *self.code, MEMORY, NOTES]
         parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         parts.append("declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)")
         return "\n".join(parts)
@@ -68,7 +69,8 @@ class Module:
     def __init__(self, real: Real) -> None:
         self.real = real
         self.worked, self.plain = _Part(), _Part()  # for LLVM's passes, and left as it is
-        self.callees: dict[tuple[object, bool, bool], Callee] = {}
+        self.widest = vector_bits() // real.bits
+        self.callees: dict[tuple[object, ...], Callee] = {}
         self.helpers: dict[str, str] = {}
         self.kept: list[object] = []  # programs whose ids are keys above
 
@@ -83,10 +85,18 @@ class Module:
             refs = output_refs(program) if outputs is None else outputs
             self._define(self._chunks("main", program, refs, constants_apart=True), program)
 
-    def called(self, program: Program | LoopProgram, *, masked: bool, inner: bool = False) -> Callee:
+    def called(
+        self,
+        program: Program | LoopProgram,
+        *,
+        masked: bool,
+        inner: bool = False,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
+    ) -> Callee:
         """The function of a program that another calls; only loops need to know which lanes go on."""
         masked = masked and isinstance(program, LoopProgram)
-        key = (id(program), masked, inner)
+        key = (id(program), masked, inner, real, shared)
         if key not in self.callees:
             self.kept.append(program)
             name = f"program.{len(self.callees)}"
@@ -94,7 +104,10 @@ class Module:
                 self.callees[key] = Callee(name, overlapping=False, masked=masked)
                 self._define_loops(name, program, masked=masked)
             else:
-                chunks = self._chunks(name, program, output_refs(program), constants_apart=False, inner=inner)
+                refs = output_refs(program)
+                chunks = self._chunks(
+                    name, program, refs, constants_apart=False, inner=inner, real=real, shared=shared
+                )
                 self.callees[key] = Callee(name, overlapping=chunks.in_order)
                 self._define(chunks, program)
         return self.callees[key]
@@ -107,17 +120,34 @@ class Module:
 
     def text(self, *others: str) -> str:
         """All that has been asked for, with other definitions that use it."""
-        worked = "\n".join([self.worked.text(self.real, self.helpers.values()), *others])
-        return BORDER.join([worked, self.plain.text(self.real)] if self.plain.code else [worked])
+        worked = "\n".join([self.worked.text(self.helpers.values()), *others])
+        return BORDER.join([worked, self.plain.text()] if self.plain.code else [worked])
 
     def _chunks(
-        self, name: str, program: Program, refs: Sequence[Sequence[int]], *, constants_apart: bool, inner: bool = False
+        self,
+        name: str,
+        program: Program,
+        refs: Sequence[Sequence[int]],
+        *,
+        constants_apart: bool,
+        inner: bool = False,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
     ) -> Chunks:
         long = program.ops > (LONG if name == "main" else LONG_CALLED)
         linkage = "hidden" if long and not program.blocks else "internal"  # blocks are loops, which want passes
         steps, block = plan(program), self._block
         return Chunks(
-            name, program, steps, self.real, refs, block, constants_apart=constants_apart, linkage=linkage, inner=inner
+            name,
+            program,
+            steps,
+            real or self.real,
+            refs,
+            block,
+            constants_apart=constants_apart,
+            linkage=linkage,
+            inner=inner,
+            shared=shared,
         )
 
     def _define(self, chunks: Chunks, program: Program) -> None:
@@ -125,7 +155,9 @@ class Module:
         definitions = chunks.definitions()  # may ask for blocks, which come first
         part.code += definitions
         part.rotation_types |= chunks.rotation_types
-        part.ops |= set(program.op_counts)
+        part.ops.setdefault(chunks.real, set()).update(program.op_counts)
+        if chunks.real.lanes > 1 and chunks.real in chunks.rotation_types:
+            part.many.add(chunks.real)
         if part is self.plain:
             self.worked.code += chunks.declarations()
 

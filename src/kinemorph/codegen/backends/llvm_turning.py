@@ -18,6 +18,29 @@ from kinemorph.codegen.backends.llvm_math import Real
 AHEAD = 256  # bytes: how far in front of what is written memory is asked for
 
 
+def woven(lines: list[str], vectors: list[str], real: Real, width: int, tag: str) -> list[str]:
+    """Vectors with their place among `width` of them exchanged with the place in their groups of `width` lanes.
+
+    What that takes is added to the lines; `tag` makes its names differ from others.
+    """
+    t, lanes = real.text, real.lanes
+    for step in (step for step in (1, 2, 4, 8) if step < width):
+        low = [e if not e & step else lanes + e - step for e in range(lanes)]
+        high = [e + step if not e & step else lanes + e for e in range(lanes)]
+        after = list(vectors)
+        for a in range(width):
+            if a & step:
+                continue
+            for to, picks in ((a, low), (a + step, high)):
+                mask = ", ".join(f"i32 {pick}" for pick in picks)
+                name = f"%woven{tag}.{step}.{to}"
+                pair = f"{t} {vectors[a]}, {t} {vectors[a + step]}"
+                lines.append(f"  {name} = shufflevector {pair}, <{lanes} x i32> <{mask}>")
+                after[to] = name
+        vectors = after
+    return vectors
+
+
 class _Turn:
     """Writes a function that turns W rows, tile by tile; a tile has `width` columns."""
 
@@ -36,22 +59,7 @@ class _Turn:
 
     def weave(self, vectors: list[str], tag: str) -> list[str]:
         """Exchanges the place of a vector among the `width` vectors with the place in its groups of `width` lanes."""
-        t, lanes, width = self.real.text, self.real.lanes, self.width
-        for step in (step for step in (1, 2, 4, 8) if step < width):
-            low = [e if not e & step else lanes + e - step for e in range(lanes)]
-            high = [e + step if not e & step else lanes + e for e in range(lanes)]
-            woven = list(vectors)
-            for a in range(width):
-                if a & step:
-                    continue
-                for to, picks in ((a, low), (a + step, high)):
-                    mask = ", ".join(f"i32 {pick}" for pick in picks)
-                    name = f"%woven{tag}.{step}.{to}"
-                    pair = f"{t} {vectors[a]}, {t} {vectors[a + step]}"
-                    self.lines.append(f"  {name} = shufflevector {pair}, <{lanes} x i32> <{mask}>")
-                    woven[to] = name
-            vectors = woven
-        return vectors
+        return woven(self.lines, vectors, self.real, self.width, tag)
 
     def begin(self, columns: int | None = None, kept: Sequence[str] = ()) -> None:
         """The head of the loop over tiles; %column is the first of `columns`, `kept` are values it hands on."""

@@ -27,8 +27,20 @@ class Callee:
 class Functions(Protocol):
     """Where the functions of called programs come from."""
 
-    def called(self, program: Program | LoopProgram, *, masked: bool, inner: bool) -> Callee:
-        """The function of a program; `inner` for calls in an innermost loop."""
+    widest: int  # lanes that fit a register of this CPU
+
+    def called(
+        self,
+        program: Program | LoopProgram,
+        *,
+        masked: bool,
+        inner: bool,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
+    ) -> Callee:
+        """The function of a program; `inner` for calls in an innermost loop. `real` is another type than the module's,
+        `shared` are then the input ports that are plain numbers.
+        """
 
     def helper(self, name: str) -> str:
         """The name of a helper for the module's type, defined when it is first asked for."""
