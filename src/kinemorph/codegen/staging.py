@@ -342,13 +342,15 @@ class _Cut:
         return Place(_named(TOTALS, key), 0, 0, len(added)), added[abs(self.summands[i][1])]
 
     def _adding_up(self, key: Key) -> Part:
-        """Adds up columns, each from the first copy to the last."""
+        """Adds up columns: neighbors first, then their sums, so that little waits for the one before."""
         count, size = self._count(key), len(self.drafts[key].added)
         graph = Graph()
         values = [graph.input(f"x[{k}]") for k in range(count)]
-        total = sum(values[1:], values[0])
+        while len(values) > 1:
+            values = [sum(values[k + 1 : k + 2], values[k]) for k in range(0, len(values), 2)]
         ports = tuple(Port(f"in{k}", ()) for k in range(count))
-        program = Program(f"{self.program.name}, {_named(TOTALS, key)}", ports, (Port("out0", ()),), graph, (total.ref,))
+        name = f"{self.program.name}, {_named(TOTALS, key)}"
+        program = Program(name, ports, (Port("out0", ()),), graph, (values[0].ref,))
         ins = tuple(Place(_named(ADDED, key), k * size, 1, 1) for k in range(count))
         return Part(program, (Place(_named(TOTALS, key), 0, 1, 1),), ins, size)
 

@@ -95,6 +95,8 @@ class Module:
         shared: frozenset[int] = frozenset(),
     ) -> Callee:
         """The function of a program that another calls; only loops need to know which lanes go on."""
+        if isinstance(program, Program) and program.for_one is not None and (real or self.real).lanes == 1:
+            program = program.for_one
         masked = masked and isinstance(program, LoopProgram)
         key = (id(program), masked, inner, real, shared)
         if key not in self.callees:
