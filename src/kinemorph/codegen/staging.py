@@ -33,6 +33,10 @@ EARLY, LATE = 0, 1
 SUM, SUMMAND = "sum {}", "summand {}"  # ports: sums over the copies of a repeat are given, what one adds is an output
 
 
+class CopiesMeet(CompileError):
+    """Copies meet elsewhere than in sums."""
+
+
 class Spot(NamedTuple):
     """Where an entry of a port stands in its array: at `place`, of copy k of a repeat at place + k stride."""
 
@@ -227,8 +231,8 @@ class _Cut:
             refs = [self.summands[i][1] for i in fresh if i in self.summands]
         return wanted
 
-    def _mixed(self) -> CompileError:
-        return CompileError(
+    def _mixed(self) -> CopiesMeet:
+        return CopiesMeet(
             f"program '{self.program.name}': what is computed once depends on a copy, or one copy on others. "
             "Take sums over copies by `Sums`."
         )

@@ -23,7 +23,7 @@ Every program has all of these inputs, of length 0 where there is nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -105,6 +105,7 @@ class Laws:
     stored: Law | None = None  # (t, base, s, m, u, p): energy that elements hold [J]
     reactions: Law | None = None  # (t, base, s, a, m, u, p): wrenches through joints
     implicit: Law | None = None  # (t, base, s, h, guess, m, u, p, passes); see `implicit`
+    rate_for_one: Callable[[Program], Program] | None = None  # adds loops to the program of `rate` that suit one state
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,7 +168,8 @@ class Plant:
     @cached_property
     def rate(self) -> Program:
         """ds/dt from (t, base, s, m, u, p)."""
-        return trace(self.laws.rate, self.ports, name=f"{self.name}.rate", outputs={"out": (self.ns,)})
+        program = trace(self.laws.rate, self.ports, name=f"{self.name}.rate", outputs={"out": (self.ns,)})
+        return self.laws.rate_for_one(program) if self.laws.rate_for_one else program
 
     @cached_property
     def residual(self) -> Program:
