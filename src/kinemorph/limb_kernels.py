@@ -137,9 +137,8 @@ def with_limbs_abreast(program: Program, tree: Tree, function: Callable[..., Any
     def run(one: Tree, *state: Any) -> dict[str, Any]:
         if not frames:
             return {"out": function(one, *state)}
-        *state, pushed = state
-        rows = [pushed[6 * k : 6 * k + 6] for k in range(len(frames))]
-        return {"out": function(one, *state, loads_on_links(one, frames, rows))}
+        rows = [state[-1][6 * k : 6 * k + 6] for k in range(len(frames))]
+        return {"out": function(one, *state[:-1], loads_on_links(one, frames, rows))}
 
     return faster_of(program, limb_program(program.name, tree, limbs, run, inputs, {"out": as_v(tree, limbs)}))
 

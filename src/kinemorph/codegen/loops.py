@@ -271,17 +271,31 @@ def calls(body: Sequence[Statement]) -> Iterator[Call]:
 
 
 def filled_first(loop: LoopProgram) -> set[str]:
-    """The buffers that a call fills from end to end before anything else looks at them: they need not start at zero."""
+    """The buffers that a call fills from end to end before anything else looks at them, or a call in passes that are
+    apart, row by row: they need not start at zero.
+    """
     sizes = {port.name: port.size for port in loop.buffers}
     filled: set[str] = set()
     seen: set[str] = set()
     for statement in loop.body:
-        if isinstance(statement, Call):
-            whole = {view.array for view in statement.outs if sizes.get(view.array) == view.size}
-            filled |= whole - seen - {view.array for view in _looked_at(statement.ins)}
+        call = statement
+        if isinstance(statement, For) and statement.apart and statement.body and statement.start == Affine(0):
+            call = statement.body[0]
+        if isinstance(call, Call):
+            whole = {view.array for view in call.outs if sizes.get(view.array) == _covered(view, statement)}
+            filled |= whole - seen - {view.array for view in _looked_at(call.ins)}
         for inner in all_statements([statement]):
             seen |= {view.array for view in views_of(inner)}
     return filled
+
+
+def _covered(view: View, around: Statement) -> int | None:
+    """How many numbers from the first on a view covers, by itself or row by row in the passes of a loop around it."""
+    if not isinstance(around, For):
+        return view.size
+    assert isinstance(around.stop, Affine)
+    rows = view.offset == Affine(0, ((around.counter, view.size),))
+    return view.size * around.stop.constant if rows else None
 
 
 def views_of(statement: Statement) -> Iterator[View]:
@@ -450,7 +464,9 @@ class LoopBuilder:
     def _check_apart(self, loop: For) -> None:
         """Sees that no pass looks at a place which another one writes to."""
         if isinstance(loop.stop, View) or (loop.stop - loop.start).terms:
-            raise CompileError(f"{self._owner}: how often a loop with passes apart runs has to be known. Give a number.")
+            raise CompileError(
+                f"{self._owner}: how often a loop with passes apart runs has to be known. Give a number."
+            )
         written = {view.array for call in calls(loop.body) for view in call.outs}
         owners: dict[tuple[str, int], int] = {}  # place in an array -> the pass that writes to it
         outs = [view for call in calls(loop.body) for view in call.outs]
@@ -463,7 +479,11 @@ class LoopBuilder:
         for number in range((loop.stop - loop.start).constant):
             for view in views:
                 places = _places(view, loop, number)
-                if view.at or _around(view, loop).terms != around[view.array] or any(owners.get(place, number) != number for place in places):
+                if (
+                    view.at
+                    or _around(view, loop).terms != around[view.array]
+                    or any(owners.get(place, number) != number for place in places)
+                ):
                     raise self._shared(view)
 
     def _shared(self, view: View) -> CompileError:

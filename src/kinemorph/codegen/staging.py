@@ -70,7 +70,9 @@ class Sums:
             return self._count * x
         if abs(x.ref) not in self._known:
             if len(self.summands) == len(self._given):
-                raise CompileError(f"more than {len(self._given)} sums over copies are taken. Give more inputs for them.")
+                raise CompileError(
+                    f"more than {len(self._given)} sums over copies are taken. Give more inputs for them."
+                )
             self._known[abs(x.ref)] = self._given[len(self.summands)]
             self.summands.append(Expr(x.graph, abs(x.ref)))
         total = self._known[abs(x.ref)]
@@ -135,7 +137,9 @@ def staged(
     stages: tuple[list[Part], list[Part]] = ([], [])
     for key in cut.keys:
         stages[key.stage].extend(cut.parts(key))
-    return Staged((tuple(stages[EARLY]), tuple(stages[LATE])), tuple(port for key in cut.keys for port in cut.arrays(key)))
+    return Staged(
+        (tuple(stages[EARLY]), tuple(stages[LATE])), tuple(port for key in cut.keys for port in cut.arrays(key))
+    )
 
 
 # ── the parts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -292,7 +296,10 @@ class _Cut:
         draft, rows = self.drafts[key], max(self._count(key), 1)
         ports = [Port(_named(CARRIED, key), (rows, len(draft.carried)))] if draft.carried else []
         if draft.added:
-            ports += [Port(_named(ADDED, key), (rows, len(draft.added))), Port(_named(TOTALS, key), (len(draft.added),))]
+            ports += [
+                Port(_named(ADDED, key), (rows, len(draft.added))),
+                Port(_named(TOTALS, key), (len(draft.added),)),
+            ]
         return ports
 
     def _row(self, key: Key, what: str) -> Place:
@@ -306,7 +313,7 @@ class _Cut:
     # ── programs ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def parts(self, key: Key) -> list[Part]:
-        """The part, in a graph of its own, and the one that adds up what its copies add; none where nothing is to do."""
+        """The part, in a graph of its own, and the one that adds up what its copies add; none if nothing is to do."""
         draft, written = self.drafts[key], self.outputs(key)
         if not written:
             return []

@@ -29,6 +29,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.plants.motion import Motion
 
 Owner = tuple[int, int]  # kind of limb, and which one of them
+NUMBERS = ("t", "h")  # groups of one number
 GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "axis2", "armature", "pitch")
 
 
@@ -73,7 +74,9 @@ class Folded:
     poses: tuple[tuple[float, ...], ...]  # and where they are: R and p of each, in one limb after the other
     spreads: Mapping[str, Spread]  # t, base, s, m, u, p
 
-    def program(self, name: str, law: Callable[..., Any], inputs: Sequence[str], outputs: Mapping[str, str]) -> LoopProgram:
+    def program(
+        self, name: str, law: Callable[..., Any], inputs: Sequence[str], outputs: Mapping[str, str]
+    ) -> LoopProgram:
         """A law of a plant, `law(small motion, *inputs)` -> its outputs by name, as loops over limbs.
 
         Inputs and outputs are laid out as the groups they are named after: "t", "base", "s", "m", "u", "p" or "v".
@@ -86,13 +89,20 @@ class Folded:
         def run(one: Tree, *arrays: Any) -> Any:
             given, rows = arrays[: len(inputs)], arrays[len(inputs) :]
             small = replace(self.motion, one=self._attached(one, rows[1::2]))
-            p = [x for row in rows[::2] for x in row]
-            state = [array[0] if group == "t" else p if group == "p" else array for group, array in zip(inputs, given)]
-            return law(small, *state)
+            state = dict(zip(inputs, given, strict=True))
+            if "p" in state:
+                state["p"] = [x for row in rows[::2] for x in row]
+            return law(small, *(array[0] if group in NUMBERS else array for group, array in state.items()))
 
         spread = {group: self.spreads[group] for group in inputs}
         return limb_program(
-            name, self.tree, self.limbs, run, spread, {out: self.spreads[group] for out, group in outputs.items()}, numbers
+            name,
+            self.tree,
+            self.limbs,
+            run,
+            spread,
+            {out: self.spreads[group] for out, group in outputs.items()},
+            numbers,
         )
 
     def _attached(self, one: Tree, rows: Sequence[Sequence[Any]]) -> Tree:
@@ -126,7 +136,13 @@ def folded(motion: Motion) -> Folded | None:
     """The same system with one limb of each kind; None where no limbs are alike, or laws speak of all of them."""
     dynamics = motion.dynamics
     laws = motion.forces is not None or motion.state_rates is not None or motion.account
-    if dynamics.formulation != "newton_euler" or not dynamics.robot.is_open or laws or motion.parameters or motion.still:
+    if (
+        dynamics.formulation != "newton_euler"
+        or not dynamics.robot.is_open
+        or laws
+        or motion.parameters
+        or motion.still
+    ):
         return None
     tree = dynamics.prepared(resolve(dynamics.robot))
     limbs = tuple(like_limbs(tree))

@@ -14,13 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kinemorph.codegen.backends.llvm_math import Real
-from kinemorph.codegen.backends.llvm_strides import Strides
-from kinemorph.codegen.backends.llvm_views import Functions
+from kinemorph.codegen.backends.llvm_strides import Runs
+from kinemorph.codegen.backends.llvm_views import Functions, Views
 from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While, views_of
 from kinemorph.codegen.program import Program
 
+BLOCK = "block"  # counter of the blocks that are being written
 
-class Abreast(Strides):
+
+class Abreast(Views):
     """The part of a loop writer that runs passes side by side."""
 
     def __init__(self, name: str, program: LoopProgram, real: Real, functions: Functions) -> None:
@@ -65,16 +67,14 @@ class Abreast(Strides):
 
     def _block(self, loop: For, block: str, lanes: int, live: int) -> None:
         """The passes of one block, of which `live` are real."""
-        first, counter = self._new("first"), self._new("pass")
-        self._line(f"{first} = mul nsw i64 {block}, {lanes}")
-        self._line(f"{counter} = add nsw i64 {first}, {self._affine(loop.start)}")
-        self.counters[loop.counter] = counter
+        self.counters[BLOCK] = block
+        self.counters[loop.counter] = self._affine(Affine(0, ((BLOCK, lanes),)) + loop.start)
         for call in loop.body:
             assert isinstance(call, Call)
-            self._call_abreast(call, loop, block, Real(self.real.precision, lanes), live)
-        del self.counters[loop.counter]
+            self._call_abreast(call, loop, Real(self.real.precision, lanes), live)
+        del self.counters[loop.counter], self.counters[BLOCK]
 
-    def _call_abreast(self, call: Call, loop: For, block: str, real: Real, live: int) -> None:
+    def _call_abreast(self, call: Call, loop: For, real: Real, live: int) -> None:
         """Runs a program on lanes; what is not kept in lanes is turned before and after."""
         strides = [view.offset.coefficient(loop.counter) for view in call.ins]
         shared = frozenset(k for k, stride in enumerate(strides) if not stride)
@@ -82,15 +82,15 @@ class Abreast(Strides):
         callee = self.functions.called(call.program, masked=False, inner=alone, real=real, shared=shared)
         ins = []
         for k, (view, stride) in enumerate(zip(call.ins, strides, strict=True)):
-            place = self._kept(view, block, real) or self._table(view, loop, block, real) if stride else self._place(view)
+            place = self._kept(view, real) or self._table(view, loop, real) if stride else self._place(view)
             if place is None:
                 place = self.memory.add(f"%lanes.in{k}.{real.suffix}", view.size, real)
-                self._store_all(place, self._lanes_of_runs(self._place(view), stride, view.size, real, live), real)
+                self._turn(Runs(False, view.size, stride, live, real), place, view)
             ins.append(place)
         read = {view.array for view in call.ins}
         outs, late = [], []
         for k, view in enumerate(call.outs):
-            kept = self._kept(view, block, real)
+            kept = self._kept(view, real)
             if kept and (view.array not in read or callee.overlapping):
                 outs.append(kept)
                 continue
@@ -98,21 +98,25 @@ class Abreast(Strides):
             late.append((view, outs[-1], kept))
         self.lines.append(f"  call void @{callee.name}({', '.join(f'ptr {place}' for place in [*outs, *ins])})")
         for view, place, kept in late:
-            vectors = [self._loaded(real.text, real.text, place, str(k)) for k in range(view.size)]
             if kept:
-                self._store_all(kept, vectors, real)
-            elif vectors:
-                stride = view.offset.coefficient(loop.counter)
-                self._runs_of_lanes(self._place(view), stride, vectors, real, live)
+                length = f"i64 {view.size * real.bytes}"
+                self.lines.append(f"  call void @llvm.memmove.p0.p0.i64(ptr {kept}, ptr {place}, {length}, i1 false)")
+            else:
+                self._turn(Runs(True, view.size, view.offset.coefficient(loop.counter), live, real), place, view)
 
-    def _kept(self, view: View, block: str, real: Real) -> str | None:
+    def _turn(self, runs: Runs, vectors: str, view: View) -> None:
+        if runs.size:
+            name = self.functions.turning(runs)
+            self.lines.append(f"  call void @{name}(ptr {vectors}, ptr {self._place(view)})")
+
+    def _kept(self, view: View, real: Real) -> str | None:
         """Where a view of a buffer that is kept in lanes begins."""
         if view.array not in self.rows:
             return None
-        return self._vector(self.arrays[view.array][0], block, self.rows[view.array][0], view.offset.constant, real)
+        return self._vector(self.arrays[view.array][0], self.rows[view.array][0], view.offset.constant, real)
 
-    def _table(self, view: View, loop: For, block: str, real: Real) -> str | None:
-        """Where the lanes of fixed numbers begin; None of other arrays, and where counters around the loop move them."""
+    def _table(self, view: View, loop: For, real: Real) -> str | None:
+        """Where lanes of fixed numbers begin; None of other arrays, and where counters around the loop move them."""
         stride = view.offset.coefficient(loop.counter)
         start = view.offset - Affine(0, ((loop.counter, stride),)) + loop.start * stride
         if view.array not in self.values or start.terms:
@@ -129,21 +133,13 @@ class Abreast(Strides):
             place = self.tables[key] = f"@{self.name}.lanes{len(self.tables)}"
             kind = f"[{len(rows)} x {real.text}]"
             self.globals.append(f"{place} = internal constant {kind} [{', '.join(rows)}], align 64")
-        return self._vector(self.tables[key], block, view.size, 0, real)
+        return self._vector(self.tables[key], view.size, 0, real)
 
-    def _vector(self, base: str, block: str, size: int, entry: int, real: Real) -> str:
-        """The place of an entry among the `size` vectors of a block."""
-        row, at, place = self._new("row"), self._new("entry"), self._new("place")
-        self._line(f"{row} = mul nsw i64 {block}, {size}")
-        self._line(f"{at} = add nsw i64 {row}, {entry}")
+    def _vector(self, base: str, size: int, entry: int, real: Real) -> str:
+        """The place of an entry among the `size` vectors of the block."""
+        at, place = self._affine(Affine(entry, ((BLOCK, size),))), self._new("place")
         self._line(f"{place} = getelementptr inbounds {real.text}, ptr {base}, i64 {at}")
         return place
-
-    def _store_all(self, start: str, vectors: Sequence[str], real: Real) -> None:
-        for k, vector in enumerate(vectors):
-            place = self._new("to")
-            self._line(f"{place} = getelementptr inbounds {real.text}, ptr {start}, i64 {k}")
-            self.lines.append(f"  store {real.text} {vector}, ptr {place}")
 
 
 def _passes(loop: For) -> int:

@@ -292,7 +292,9 @@ class Chunks:
         inputs = [ref for ref in arguments if ref > 0 and self.nodes[ref][0] == "input"]
         places = [self.places[self.nodes[ref][1]] for ref in inputs] or [("", 0)]
         base, first = places[0]
-        if base and base not in self.plain and places == [(base, first + k) for k in range(count)]:  # neighbors in an input
+        if (
+            base and base not in self.plain and places == [(base, first + k) for k in range(count)]
+        ):  # neighbors in an input
             self.lines.append(f"  %angles{tag} = getelementptr inbounds {real.text}, ptr {base}, i64 {first}")
         else:
             self.lines.append(f"  %angles{tag} = alloca [{count} x {real.text}], align 64")

@@ -6,6 +6,7 @@ since LLVM's passes over them take a third of the time to compile and find nothi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from kinemorph.codegen.backends.llvm_loops import NOTES, LoopWriter
 from kinemorph.codegen.backends.llvm_math import Real, library
 from kinemorph.codegen.backends.llvm_memory import MEMORY
 from kinemorph.codegen.backends.llvm_sincos import rotations, sincos_of_many
+from kinemorph.codegen.backends.llvm_strides import Runs
 from kinemorph.codegen.backends.llvm_views import Callee
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
@@ -72,6 +74,7 @@ class Module:
         self.widest = vector_bits() // real.bits
         self.callees: dict[tuple[object, ...], Callee] = {}
         self.helpers: dict[str, str] = {}
+        self.turned: Counter[Runs] = Counter()  # ways to turn runs, and how often each is asked for
         self.kept: list[object] = []  # programs whose ids are keys above
 
     def main(self, program: Program | LoopProgram, outputs: Sequence[Sequence[int]] | None = None) -> None:
@@ -107,9 +110,7 @@ class Module:
                 self._define_loops(name, program, masked=masked)
             else:
                 refs = output_refs(program)
-                chunks = self._chunks(
-                    name, program, refs, constants_apart=False, inner=inner, real=real, shared=shared
-                )
+                chunks = self._chunks(name, program, refs, constants_apart=False, inner=inner, real=real, shared=shared)
                 self.callees[key] = Callee(name, overlapping=chunks.in_order)
                 self._define(chunks, program)
         return self.callees[key]
@@ -120,9 +121,15 @@ class Module:
             self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
         return name
 
+    def turning(self, runs: Runs) -> str:
+        """The name of a function that turns runs into lanes, or back."""
+        self.turned[runs] += 1
+        return runs.name
+
     def text(self, *others: str) -> str:
         """All that has been asked for, with other definitions that use it."""
-        worked = "\n".join([self.worked.text(self.helpers.values()), *others])
+        turning = [runs.definition(uses) for runs, uses in self.turned.items()]
+        worked = "\n".join([self.worked.text([*self.helpers.values(), *turning]), *others])
         return BORDER.join([worked, self.plain.text()] if self.plain.code else [worked])
 
     def _chunks(

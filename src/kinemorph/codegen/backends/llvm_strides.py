@@ -1,128 +1,160 @@
-"""Numbers a stride apart as the lanes of vectors in LLVM, and back.
+"""Numbers a stride apart as the lanes of vectors in LLVM, and back: a function for each way they lie.
 
-Lane k of vector e is number e of run k; runs begin a stride apart. Where all runs lie in a short stretch of memory, it
-is read in pieces and every vector picked out of them; else each run is read as a row and squares are turned. Fewest
-shuffles decide, since a CPU does one at a time. Lanes beyond the last run repeat it and are never written.
+    take_runs...(vectors, runs)    lane k of vector e is number e of run k; runs begin a stride apart
+    give_runs...(vectors, runs)    the way back
+
+Where all runs lie in a short stretch of memory, it is read in pieces and every vector picked out of them; else each run
+is read as a row and squares are turned. Fewest shuffles decide, since a CPU does one at a time. Lanes beyond the last
+run repeat it and are never written.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kinemorph.codegen.backends.llvm_math import Real
 from kinemorph.codegen.backends.llvm_turning import woven
-from kinemorph.codegen.backends.llvm_views import Views
+
+INLINED = 150  # lines that the uses of a function may become altogether
 
 
-class Strides(Views):
-    """The part of a loop writer that turns runs into lanes."""
+class Runs(NamedTuple):
+    """How runs lie, `live` of them with `size` numbers, `stride` apart, as lanes of a type; and which way to turn."""
 
-    def _lanes_of_runs(self, start: str, stride: int, size: int, real: Real, live: int) -> list[str]:
-        """`size` vectors, from `live` runs of `size` numbers."""
-        runs = [stride * min(lane, live - 1) for lane in range(real.lanes)]
-        first, span = min(runs), max(runs) - min(runs) + size
-        begins = _pieces(span, real)
-        if size * max(len(begins) - 1, 1) <= _of_squares(size, real):
-            pieces = [self._piece(start, first + begin, min(span, real.lanes), real) for begin in begins]
-            places = [[run - first + entry for run in runs] for entry in range(size)]
-            return [self._picked(pieces, [_found(place, begins, real) for place in row], real) for row in places]
-        vectors: list[str] = []
-        for column in range(0, size, real.lanes):
-            width = min(size - column, real.lanes)
-            rows = [self._piece(start, stride * lane + column, width, real) for lane in range(live)]
-            rows += [rows[-1]] * (real.lanes - live)
-            vectors += woven(self.lines, rows, real, real.lanes, f".{self._tag()}")[:width]
-        return vectors
+    giving: bool
+    size: int
+    stride: int
+    live: int
+    real: Real
 
-    def _runs_of_lanes(self, start: str, stride: int, vectors: Sequence[str], real: Real, live: int) -> None:
-        """Writes the first `live` lanes of vectors as runs."""
-        size, lanes = len(vectors), real.lanes
-        span = size * live
-        begins = _pieces(span, real)
-        if stride == size and len(begins) * (min(size, lanes) - 1) <= _of_squares(size, real):
-            for begin in begins:
-                width = min(lanes, span)
-                picks = [divmod(begin + k, size)[::-1] for k in range(width)]
-                self._store_piece(start, begin, self._picked(vectors, picks, real), width, real)
-            return
-        for column in range(0, size, lanes):
-            width = min(size - column, lanes)
-            square = [*vectors[column : column + width], *["poison"] * (lanes - width)]
-            rows = woven(self.lines, square, real, lanes, f".{self._tag()}")
-            for lane in range(live):
-                self._store_piece(start, stride * lane + column, rows[lane], width, real)
+    @property
+    def name(self) -> str:
+        """Of the function."""
+        way, stride = "give" if self.giving else "take", str(self.stride).replace("-", "m")
+        return f"{way}_runs.{self.size}.{stride}.{self.live}.{self.real.suffix}"
 
-    def _picked(self, vectors: Sequence[str], picks: Sequence[tuple[int, int]], real: Real) -> str:
+    def definition(self, uses: int) -> str:
+        """The function; where its uses are few, it becomes part of each."""
+        lines = _Give(self).lines if self.giving else _Take(self).lines
+        inlined = "alwaysinline" if uses == 1 or uses * len(lines) <= INLINED else "noinline"
+        head = f"define internal void @{self.name}(ptr noalias %vectors, ptr noalias %runs) {inlined} nounwind {{"
+        return "\n".join([head, *lines, "  ret void", "}"])
+
+
+class _Turn:
+    """Writes the lines of one function."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.runs, self.real, self.lanes = runs, runs.real, runs.real.lanes
+        self.lines: list[str] = []
+        # shuffles that squares take
+        self.squares = math.ceil(runs.size / self.lanes) * self.lanes * (self.lanes.bit_length() - 1)
+
+    def pieces(self, span: int) -> list[int]:
+        """Where vectors begin that cover a stretch; the last one overlaps the one before."""
+        return [*range(0, span - self.lanes, self.lanes), max(span - self.lanes, 0)]
+
+    def picked(self, vectors: Sequence[str], picks: Sequence[tuple[int, int]]) -> str:
         """A vector of (number of a vector, its lane) for every lane, the last ones open where fewer are given."""
         used = sorted({number for number, _ in picks})
         kept = [lane if number == used[0] else None for number, lane in picks]
         made = vectors[used[0]]
         if len(used) == 1:
-            same = kept == list(range(real.lanes))
-            return made if same else self._shuffled(made, "poison", kept, real)
+            return made if kept == list(range(self.lanes)) else self.shuffled(made, "poison", kept)
         for other in used[1:]:
             kept = [
-                real.lanes + lane if number == other else place
+                self.lanes + lane if number == other else place
                 for (number, lane), place in zip(picks, kept, strict=True)
             ]
-            made = self._shuffled(made, vectors[other], kept, real)
+            made = self.shuffled(made, vectors[other], kept)
             kept = [None if place is None else k for k, place in enumerate(kept)]
         return made
 
-    def _shuffled(self, one: str, other: str, picks: Sequence[int | None], real: Real) -> str:
-        name = self._new("shuffled")
-        padded = [*picks, *[None] * (real.lanes - len(picks))]
+    def shuffled(self, one: str, other: str, picks: Sequence[int | None]) -> str:
+        padded = [*picks, *[None] * (self.lanes - len(picks))]
         listed = ", ".join(f"i32 {'poison' if pick is None else pick}" for pick in padded)
-        pair = f"{real.text} {one}, {real.text} {other}"
-        self._line(f"{name} = shufflevector {pair}, <{real.lanes} x i32> <{listed}>")
-        return name
+        t = self.real.text
+        return self.new(f"shufflevector {t} {one}, {t} {other}, <{self.lanes} x i32> <{listed}>")
 
-    def _piece(self, start: str, offset: int, width: int, real: Real) -> str:
+    def place(self, base: str, step: str, offset: int) -> str:
+        return self.new(f"getelementptr inbounds {step}, ptr {base}, i64 {offset}")
+
+    def new(self, text: str) -> str:
+        self.lines.append(f"  %x{len(self.lines)} = {text}")
+        return f"%x{len(self.lines) - 1}"
+
+
+class _Take(_Turn):
+    """Runs into vectors."""
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__(runs)
+        starts = [runs.stride * min(lane, runs.live - 1) for lane in range(self.lanes)]
+        first, span = min(starts), max(starts) - min(starts) + runs.size
+        begins = self.pieces(span)
+        if runs.size * max(len(begins) - 1, 1) <= self.squares:
+            pieces = [self.piece(first + begin, min(span, self.lanes)) for begin in begins]
+            for entry in range(runs.size):
+                places = [start - first + entry for start in starts]
+                numbers = [min(place // self.lanes, len(begins) - 1) for place in places]
+                picks = [(number, place - begins[number]) for number, place in zip(numbers, places, strict=True)]
+                self.store(entry, self.picked(pieces, picks))
+            return
+        for column in range(0, runs.size, self.lanes):
+            width = min(runs.size - column, self.lanes)
+            rows = [self.piece(start + column, width) for start in starts[: runs.live]]
+            rows += [rows[-1]] * (self.lanes - runs.live)
+            for k, vector in enumerate(woven(self.lines, rows, self.real, self.lanes, f".{column}", width)):
+                self.store(column + k, vector)
+
+    def piece(self, offset: int, width: int) -> str:
         """`width` numbers from a place on, at the front of a vector."""
-        kind = Real(real.precision, width)
-        place, value = self._new("from"), self._new("piece")
-        self._line(f"{place} = getelementptr inbounds {real.element}, ptr {start}, i64 {offset}")
-        self._line(f"{value} = load {kind.text}, ptr {place}, align {real.bits // 8}")
-        if width == real.lanes:
+        real, kind = self.real, Real(self.real.precision, width)
+        at = self.place("%runs", real.element, offset)
+        value = self.new(f"load {kind.text}, ptr {at}, align {real.bits // 8}")
+        if width == self.lanes:
             return value
-        wide = self._new("wide")
         if width == 1:
-            self._line(f"{wide} = insertelement {real.text} poison, {real.element} {value}, i32 0")
-        else:
-            picks = ", ".join(f"i32 {k if k < width else 'poison'}" for k in range(real.lanes))
-            pair = f"{kind.text} {value}, {kind.text} poison"
-            self._line(f"{wide} = shufflevector {pair}, <{real.lanes} x i32> <{picks}>")
-        return wide
+            return self.new(f"insertelement {real.text} poison, {real.element} {value}, i32 0")
+        picks = ", ".join(f"i32 {k if k < width else 'poison'}" for k in range(self.lanes))
+        return self.new(f"shufflevector {kind.text} {value}, {kind.text} poison, <{self.lanes} x i32> <{picks}>")
 
-    def _store_piece(self, start: str, offset: int, vector: str, width: int, real: Real) -> None:
+    def store(self, entry: int, vector: str) -> None:
+        self.lines.append(f"  store {self.real.text} {vector}, ptr {self.place('%vectors', self.real.text, entry)}")
+
+
+class _Give(_Turn):
+    """Vectors into runs."""
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__(runs)
+        real, size = self.real, runs.size
+        places = [self.place("%vectors", real.text, entry) for entry in range(size)]
+        vectors = [self.new(f"load {real.text}, ptr {place}") for place in places]
+        span = size * runs.live
+        begins = self.pieces(span)
+        if runs.stride == size and len(begins) * (min(size, self.lanes) - 1) <= self.squares:
+            for begin in begins:  # runs follow each other without a gap
+                width = min(self.lanes, span)
+                found = [divmod(begin + k, size) for k in range(width)]
+                self.store(begin, self.picked(vectors, [(entry, run) for run, entry in found]), width)
+            return
+        for column in range(0, size, self.lanes):
+            width = min(size - column, self.lanes)
+            square = [*vectors[column : column + width], *["poison"] * (self.lanes - width)]
+            for run, row in enumerate(woven(self.lines, square, real, self.lanes, f".{column}", runs.live)):
+                self.store(runs.stride * run + column, row, width)
+
+    def store(self, offset: int, vector: str, width: int) -> None:
         """Writes the first `width` numbers of a vector."""
-        kind = Real(real.precision, width)
-        if width < real.lanes:
-            part = self._new("part")
-            if width == 1:
-                self._line(f"{part} = extractelement {real.text} {vector}, i32 0")
-            else:
-                picks = ", ".join(f"i32 {k}" for k in range(width))
-                pair = f"{real.text} {vector}, {real.text} poison"
-                self._line(f"{part} = shufflevector {pair}, <{width} x i32> <{picks}>")
-            vector = part
-        place = self._new("to")
-        self._line(f"{place} = getelementptr inbounds {real.element}, ptr {start}, i64 {offset}")
-        self.lines.append(f"  store {kind.text} {vector}, ptr {place}, align {real.bits // 8}")
-
-
-def _pieces(span: int, real: Real) -> list[int]:
-    """Where vectors begin that cover a stretch; the last one overlaps the one before."""
-    return [*range(0, span - real.lanes, real.lanes), max(span - real.lanes, 0)]
-
-
-def _found(place: int, begins: Sequence[int], real: Real) -> tuple[int, int]:
-    """The piece that holds a place of the stretch, and the lane there."""
-    number = min(place // real.lanes, len(begins) - 1)
-    return number, place - begins[number]
-
-
-def _of_squares(size: int, real: Real) -> int:
-    """How many shuffles it takes to turn rows of `size` numbers."""
-    return math.ceil(size / real.lanes) * real.lanes * (real.lanes.bit_length() - 1)
+        real, kind = self.real, Real(self.real.precision, width)
+        if width == 1:
+            vector = self.new(f"extractelement {real.text} {vector}, i32 0")
+        elif width < self.lanes:
+            picks = ", ".join(f"i32 {k}" for k in range(width))
+            pair = f"{real.text} {vector}, {real.text} poison"
+            vector = self.new(f"shufflevector {pair}, <{width} x i32> <{picks}>")
+        at = self.place("%runs", real.element, offset)
+        self.lines.append(f"  store {kind.text} {vector}, ptr {at}, align {real.bits // 8}")
