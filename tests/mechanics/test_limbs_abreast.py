@@ -125,13 +125,16 @@ def test_any_function_of_a_tree() -> None:
         a = forward_dynamics(one, q, v, tau)
         after = [x + h[0] * y for x, y in zip(v, a, strict=True)]
         pushed = [t - g * x for t, g, x in zip(tau, gains, after, strict=True)]
-        return {"a": forward_dynamics(one, q, after, pushed), "total": [total, 2.0 * total]}
+        return {
+            "a": forward_dynamics(one, q, after, pushed),
+            "total": [total, 2.0 * total, one.of_all(1, load[0]), one.of_all(1, h[0])],
+        }
 
     along_v = as_v(tree, limbs)
     program = limb_program(
         *("twice", tree, limbs, twice),
         {"q": as_q(tree, limbs), "v": along_v, "tau": along_v, "load": each(limbs, 0, 1), "h": common(1)},
-        {"a": along_v, "total": common(2)},
+        {"a": along_v, "total": common(4)},
         {"gains": (along_v, gains)},
     )
     h = np.full((3, 1), 0.1)
@@ -142,4 +145,5 @@ def test_any_function_of_a_tree() -> None:
     for backend in ("interpreter", "llvm"):
         a, total = build(program, backend)(q[0], v[0], tau[0], load[0], h[0])
         assert close(a, exact[0])
-        assert close(total, np.array([1.0, 2.0]) * (load[0] * v[0, first]).sum())
+        once = (load[0] * v[0, first]).sum()
+        assert close(total, np.array([once, 2.0 * once, load[0].sum(), 5 * h[0, 0]]))

@@ -206,7 +206,7 @@ class _Cut:
     def _find_keys(self, early: Sequence[str]) -> None:
         """Finds the part of every operation."""
         nodes, kind, waits = self.graph.nodes, self.kind, self.round
-        wanted = self._wanted(early)
+        self.wanted = self._wanted(early)
         for i in self.program.order:
             op, *args = nodes[i]
             if op in ("const", "input"):
@@ -221,9 +221,11 @@ class _Cut:
                 raise self._mixed()
             kind[i] = kinds.pop() if kinds else COMMON
             waits[i] = max(waits[abs(arg)] for arg in args)
-            self.key[i] = Key(EARLY if i in wanted else LATE, waits[i], kind[i])
+            self.key[i] = Key(EARLY if i in self.wanted else LATE, waits[i], kind[i])
             if type(op) is Item:  # only numbers are carried, so the entries of a block's value stay with it
                 self.key[i] = self.key[args[0]]
+        for total, (_, ref) in self.summands.items():  # also of those that no operation takes
+            waits[total] = 1 + waits[abs(ref)]
 
     def _wanted(self, early: Sequence[str]) -> set[int]:
         """All nodes that the outputs named `early` depend on, through sums as well."""
@@ -288,8 +290,9 @@ class _Cut:
         """The part whose copies add up to a sum."""
         repeat, ref = self.summands[total]
         i = abs(ref)
-        stage = self.key[i].stage if i in self.key else EARLY
-        return Key(stage, self.round[i], repeat)
+        if self.kind[i] == repeat and i in self.key:
+            return self.key[i]
+        return Key(EARLY if total in self.wanted else LATE, self.round[i], repeat)
 
     def arrays(self, key: Key) -> list[Port]:
         """The arrays that a part fills for others: what it carries and what is added up, a row for each copy; sums."""
@@ -366,13 +369,13 @@ class _Cut:
         return Part(program, (Place(_named(TOTALS, key), 0, 1, 1),), ins, size)
 
 
-CARRIED, ADDED, TOTALS = "", ", added", ", sums"
+CARRIED, ADDED, TOTALS = "copies {}", "summands {}", "sums {}"
 
 
 def _named(what: str, key: Key) -> str:
     """The name of an array that a part fills."""
-    kind = "common" if key.kind == COMMON else f"copies {key.kind}"
-    return f"{kind}{f' after {key.round}' if key.round else ''}, {('early', 'late')[key.stage]}{what}"
+    of = "common" if key.kind == COMMON else what.format(key.kind)
+    return f"{of}{f' after {key.round}' if key.round else ''}, {('early', 'late')[key.stage]}"
 
 
 def _placed(places: dict[int, int], i: int) -> None:
