@@ -19,7 +19,7 @@ from typing import Any
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram
 from kinemorph.codegen.program import Program, with_loops_for_one
 from kinemorph.codegen.staging import COMMON, LATE, SUM, SUMMAND, Spot, Sums, staged
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.tracing import entries_of, trace
 from kinemorph.mechanics.limbs import Limbs, kept_places, like_limbs, one_of_each
 from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.tree import Tree
@@ -98,7 +98,8 @@ def limb_program(
         sums = [Sums(given[SUM.format(k)], kind.count) for k, kind in enumerate(limbs)]
         rows = [table.filled(counts, given[table.port]) for table in tables]
         one = one_of_each(tree, limbs, rows[: len(limbs)], sums)
-        found = function(one, *(given[port] for port in inputs), *rows[len(limbs) :])
+        results = function(one, *(given[port] for port in inputs), *rows[len(limbs) :])
+        found = {port: list(entries_of(results[port])) for port in outputs}
         return {**found, **{SUMMAND.format(k): total.summands for k, total in enumerate(sums)}}
 
     program = trace(run, shapes, name=name, outputs={port: (len(spread.spots),) for port, spread in outputs.items()})

@@ -101,7 +101,7 @@ def test_a_run_is_the_same() -> None:
     runs = [simulate(system, 0.2, method="rk4", step=0.002) for _ in range(2)]
     assert np.array_equal(runs[0].q, runs[1].q)
     model = plant(system)
-    straight = replace(model, laws=replace(model.laws, rate_for_one=None))
+    straight = replace(model, laws=replace(model.laws, for_one=None))
     plain = simulate(straight, 0.2, method="rk4", step=0.002)
     assert np.abs(runs[0].q - plain.q).max() < 1e-11
     assert folded(model.laws.rate.__self__) is not None

@@ -8,9 +8,10 @@ and its laws are those of any plant, on the tree of `limb_kernels`, which has th
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
@@ -26,6 +27,7 @@ from kinemorph.mechanics.tree import Attachment, Tree
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
+from kinemorph.plants.laws import Law
 from kinemorph.plants.motion import Motion
 
 Owner = tuple[int, int]  # kind of limb, and which one of them
@@ -35,14 +37,6 @@ GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "
 
 class _Unlike(Exception):
     """Limbs turn out not to be alike."""
-
-
-class _Ready(Dynamics):
-    """Equations of motion on trees that are prepared already."""
-
-    def prepared(self, tree: Tree) -> Tree:
-        """The tree itself."""
-        return tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +55,10 @@ class SmallMotion(Motion):
         """The same tree; p are the numbers of elements in which limbs differ."""
         return self.bare
 
+    def prepared(self, tree: Tree) -> Tree:
+        """The same tree: it has been prepared with all limbs."""
+        return tree
+
 
 @dataclass(frozen=True, eq=False)
 class Folded:
@@ -72,15 +70,13 @@ class Folded:
     values: tuple[tuple[float, ...], ...]  # for each kind of limb, what its parameters are in one limb after the other
     attached: tuple[tuple[str, ...], ...]  # for each kind, names on the first limb that have one on each
     poses: tuple[tuple[float, ...], ...]  # and where they are: R and p of each, in one limb after the other
-    spreads: Mapping[str, Spread]  # t, base, s, m, u, p
+    spreads: Mapping[str, Spread]  # how the arrays of laws lie: t, base, s, m, u, p and others
 
-    def program(
-        self, name: str, law: Callable[..., Any], inputs: Sequence[str], outputs: Mapping[str, str]
-    ) -> LoopProgram:
-        """A law of a plant, `law(small motion, *inputs)` -> its outputs by name, as loops over limbs.
-
-        Inputs and outputs are laid out as the groups they are named after: "t", "base", "s", "m", "u", "p" or "v".
+    def program(self, like: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> LoopProgram:
+        """A law as loops over limbs, with the ports of a program that is written out: `law(laws, *inputs)` -> its
+        outputs by name, each laid out as groups (of `spreads`) one after the other.
         """
+        inputs = [port.name for port in like.inputs]
         numbers: dict[str, tuple[Spread, Sequence[float]]] = {}
         for k, kind in enumerate(self.limbs):
             for what, flat in (("values", self.values[k]), ("poses", self.poses[k])):
@@ -90,20 +86,12 @@ class Folded:
             given, rows = arrays[: len(inputs)], arrays[len(inputs) :]
             small = replace(self.motion, one=self._attached(one, rows[1::2]))
             state = dict(zip(inputs, given, strict=True))
-            if "p" in state:
-                state["p"] = [x for row in rows[::2] for x in row]
-            return law(small, *(array[0] if group in NUMBERS else array for group, array in state.items()))
+            state["p"] = [x for row in rows[::2] for x in row]
+            return law(small.laws, *(array[0] if group in NUMBERS else array for group, array in state.items()))
 
-        spread = {group: self.spreads[group] for group in inputs}
-        return limb_program(
-            name,
-            self.tree,
-            self.limbs,
-            run,
-            spread,
-            {out: self.spreads[group] for out, group in outputs.items()},
-            numbers,
-        )
+        made = {out: reduce(operator.add, (self.spreads[group] for group in groups)) for out, groups in outputs.items()}
+        spreads = {group: self.spreads[group] for group in inputs}
+        return limb_program(like.name, self.tree, self.limbs, run, spreads, made, numbers)
 
     def _attached(self, one: Tree, rows: Sequence[Sequence[Any]]) -> Tree:
         """The tree with bodies and frames on its limbs, where they are in each limb."""
@@ -116,18 +104,14 @@ class Folded:
         return replace(one, attachments=found)
 
 
-def with_limbs_abreast(motion: Motion, program: Program) -> Program:
-    """The program of `rate`, with limbs as lanes of one state where the system can be folded and that pays."""
-    found = folded(motion)
+def with_limbs_abreast(
+    found: Folded | None, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]
+) -> Program:
+    """The program of a law, with limbs as lanes of one state where the system is folded and that pays."""
     if found is None:
         return program
-
-    def rate(small: SmallMotion, *state: Any) -> dict[str, Any]:
-        return {"out": small.rate(*state)}
-
     try:
-        groups = ("t", "base", "s", "m", "u", "p")
-        return faster_of(program, found.program(program.name, rate, groups, {"out": "s"}))
+        return faster_of(program, found.program(program, law, outputs))
     except CopiesMeet:  # an element of a limb takes hold of the body as well
         return program
 
@@ -144,7 +128,7 @@ def folded(motion: Motion) -> Folded | None:
         or motion.still
     ):
         return None
-    tree = dynamics.prepared(resolve(dynamics.robot))
+    tree = motion.prepared(resolve(dynamics.robot))
     limbs = tuple(like_limbs(tree))
     if not limbs:
         return None
@@ -177,7 +161,7 @@ class _Folding:
         spreads = self._spreads([[self.ensemble.members[k] for k in group] for group in groups])
         parameters = tuple(parameter for kind in self.parameters for parameter in kind)
         given = robot.nv if self.motion.pushed else 0
-        dynamics = _Ready(robot, self.motion.dynamics.formulation)
+        dynamics = Dynamics(robot, self.motion.dynamics.formulation)
         return Folded(
             self.tree,
             self.limbs,
@@ -352,7 +336,7 @@ class _Folding:
         base = as_q(self.tree, self.limbs)
         return {
             **{"t": common(1), "h": common(1), "base": base, "s": along_v + along_v + x},
-            **{"m": m, "u": u, "p": common(0), "v": along_v},
+            **{"m": m, "u": u, "p": common(0), "v": along_v, "guess": along_v},
         }
 
     def _along(

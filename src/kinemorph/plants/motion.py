@@ -87,7 +87,7 @@ class Motion:
             stored=self.stored if self.elements.members else None,
             reactions=self.reactions,
             implicit=self.implicit if self.dynamics.robot.is_open else None,
-            rate_for_one=self.rate_for_one,
+            for_one=self.for_one,
         )
 
     @property
@@ -225,11 +225,14 @@ class Motion:
         rates = self._extra_rates(t, q, v, x, m, u, p, acting)
         return [*charts.local_rate(tree, s[: self.nv], v), *a, *rates]
 
-    def rate_for_one(self, program: Program) -> Program:
-        """The program of `rate`, with limbs that are alike side by side where it runs on one state."""
-        from kinemorph.plants.limbs import with_limbs_abreast
+    def for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
+        """The program of a law, with limbs that are alike side by side where it runs on one state; see `limbs`."""
+        from kinemorph.plants.limbs import folded, with_limbs_abreast
 
-        return with_limbs_abreast(self, program)
+        made: dict[str, Any] = self.__dict__  # where cached properties are, too
+        if "_folded" not in made:
+            made["_folded"] = folded(self)
+        return with_limbs_abreast(made["_folded"], program, law, outputs)
 
     def _accelerations(self, tree: Tree, q: Any, v: Any, acting: Acting) -> Sequence[Any]:
         """FD under what acts; a formulation that takes no wrenches gets their generalized forces."""
