@@ -21,11 +21,11 @@ from kinemorph.codegen.forest_rows import solve_rows
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.staging import COMMON, EARLY, LATE, SUM, SUMMAND, Spot, Sums, staged
+from kinemorph.limb_kernels import TABLE, as_q, as_v, each
 from kinemorph.mechanics.forward_derivatives import answering_bases, forward_system
 from kinemorph.mechanics.limbs import SUMS, Limbs, kept_places, one_of_each
 from kinemorph.mechanics.tree import Tree
 
-TABLE = "limbs {}"  # port: the numbers in which limbs of a kind differ
 MATRICES = {"by_q": "dq", "by_v": "dv", "by_tau": "dtau"}  # of the system and of the result
 
 
@@ -82,25 +82,15 @@ def forward_dynamics_derivatives(
     return loop.program()
 
 
-def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, list[Spot]]:
+def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, Sequence[Spot]]:
     """Where the inputs and outputs of a system with one limb of each kind stand among those of all limbs."""
-    _, q, v = kept_places(tree, limbs)
-    coordinates = _along(q, [kind.coordinates for kind in limbs])
-    velocities = _along(v, [kind.velocities for kind in limbs])
+    coordinates, velocities = as_q(tree, limbs).spots, as_v(tree, limbs).spots
     pairs = [_pair(row, column, tree.nv) for row in velocities for column in velocities]
-    spots = {"q": coordinates, **dict.fromkeys(("v", "tau", "a", "force"), velocities)}
+    spots: dict[str, Sequence[Spot]] = {"q": coordinates, **dict.fromkeys(("v", "tau", "a", "force"), velocities)}
     spots |= dict.fromkeys(("M", *MATRICES), pairs)
     for k, kind in enumerate(limbs):
-        spots[TABLE.format(k)] = [Spot(entry, k, len(kind.own)) for entry in range(len(kind.own))]
+        spots[TABLE.format(k)] = each(limbs, k, len(kind.own)).spots
     return spots
-
-
-def _along(places: Sequence[int], shares: Sequence[tuple[int, int]]) -> list[Spot]:
-    """Spots at places, of which shares (start, size) belong to the first of several limbs."""
-    spots = {place: Spot(place) for place in places}
-    for number, (start, size) in enumerate(shares):
-        spots |= {place: Spot(place, number, size) for place in range(start, start + size)}
-    return [spots[place] for place in places]
 
 
 def _pair(row: Spot, column: Spot, n: int) -> Spot:

@@ -192,17 +192,17 @@ class Dynamics:
     @cached_property
     def inverse_dynamics(self) -> CompiledFunction:
         """tau = ID(q, v, a), shape (nv,): the generalized forces that give the acceleration a."""
-        return self._function("inverse_dynamics", ("q", "v", "a", "wrenches"), self._recursion.inverse_dynamics)
+        return self._by_limbs("inverse_dynamics", ("q", "v", "a", "wrenches"), self._recursion.inverse_dynamics)
 
     @cached_property
     def bias_forces(self) -> CompiledFunction:
         """h(q, v), shape (nv,): Coriolis, centrifugal and gravity forces."""
-        return self._function("bias_forces", ("q", "v", "wrenches"), self._recursion.bias_forces)
+        return self._by_limbs("bias_forces", ("q", "v", "wrenches"), self._recursion.bias_forces)
 
     @cached_property
     def forward_dynamics(self) -> CompiledFunction:
         """a = FD(q, v, tau), shape (nv,). Constraints of loops and coupled joints are kept at this acceleration."""
-        return self._function("forward_dynamics", ("q", "v", "tau", "wrenches"), self.accelerations)
+        return self._by_limbs("forward_dynamics", ("q", "v", "tau", "wrenches"), self.accelerations)
 
     def accelerations(
         self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = ()
@@ -503,6 +503,19 @@ class Dynamics:
             return self._built(make())
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
         return self._built(recalled((name, self.robot, self.formulation, self.parameters, self.wrenches, limits), make))
+
+    def _by_limbs(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
+        """A recursion along the links; on one state, limbs that are alike are computed side by side."""
+
+        def make() -> Program:
+            program = self._program(name, inputs, function, written=False, outputs=None)
+            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open:
+                return program
+            from kinemorph import limb_kernels
+
+            return limb_kernels.with_limbs_abreast(program, self.prepared(self._cut_tree), function, self.wrenches)
+
+        return self._recalled(name, make)
 
     @cached_property
     def _forest(self) -> Forest | None:

@@ -126,7 +126,7 @@ def test_copies_run_in_a_loop(backend: str) -> None:
     [
         lambda x, y, total: {"late": [y[1], 0.0]},  # a copy's, where there is one place for all
         lambda x, y, total: {"late": [0.0, y[1]]},
-        lambda x, y, total: {"late": [Sums(total, COUNT)(y[1]) * y[2], 0.0]},  # a copy that waits for all
+        lambda x, y, total: {"late": [Sums(total, COUNT)(y[1]) * y[2], 0.0]},  # also where it has waited for all
     ],
 )
 def test_copies_that_are_not_independent_are_refused(wrong: Any) -> None:
@@ -137,3 +137,33 @@ def test_copies_that_are_not_independent_are_refused(wrong: Any) -> None:
     spots = {"y": SPOTS["y"], "late": [Spot(0), Spot(1)]}
     with pytest.raises(CompileError, match="depends on a copy"):
         staged(program, (), [COUNT], spots)
+
+
+# ── rounds ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def relaxed(y: Any, total: Any) -> dict[str, Any]:
+    """Twice, every copy is drawn to the mean of all: the second time, to that of what the first has made of them."""
+    sums = Sums(total, COUNT)
+    for _ in range(2):
+        y = y[0] + 0.5 * (sums(y[0]) / COUNT - y[0]), sums(y[1] * y[0])
+    return {"out": list(y), SUMMAND.format(0): sums.summands}
+
+
+@pytest.mark.parametrize("backend", runnable_backends())
+def test_copies_may_wait_for_sums_and_be_added_up_again(backend: str) -> None:
+    program = trace(relaxed, {"y": (2,), SUM.format(0): (4,)})
+    parts = staged(program, (), [COUNT], {"y": [Spot(0, 0, 2), Spot(1, 0, 2)], "out": [Spot(0, 0, 1), Spot(COUNT)]})
+    assert [part.count for part in parts.stages[LATE]].count(COUNT) == 3
+    looped = build(together(parts, {"y": (2 * COUNT,)}, {"out": (COUNT + 1,)}), backend)
+    given = np.random.default_rng(4).normal(size=(2, COUNT, 2))
+    for y in given:
+        a, b = y.T
+        for _ in range(2):
+            a, b = a + 0.5 * (a.mean() - a), np.full(COUNT, (b * a).sum())
+        assert np.abs(looped(y.ravel()) - [*a, b[0]]).max() < 1e-14
+
+
+def test_more_sums_than_inputs_for_them_are_refused() -> None:
+    with pytest.raises(CompileError, match="more than 1 sums"):
+        trace(relaxed, {"y": (2,), SUM.format(0): (1,)})

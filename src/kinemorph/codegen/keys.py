@@ -31,6 +31,8 @@ def program_key(program: Program | LoopProgram) -> str:
 def _hashed(program: Program | LoopProgram) -> str:
     digest = hashlib.sha256(f"{_shapes(program.inputs)} -> {_shapes(program.outputs)}\n".encode())
     parts = _loop_parts(program) if isinstance(program, LoopProgram) else _parts(program)
+    if isinstance(program, Program) and program.for_one is not None:
+        parts.append(program_key(program.for_one).encode())
     for part in parts:
         digest.update(len(part).to_bytes(8, "little") + part)
     return digest.hexdigest()
@@ -89,8 +91,8 @@ def _loop_parts(loop: LoopProgram) -> list[bytes]:
         match one:
             case Call(program, outs, ins):
                 return f"call {called[id(program)]} [{'; '.join(map(place, (*outs, *ins)))}]\n"
-            case For(counter, start, stop, body):
-                return f"for {counter} in {number(start)} to {number(stop)} {written(body)}\n"
+            case For(counter, start, stop, body, apart):
+                return f"for {counter} in {number(start)} to {number(stop)} {apart} {written(body)}\n"
             case While(condition, body):
                 return f"while {place(condition)} {written(body)}\n"
             case If(condition, then, otherwise):

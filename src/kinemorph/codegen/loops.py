@@ -69,6 +69,10 @@ class Affine:
     def __rsub__(self, other: int) -> Affine:
         return affine(other) - self
 
+    def coefficient(self, counter: str) -> int:
+        """How much it grows with a counter."""
+        return dict(self.terms).get(counter, 0)
+
     def at(self, counters: Mapping[str, int]) -> int:
         """Its value for given counters."""
         return self.constant + sum(c * counters[name] for name, c in self.terms)
@@ -133,12 +137,16 @@ class Call:
 
 @dataclass(frozen=True)
 class For:
-    """Runs the body with `counter` = start, start + 1, ..., stop - 1. A View as `stop` is read once, before."""
+    """Runs the body with `counter` = start, start + 1, ..., stop - 1. A View as `stop` is read once, before.
+
+    Where passes are `apart`, none reads what another writes: they may run in any order, or side by side in SIMD lanes.
+    """
 
     counter: str
     start: Affine
     stop: Affine | View
     body: tuple[Statement, ...]
+    apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -263,21 +271,35 @@ def calls(body: Sequence[Statement]) -> Iterator[Call]:
 
 
 def filled_first(loop: LoopProgram) -> set[str]:
-    """The buffers that a call fills from end to end before anything else looks at them: they need not start at zero."""
+    """The buffers that a call fills from end to end before anything else looks at them, or a call in passes that are
+    apart, row by row: they need not start at zero.
+    """
     sizes = {port.name: port.size for port in loop.buffers}
     filled: set[str] = set()
     seen: set[str] = set()
     for statement in loop.body:
-        if isinstance(statement, Call):
-            whole = {view.array for view in statement.outs if sizes.get(view.array) == view.size}
-            filled |= whole - seen - {view.array for view in _looked_at(statement.ins)}
+        call = statement
+        if isinstance(statement, For) and statement.apart and statement.body and statement.start == Affine(0):
+            call = statement.body[0]
+        if isinstance(call, Call):
+            whole = {view.array for view in call.outs if sizes.get(view.array) == _covered(view, statement)}
+            filled |= whole - seen - {view.array for view in _looked_at(call.ins)}
         for inner in all_statements([statement]):
-            seen |= {view.array for view in _views(inner)}
+            seen |= {view.array for view in views_of(inner)}
     return filled
 
 
-def _views(statement: Statement) -> Iterator[View]:
-    """All that a statement itself reads or writes."""
+def _covered(view: View, around: Statement) -> int | None:
+    """How many numbers from the first on a view covers, by itself or row by row in the passes of a loop around it."""
+    if not isinstance(around, For):
+        return view.size
+    assert isinstance(around.stop, Affine)
+    rows = view.offset == Affine(0, ((around.counter, view.size),))
+    return view.size * around.stop.constant if rows else None
+
+
+def views_of(statement: Statement) -> Iterator[View]:
+    """All that a statement itself reads or writes; of a block, not what is in it."""
     match statement:
         case Call():
             yield from _looked_at((*statement.outs, *statement.ins))
@@ -285,6 +307,18 @@ def _views(statement: Statement) -> Iterator[View]:
             yield from _looked_at([statement.stop] if isinstance(statement.stop, View) else [])
         case While() | If():
             yield from _looked_at([statement.condition])
+
+
+def _around(view: View, loop: For) -> Affine:
+    """Where a view begins in the first pass of a loop."""
+    stride = view.offset.coefficient(loop.counter)
+    return view.offset - Affine(0, ((loop.counter, stride),)) + loop.start * stride
+
+
+def _places(view: View, loop: For, number: int) -> Iterator[tuple[str, int]]:
+    """The places of a view in a pass of a loop, counted from where counters around the loop have brought it."""
+    first = _around(view, loop).constant + number * view.offset.coefficient(loop.counter)
+    return ((view.array, first + k) for k in range(view.size))
 
 
 def _looked_at(views: Sequence[View]) -> Iterator[View]:
@@ -397,8 +431,13 @@ class LoopBuilder:
         self.let(replace(out, shape=flat), lambda x: x, replace(source, shape=flat))
 
     @contextmanager
-    def repeat(self, start: Affine | int | View, stop: Affine | int | View | None = None) -> Iterator[Affine]:
-        """A For over [start, stop), or over [0, start) where one bound is given; gives the counter."""
+    def repeat(
+        self, start: Affine | int | View, stop: Affine | int | View | None = None, *, apart: bool = False
+    ) -> Iterator[Affine]:
+        """A For over [start, stop), or over [0, start) where one bound is given; gives the counter.
+
+        `apart`: no pass reads or writes what another one writes.
+        """
         first, last = (0, start) if stop is None else (start, stop)
         if isinstance(first, View):
             raise CompileError(f"{self._owner}: only the upper bound of a loop may stand in an array.")
@@ -417,7 +456,41 @@ class LoopBuilder:
         with self._body() as body:
             yield Affine(0, ((counter, 1),))
         stop = last if isinstance(last, View) else affine(last)
-        self._bodies[-1].append(For(counter, affine(first), stop, tuple(body)))
+        made = For(counter, affine(first), stop, tuple(body), apart)
+        if apart:
+            self._check_apart(made)
+        self._bodies[-1].append(made)
+
+    def _check_apart(self, loop: For) -> None:
+        """Sees that no pass looks at a place which another one writes to."""
+        if isinstance(loop.stop, View) or (loop.stop - loop.start).terms:
+            raise CompileError(
+                f"{self._owner}: how often a loop with passes apart runs has to be known. Give a number."
+            )
+        written = {view.array for call in calls(loop.body) for view in call.outs}
+        owners: dict[tuple[str, int], int] = {}  # place in an array -> the pass that writes to it
+        outs = [view for call in calls(loop.body) for view in call.outs]
+        views = [view for inner in all_statements(loop.body) for view in views_of(inner) if view.array in written]
+        around = {view.array: _around(view, loop).terms for view in outs}  # counters of loops around it
+        for number in range((loop.stop - loop.start).constant):
+            for view in outs:
+                if any(owners.setdefault(place, number) != number for place in _places(view, loop, number)):
+                    raise self._shared(view)
+        for number in range((loop.stop - loop.start).constant):
+            for view in views:
+                places = _places(view, loop, number)
+                if (
+                    view.at
+                    or _around(view, loop).terms != around[view.array]
+                    or any(owners.get(place, number) != number for place in places)
+                ):
+                    raise self._shared(view)
+
+    def _shared(self, view: View) -> CompileError:
+        return CompileError(
+            f"{self._owner}: passes of a loop that are to be apart share places of '{view.array}'. Give each pass its "
+            "own, or leave out apart=True."
+        )
 
     @contextmanager
     def while_(self, condition: View) -> Iterator[None]:

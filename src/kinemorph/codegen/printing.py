@@ -81,7 +81,8 @@ def _statement_lines(body: Sequence[Statement], numbers: Mapping[int, int], inde
             case For():
                 stop = statement.stop
                 bound = format_view(stop) if isinstance(stop, View) else format_affine(stop)
-                yield f"{indent}for {statement.counter} from {format_affine(statement.start)} below {bound}:"
+                apart = ", passes apart" if statement.apart else ""
+                yield f"{indent}for {statement.counter} from {format_affine(statement.start)} below {bound}{apart}:"
                 yield from _statement_lines(statement.body, numbers, indent + "  ")
             case While():
                 yield f"{indent}while {format_view(statement.condition)} > 0:"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from kinemorph.blocks import Block, Item
 from kinemorph.codegen.graph import LEAVES, Graph, Node
 from kinemorph.errors import CompileError, ShapeError, UnsupportedError
 from kinemorph.ops import OPS
+
+if TYPE_CHECKING:
+    from kinemorph.codegen.loops import LoopProgram
 
 
 @dataclass(frozen=True)
@@ -99,13 +102,17 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Outputs as a function of inputs. `refs` are the outputs' entries, all ports one after the other."""
+    """Outputs as a function of inputs. `refs` are the outputs' entries, all ports one after the other.
+
+    `for_one`, see `with_loops_for_one`, is left behind where a program is changed by `replace`.
+    """
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     graph: Graph = field(repr=False)
     refs: tuple[int, ...] = field(repr=False)
+    for_one: LoopProgram | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         expected = sum(port.size for port in self.outputs)
@@ -153,3 +160,19 @@ class Program:
     def cost(self) -> int:
         """All operations weighted by the cost column of the op table and the cost of blocks."""
         return sum(OPS[op].cost if isinstance(op, str) else getattr(op, "cost", 0) for _, (op, *_) in self.steps)
+
+
+def with_loops_for_one(program: Program, loops: LoopProgram) -> Program:
+    """The program, with a loop program that does the same and is faster on one state; ports are of the same sizes.
+
+    Machine code for one state takes the loops, a batch of states in lanes the operations as they are.
+    """
+    sizes = [[port.size for port in (*one.inputs, *one.outputs)] for one in (program, loops)]
+    if sizes[0] != sizes[1]:
+        raise CompileError(
+            f"program '{program.name}' has ports of sizes {sizes[0]}; '{loops.name}', which is to do the same, "
+            f"{sizes[1]}. Give both the same ports."
+        )
+    made = replace(program)
+    object.__setattr__(made, "for_one", loops)
+    return made

@@ -91,6 +91,7 @@ def one_of_each(
     """The tree with one limb of each kind.
 
     `rows` gives for each kind the scalars in place of its table, `sums` what is the sum over all limbs of that kind.
+    Bodies and frames on limbs are not among the attachments: they have no one place.
     """
     links = list(tree.links)
     for kind, row in zip(limbs, rows, strict=True):
@@ -110,6 +111,11 @@ def one_of_each(
         ),
         nq=len(q),
         nv=len(v),
+        attachments={
+            name: replace(at, link=place[at.link])
+            for name, at in tree.attachments.items()
+            if not any(at.link in range(kind.first, kind.others.stop) for kind in limbs)
+        },
         sums={place[kind.first]: total for kind, total in zip(limbs, sums, strict=True)},
     )
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import is_zero
 from kinemorph.algebra.vectors import add, sub
+from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
 from kinemorph.mechanics import charts
 from kinemorph.mechanics.discrete_action import discrete_action
@@ -86,6 +87,7 @@ class Motion:
             stored=self.stored if self.elements.members else None,
             reactions=self.reactions,
             implicit=self.implicit if self.dynamics.robot.is_open else None,
+            for_one=self.for_one,
         )
 
     @property
@@ -222,6 +224,15 @@ class Motion:
         a = self._accelerations(ready, q, v, acting)
         rates = self._extra_rates(t, q, v, x, m, u, p, acting)
         return [*charts.local_rate(tree, s[: self.nv], v), *a, *rates]
+
+    def for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
+        """The program of a law, with limbs that are alike side by side where it runs on one state; see `limbs`."""
+        from kinemorph.plants.limbs import folded, with_limbs_abreast
+
+        made: dict[str, Any] = self.__dict__  # where cached properties are, too
+        if "_folded" not in made:
+            made["_folded"] = folded(self)
+        return with_limbs_abreast(made["_folded"], program, law, outputs)
 
     def _accelerations(self, tree: Tree, q: Any, v: Any, acting: Acting) -> Sequence[Any]:
         """FD under what acts; a formulation that takes no wrenches gets their generalized forces."""

@@ -23,9 +23,9 @@ Every program has all of these inputs, of length 0 where there is nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,6 +105,8 @@ class Laws:
     stored: Law | None = None  # (t, base, s, m, u, p): energy that elements hold [J]
     reactions: Law | None = None  # (t, base, s, a, m, u, p): wrenches through joints
     implicit: Law | None = None  # (t, base, s, h, guess, m, u, p, passes); see `implicit`
+    # (program, law of laws and its inputs, groups that its outputs are made of): adds loops that suit one state
+    for_one: Callable[[Program, Law, Mapping[str, Sequence[str]]], Program] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,7 +169,12 @@ class Plant:
     @cached_property
     def rate(self) -> Program:
         """ds/dt from (t, base, s, m, u, p)."""
-        return trace(self.laws.rate, self.ports, name=f"{self.name}.rate", outputs={"out": (self.ns,)})
+        program = trace(self.laws.rate, self.ports, name=f"{self.name}.rate", outputs={"out": (self.ns,)})
+        return self._for_one(program, lambda laws, *state: {"out": laws.rate(*state)}, {"out": ("s",)})
+
+    def _for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
+        """The program, with loops over limbs that are alike for one state; see `limbs`."""
+        return self.laws.for_one(program, law, outputs) if self.laws.for_one else program
 
     @cached_property
     def residual(self) -> Program:
@@ -240,17 +247,17 @@ class Plant:
         for each share of h that the step may take, each beginning with the accelerations of the one before; they have
         much in common. See `implicit`. Raises UnsupportedError where there is no such step.
         """
-        law = self.laws.implicit
-        if law is None:
+        if self.laws.implicit is None:
             raise UnsupportedError(
                 f"plant '{self.name}' has no step with forces at its end, which is for robots that are open trees. "
                 "Use method='rodas' or 'radau'."
             )
 
-        def steps(t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        def steps(laws: Laws, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+            assert laws.implicit is not None
             rows = []
             for share in shares:
-                rows.append(law(t, base, s, share * h, guess, m, u, p, passes))
+                rows.append(laws.implicit(t, base, s, share * h, guess, m, u, p, passes))
                 guess = rows[-1][1]
             return {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
 
@@ -260,7 +267,9 @@ class Plant:
             inputs: dict[str, Shape] = {"t": (), "base": ports["base"], "s": ports["s"], "h": (), "guess": (self.nv,)}
             inputs |= {group: ports[group] for group in ("m", "u", "p")}
             outputs = {"out": (n, self.ns), "a": (n, self.nv)}
-            made[passes, shares] = trace(steps, inputs, name=f"{self.name}.implicit_step_{passes}", outputs=outputs)
+            name = f"{self.name}.implicit_step_{passes}"
+            program = trace(partial(steps, self.laws), inputs, name=name, outputs=outputs)
+            made[passes, shares] = self._for_one(program, steps, {"out": ("s",) * n, "a": ("v",) * n})
         return made[passes, shares]
 
     @cached_property

@@ -12,7 +12,7 @@ loop programs became (`llvm_loops`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby, islice
 
 from kinemorph.blocks import Block, Item
@@ -45,7 +45,7 @@ class Chunks:
     own where `constants_apart`; else, in a short program, all stores come after all loads, so that outputs may overlap
     inputs. `block_function` gives the name of the function that computes a block. `linkage` is that of the
     functions which others call ("hidden" where those stand in another part of the module). `inner`: what calls it is an
-    innermost loop.
+    innermost loop. Input ports in `shared` hold plain numbers, the same for all lanes.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Chunks:
         constants_apart: bool,
         linkage: str = "internal",
         inner: bool = False,
+        shared: Collection[int] = (),
     ) -> None:
         self.name = name
         self.real = real
@@ -72,6 +73,7 @@ class Chunks:
         self.most_inlined = INNER if inner else SMALL
         self.rotation_types: set[Real] = set()  # of the sincos used so far
         self.places = [(f"%in{k}", entry) for k, port in enumerate(program.inputs) for entry in range(port.size)]
+        self.plain = {f"%in{k}" for k in shared}
         self.stores: dict[int, list[tuple[int, str, int]]] = {}  # node -> (signed reference, pointer, entry)
         self.zeros: list[tuple[str, int, int]] = []  # (pointer, first entry, how many) of neighbors that stay zero
         for k, refs in enumerate(outputs):
@@ -220,6 +222,14 @@ class Chunks:
         self.lines.append(f"  store {self.real.text} {value}, ptr {place}")
 
     def _read(self, name: str, base: str, entry: int) -> None:
+        if base in self.plain:
+            one, t = self.real.element, self.real.text
+            self.lines.append(f"  {name}.at = getelementptr inbounds {one}, ptr {base}, i64 {entry}")
+            self.lines.append(f"  {name}.one = load {one}, ptr {name}.at")
+            self.lines.append(f"  {name}.first = insertelement {t} poison, {one} {name}.one, i32 0")
+            spread = f"<{self.real.lanes} x i32> zeroinitializer"
+            self.lines.append(f"  {name} = shufflevector {t} {name}.first, {t} poison, {spread}")
+            return
         self.lines.append(f"  {name}.at = getelementptr inbounds {self.real.text}, ptr {base}, i64 {entry}")
         self.lines.append(f"  {name} = load {self.real.text}, ptr {name}.at")
 
@@ -282,7 +292,9 @@ class Chunks:
         inputs = [ref for ref in arguments if ref > 0 and self.nodes[ref][0] == "input"]
         places = [self.places[self.nodes[ref][1]] for ref in inputs] or [("", 0)]
         base, first = places[0]
-        if base and places == [(base, first + k) for k in range(count)]:  # neighbors in an input
+        if (
+            base and base not in self.plain and places == [(base, first + k) for k in range(count)]
+        ):  # neighbors in an input
             self.lines.append(f"  %angles{tag} = getelementptr inbounds {real.text}, ptr {base}, i64 {first}")
         else:
             self.lines.append(f"  %angles{tag} = alloca [{count} x {real.text}], align 64")

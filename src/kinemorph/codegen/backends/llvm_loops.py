@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinemorph.codegen.backends.llvm_abreast import Abreast
 from kinemorph.codegen.backends.llvm_chunks import pointers
 from kinemorph.codegen.backends.llvm_math import Real
-from kinemorph.codegen.backends.llvm_views import Functions, Views
+from kinemorph.codegen.backends.llvm_views import Functions
 from kinemorph.codegen.loops import Affine, Call, For, If, LoopProgram, Statement, View, While, filled_first
 
 FEW = 4  # passes up to which a loop stays as it is written
@@ -29,18 +30,16 @@ NOTES = """!0 = distinct !{!0, !1, !2}
 !4 = !{!"llvm.loop.vectorize.predicate.enable", i1 true}"""
 
 
-class LoopWriter(Views):
+class LoopWriter(Abreast):
     """Writes the function of one loop program."""
 
     def __init__(self, name: str, program: LoopProgram, real: Real, functions: Functions, *, masked: bool) -> None:
-        super().__init__(real, functions)
-        self.name, self.program, self.masked = name, program, masked
+        super().__init__(name, program, real, functions)
+        self.program, self.masked = program, masked
         outs, ins = pointers(program)
         for place, port in zip([*outs, *ins], [*program.outputs, *program.inputs], strict=True):
             self.arrays[port.name] = (place, port.size)
         self.constants |= {port.name for port, _ in program.constants}
-        self.globals: list[str] = []
-        self.head: list[str] = []  # of the first block: counters and masks
         self.innermost = False  # whether what is written is all that a loop repeats
         self.ranges: dict[str, tuple[int, int]] = {}  # counter -> the least and the most it can be, where known
 
@@ -54,11 +53,14 @@ class LoopWriter(Views):
             self.arrays[port.name] = (place, port.size)
         filled = filled_first(self.program)
         for k, port in enumerate(self.program.buffers):
-            place = f"%buffer{k}"
-            self.memory.add(place, port.size)
+            place, size, kind = f"%buffer{k}", port.size, self.real
+            if port.name in self.rows:
+                row, passes, lanes = self.rows[port.name]
+                size, kind = row * -(-passes // lanes), Real(self.real.precision, lanes)
+            self.memory.add(place, size, kind)
             self.arrays[port.name] = (place, port.size)
             if self.masked or port.name not in filled:
-                length = f"i64 {port.size * self.real.bytes}"
+                length = f"i64 {size * kind.bytes}"
                 self.lines.append(f"  call void @llvm.memset.p0.i64(ptr align 64 {place}, i8 0, {length}, i1 false)")
         self._body(self.program.body, "%mask" if self.masked else None)
         outs, ins = pointers(self.program)
@@ -75,6 +77,8 @@ class LoopWriter(Views):
             match statement:
                 case Call():
                     self._call(statement, mask)
+                case For() if (lanes := self._lanes(statement)) > 1:
+                    self._side_by_side(statement, lanes)
                 case For(stop=Affine()):
                     self._count(statement, mask)
                 case For():

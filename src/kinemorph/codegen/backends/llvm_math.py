@@ -13,7 +13,7 @@ first is not zero, and a NaN is not zero. The sign of a zero is not promised.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -104,26 +104,26 @@ INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor"}
 ROTATIONS = frozenset({"sin", "cos", "tan"})  # spelled by sincos
 C_LIBRARY = ("exp", "log", "pow", "asin", "acos", "atan2")
 
-SIGN = """define internal {t} @op.sign({t} %a) alwaysinline nounwind {{
+SIGN = """define internal {t} @op.sign.{f}({t} %a) alwaysinline nounwind {{
   %above = fcmp ogt {t} %a, zeroinitializer
   %below = fcmp olt {t} %a, zeroinitializer
   %s = select {c} %below, {t} {minus}, {t} %a
   %y = select {c} %above, {t} {plus}, {t} %s
   ret {t} %y
 }}"""
-WHERE = """define internal {t} @op.where({t} %c, {t} %a, {t} %b) alwaysinline nounwind {{
+WHERE = """define internal {t} @op.where.{f}({t} %c, {t} %a, {t} %b) alwaysinline nounwind {{
   %taken = fcmp une {t} %c, zeroinitializer
   %y = select {c} %taken, {t} %a, {t} %b
   ret {t} %y
 }}"""
-EXTREMUM = """define internal {t} @op.{name}({t} %a, {t} %b) alwaysinline nounwind {{
+EXTREMUM = """define internal {t} @op.{name}.{f}({t} %a, {t} %b) alwaysinline nounwind {{
   %first = fcmp {compare} {t} %a, %b
   %y = select {c} %first, {t} %a, {t} %b
   %nan = fcmp uno {t} %a, %a
   %z = select {c} %nan, {t} %a, {t} %y
   ret {t} %z
 }}"""
-COMPARISON = """define internal {t} @op.{name}({t} %a, {t} %b) alwaysinline nounwind {{
+COMPARISON = """define internal {t} @op.{name}.{f}({t} %a, {t} %b) alwaysinline nounwind {{
   %holds = fcmp {compare} {t} %a, %b
   %y = uitofp {c} %holds to {t}
   ret {t} %y
@@ -145,7 +145,7 @@ def spellings(real: Real) -> dict[str, str]:
     made = dict(SPELLINGS)
     for name in (*FUNCTIONS, *C_LIBRARY):
         plain = name in C_LIBRARY and real == Real()
-        made[name] = f"call {{t}} @{'' if plain else 'op.'}{name}({_arguments(OPS[name].arity)})"
+        made[name] = f"call {{t}} @{name if plain else f'op.{name}.{{f}}'}({_arguments(OPS[name].arity)})"
     return {name: _filled(text, real) for name, text in made.items()}
 
 
@@ -157,28 +157,30 @@ def _filled(text: str, real: Real) -> str:
     return text.replace("{t}", real.text).replace("{c}", real.truth).replace("{f}", real.suffix)
 
 
-def library(real: Real, ops: Iterable[str]) -> str:
-    """Declarations and definitions of everything that the spellings of these ops refer to."""
-    parts = []
-    for name in sorted(ops):
-        if name in INTRINSICS:
-            parts.append(f"declare {real.text} @llvm.{INTRINSICS[name]}.{real.suffix}({real.text})")
-        elif name in FUNCTIONS:
-            text, compare = FUNCTIONS[name]
-            plus, minus = real.constant(1.0), real.constant(-1.0)
-            parts.append(text.format(t=real.text, c=real.truth, name=name, compare=compare, plus=plus, minus=minus))
-        elif name in C_LIBRARY:
-            doubles = ", ".join(["double"] * OPS[name].arity)
-            parts.append(f"declare double @{name}({doubles}) nounwind willreturn memory(none)")
-            if real != Real():
-                parts.append(_each_lane(real, name, OPS[name].arity))
+def library(used: Mapping[Real, Collection[str]]) -> str:
+    """Declarations and definitions of everything that the spellings of these ops refer to, on values of their types."""
+    parts: dict[str, None] = {}  # what types share is said once
+    for real, ops in used.items():
+        for name in sorted(ops):
+            if name in INTRINSICS:
+                parts[f"declare {real.text} @llvm.{INTRINSICS[name]}.{real.suffix}({real.text})"] = None
+            elif name in FUNCTIONS:
+                text, compare = FUNCTIONS[name]
+                plus, minus = real.constant(1.0), real.constant(-1.0)
+                filled = {"t": real.text, "c": real.truth, "f": real.suffix, "plus": plus, "minus": minus}
+                parts[text.format(name=name, compare=compare, **filled)] = None
+            elif name in C_LIBRARY:
+                doubles = ", ".join(["double"] * OPS[name].arity)
+                parts[f"declare double @{name}({doubles}) nounwind willreturn memory(none)"] = None
+                if real != Real():
+                    parts[_each_lane(real, name, OPS[name].arity)] = None
     return "\n".join(parts)
 
 
 def _each_lane(real: Real, name: str, arity: int) -> str:
     """A function of the C library on every lane in turn."""
     parameters = ", ".join(f"{real.text} %x{k}" for k in range(arity))
-    lines = [f"define internal {real.text} @op.{name}({parameters}) noinline nounwind {{"]
+    lines = [f"define internal {real.text} @op.{name}.{real.suffix}({parameters}) noinline nounwind {{"]
     result = "poison"
     for lane in range(real.lanes):
         arguments = []

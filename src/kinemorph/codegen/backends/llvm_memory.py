@@ -21,25 +21,28 @@ class Arrays:
     def __init__(self, real: Real) -> None:
         self.real = real
         self.counts: dict[str, int] = {}
+        self.types: dict[str, Real] = {}
 
-    def add(self, name: str, count: int) -> str:
-        """Asks for an array; gives its name back."""
+    def add(self, name: str, count: int, real: Real | None = None) -> str:
+        """Asks for an array, of values of another type where one is given; gives its name back."""
         self.counts[name] = max(self.counts.get(name, 1), count)
+        self.types[name] = real or self.real
         return name
 
     @property
     def on_heap(self) -> list[str]:
         """The names of the big ones."""
-        return [name for name, count in self.counts.items() if count * self.real.bytes > ON_STACK]
+        return [name for name, count in self.counts.items() if count * self.types[name].bytes > ON_STACK]
 
     def begin(self) -> list[str]:
         """Lines for the start of the function."""
         lines = []
         for name, count in self.counts.items():
+            real = self.types[name]
             if name not in self.on_heap:
-                lines.append(f"  {name} = alloca [{count} x {self.real.text}], align {ALIGNMENT}")
+                lines.append(f"  {name} = alloca [{count} x {real.text}], align {ALIGNMENT}")
                 continue
-            lines.append(f"  {name}.memory = call noalias ptr @malloc(i64 {count * self.real.bytes + ALIGNMENT})")
+            lines.append(f"  {name}.memory = call noalias ptr @malloc(i64 {count * real.bytes + ALIGNMENT})")
             lines.append(f"  {name}.above = getelementptr i8, ptr {name}.memory, i64 {ALIGNMENT - 1}")
             lines.append(f"  {name} = call ptr @llvm.ptrmask.p0.i64(ptr {name}.above, i64 {-ALIGNMENT})")
         return lines

@@ -6,16 +6,18 @@ since LLVM's passes over them take a third of the time to compile and find nothi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kinemorph.blocks import Block
 from kinemorph.codegen.backends.llvm_chunks import Chunks, output_refs
-from kinemorph.codegen.backends.llvm_engine import BORDER
+from kinemorph.codegen.backends.llvm_engine import BORDER, vector_bits
 from kinemorph.codegen.backends.llvm_loops import NOTES, LoopWriter
 from kinemorph.codegen.backends.llvm_math import Real, library
 from kinemorph.codegen.backends.llvm_memory import MEMORY
 from kinemorph.codegen.backends.llvm_sincos import rotations, sincos_of_many
+from kinemorph.codegen.backends.llvm_strides import Runs
 from kinemorph.codegen.backends.llvm_views import Callee
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Program
@@ -50,13 +52,14 @@ class _Part:
     """Definitions, and what they refer to."""
 
     code: list[str] = field(default_factory=list)
-    ops: set[str] = field(default_factory=set)
+    ops: dict[Real, set[str]] = field(default_factory=dict)
     rotation_types: set[Real] = field(default_factory=set)
+    many: set[Real] = field(default_factory=set)  # types of which arrays of angles are turned
 
-    def text(self, real: Real, helpers: Iterable[str] = ()) -> str:
+    def text(self, helpers: Iterable[str] = ()) -> str:
         """All of it as a module that can be parsed alone."""
-        many = [sincos_of_many(real)] if real in self.rotation_types and real.lanes > 1 else []
-        parts = [library(real, self.ops), rotations(self.rotation_types), *many, *helpers, *self.code, MEMORY, NOTES]
+        many = [sincos_of_many(real) for real in sorted(self.many, key=lambda real: real.lanes)]
+        parts = [library(self.ops), rotations(self.rotation_types), *many, *helpers, *self.code, MEMORY, NOTES]
         parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         parts.append("declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)")
         return "\n".join(parts)
@@ -68,8 +71,10 @@ class Module:
     def __init__(self, real: Real) -> None:
         self.real = real
         self.worked, self.plain = _Part(), _Part()  # for LLVM's passes, and left as it is
-        self.callees: dict[tuple[object, bool, bool], Callee] = {}
+        self.widest = vector_bits() // real.bits
+        self.callees: dict[tuple[object, ...], Callee] = {}
         self.helpers: dict[str, str] = {}
+        self.turned: Counter[Runs] = Counter()  # ways to turn runs, and how often each is asked for
         self.kept: list[object] = []  # programs whose ids are keys above
 
     def main(self, program: Program | LoopProgram, outputs: Sequence[Sequence[int]] | None = None) -> None:
@@ -83,10 +88,20 @@ class Module:
             refs = output_refs(program) if outputs is None else outputs
             self._define(self._chunks("main", program, refs, constants_apart=True), program)
 
-    def called(self, program: Program | LoopProgram, *, masked: bool, inner: bool = False) -> Callee:
+    def called(
+        self,
+        program: Program | LoopProgram,
+        *,
+        masked: bool,
+        inner: bool = False,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
+    ) -> Callee:
         """The function of a program that another calls; only loops need to know which lanes go on."""
+        if isinstance(program, Program) and program.for_one is not None and (real or self.real).lanes == 1:
+            program = program.for_one
         masked = masked and isinstance(program, LoopProgram)
-        key = (id(program), masked, inner)
+        key = (id(program), masked, inner, real, shared)
         if key not in self.callees:
             self.kept.append(program)
             name = f"program.{len(self.callees)}"
@@ -94,7 +109,8 @@ class Module:
                 self.callees[key] = Callee(name, overlapping=False, masked=masked)
                 self._define_loops(name, program, masked=masked)
             else:
-                chunks = self._chunks(name, program, output_refs(program), constants_apart=False, inner=inner)
+                refs = output_refs(program)
+                chunks = self._chunks(name, program, refs, constants_apart=False, inner=inner, real=real, shared=shared)
                 self.callees[key] = Callee(name, overlapping=chunks.in_order)
                 self._define(chunks, program)
         return self.callees[key]
@@ -105,19 +121,42 @@ class Module:
             self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
         return name
 
+    def turning(self, runs: Runs) -> str:
+        """The name of a function that turns runs into lanes, or back."""
+        self.turned[runs] += 1
+        return runs.name
+
     def text(self, *others: str) -> str:
         """All that has been asked for, with other definitions that use it."""
-        worked = "\n".join([self.worked.text(self.real, self.helpers.values()), *others])
-        return BORDER.join([worked, self.plain.text(self.real)] if self.plain.code else [worked])
+        turning = [runs.definition(uses) for runs, uses in self.turned.items()]
+        worked = "\n".join([self.worked.text([*self.helpers.values(), *turning]), *others])
+        return BORDER.join([worked, self.plain.text()] if self.plain.code else [worked])
 
     def _chunks(
-        self, name: str, program: Program, refs: Sequence[Sequence[int]], *, constants_apart: bool, inner: bool = False
+        self,
+        name: str,
+        program: Program,
+        refs: Sequence[Sequence[int]],
+        *,
+        constants_apart: bool,
+        inner: bool = False,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
     ) -> Chunks:
         long = program.ops > (LONG if name == "main" else LONG_CALLED)
         linkage = "hidden" if long and not program.blocks else "internal"  # blocks are loops, which want passes
         steps, block = plan(program), self._block
         return Chunks(
-            name, program, steps, self.real, refs, block, constants_apart=constants_apart, linkage=linkage, inner=inner
+            name,
+            program,
+            steps,
+            real or self.real,
+            refs,
+            block,
+            constants_apart=constants_apart,
+            linkage=linkage,
+            inner=inner,
+            shared=shared,
         )
 
     def _define(self, chunks: Chunks, program: Program) -> None:
@@ -125,7 +164,9 @@ class Module:
         definitions = chunks.definitions()  # may ask for blocks, which come first
         part.code += definitions
         part.rotation_types |= chunks.rotation_types
-        part.ops |= set(program.op_counts)
+        part.ops.setdefault(chunks.real, set()).update(program.op_counts)
+        if chunks.real.lanes > 1 and chunks.real in chunks.rotation_types:
+            part.many.add(chunks.real)
         if part is self.plain:
             self.worked.code += chunks.declarations()
 

@@ -15,6 +15,8 @@ def emit_one(program: Program | LoopProgram, precision: Precision, direct: bool)
     """The module for one state at a time, with or without the entries for direct calls."""
     heading = f"; {program.name!r}: {program.ops} ops, {program.flops} flops"
     module = Module(Real(precision))
+    if isinstance(program, Program) and program.for_one is not None:
+        program = program.for_one
     module.main(program)
     outs, ins = pointers(program)
     named, passed = (", ".join(f"{kind} {p}" for p in [*outs, *ins]) for kind in ("ptr noalias", "ptr"))

@@ -18,6 +18,36 @@ from kinemorph.codegen.backends.llvm_math import Real
 AHEAD = 256  # bytes: how far in front of what is written memory is asked for
 
 
+def woven(
+    lines: list[str], vectors: Sequence[str], real: Real, width: int, tag: str, wanted: int | None = None
+) -> list[str]:
+    """Vectors with their place among `width` of them exchanged with the place in their groups of `width` lanes.
+
+    What that takes is added to the lines; `tag` makes its names differ from others. Only the first `wanted` are made.
+    """
+    t, lanes = real.text, real.lanes
+    made: dict[tuple[int, int], str] = {(1, k): vector for k, vector in enumerate(vectors)}
+
+    def vector(step: int, to: int) -> str:
+        """Vector `to` once groups of `step` lanes are exchanged."""
+        if (step, to) not in made:
+            half = step // 2
+            pair = vector(half, to & ~half), vector(half, to | half)
+            if to & half:
+                picks = [e + half if not e & half else lanes + e for e in range(lanes)]
+            else:
+                picks = [e if not e & half else lanes + e - half for e in range(lanes)]
+            made[step, to] = "poison"
+            if pair != ("poison", "poison"):
+                made[step, to] = f"%woven{tag}.{step}.{to}"
+                mask = ", ".join(f"i32 {pick}" for pick in picks)
+                shuffled = f"shufflevector {t} {pair[0]}, {t} {pair[1]}, <{lanes} x i32> <{mask}>"
+                lines.append(f"  {made[step, to]} = {shuffled}")
+        return made[step, to]
+
+    return [vector(width, to) for to in range(width if wanted is None else wanted)]
+
+
 class _Turn:
     """Writes a function that turns W rows, tile by tile; a tile has `width` columns."""
 
@@ -36,22 +66,7 @@ class _Turn:
 
     def weave(self, vectors: list[str], tag: str) -> list[str]:
         """Exchanges the place of a vector among the `width` vectors with the place in its groups of `width` lanes."""
-        t, lanes, width = self.real.text, self.real.lanes, self.width
-        for step in (step for step in (1, 2, 4, 8) if step < width):
-            low = [e if not e & step else lanes + e - step for e in range(lanes)]
-            high = [e + step if not e & step else lanes + e for e in range(lanes)]
-            woven = list(vectors)
-            for a in range(width):
-                if a & step:
-                    continue
-                for to, picks in ((a, low), (a + step, high)):
-                    mask = ", ".join(f"i32 {pick}" for pick in picks)
-                    name = f"%woven{tag}.{step}.{to}"
-                    pair = f"{t} {vectors[a]}, {t} {vectors[a + step]}"
-                    self.lines.append(f"  {name} = shufflevector {pair}, <{lanes} x i32> <{mask}>")
-                    woven[to] = name
-            vectors = woven
-        return vectors
+        return woven(self.lines, vectors, self.real, self.width, tag)
 
     def begin(self, columns: int | None = None, kept: Sequence[str] = ()) -> None:
         """The head of the loop over tiles; %column is the first of `columns`, `kept` are values it hands on."""

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from kinemorph.codegen.backends.llvm_math import Real
 from kinemorph.codegen.backends.llvm_memory import Arrays
+from kinemorph.codegen.backends.llvm_strides import Runs
 from kinemorph.codegen.loops import Affine, LoopProgram, View
 from kinemorph.codegen.program import Program
 
@@ -27,11 +28,26 @@ class Callee:
 class Functions(Protocol):
     """Where the functions of called programs come from."""
 
-    def called(self, program: Program | LoopProgram, *, masked: bool, inner: bool) -> Callee:
-        """The function of a program; `inner` for calls in an innermost loop."""
+    widest: int  # lanes that fit a register of this CPU
+
+    def called(
+        self,
+        program: Program | LoopProgram,
+        *,
+        masked: bool,
+        inner: bool,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
+    ) -> Callee:
+        """The function of a program; `inner` for calls in an innermost loop. `real` is another type than the module's,
+        `shared` are then the input ports that are plain numbers.
+        """
 
     def helper(self, name: str) -> str:
         """The name of a helper for the module's type, defined when it is first asked for."""
+
+    def turning(self, runs: Runs) -> str:
+        """The name of a function that turns runs into lanes, or back."""
 
 
 class Views:
@@ -43,7 +59,7 @@ class Views:
         self.constants: set[str] = set()  # names of the arrays that hold plain numbers
         self.memory = Arrays(real)
         self.lines: list[str] = []
-        self.counters: dict[str, str] = {}  # counter -> register that holds its value
+        self.counters: dict[str, str] = {}  # counter -> register that holds its value, or the value itself
         self.count = 0
 
     # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -132,8 +148,11 @@ class Views:
 
     def _affine(self, value: Affine) -> str:
         """A whole number as an operand."""
-        total = str(value.constant)
+        known = {name: int(held) for name, held in self.counters.items() if held.isdecimal()}
+        total = str(value.constant + sum(known.get(name, 0) * coefficient for name, coefficient in value.terms))
         for name, coefficient in value.terms:
+            if name in known:
+                continue
             term = self.counters[name]
             if coefficient != 1:
                 scaled = self._new("times")
