@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from kinemorph.blocks import Block, Item
 from kinemorph.codegen.graph import LEAVES, Graph, Node
 from kinemorph.errors import CompileError, ShapeError, UnsupportedError
 from kinemorph.ops import OPS
+from kinemorph.records import dataclass
 
 
 @dataclass(frozen=True)

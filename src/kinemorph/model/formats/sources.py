@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
 
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
+from kinemorph.records import dataclass
 
 Base = Literal["fixed", "free"]
 PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # files that make a folder a package

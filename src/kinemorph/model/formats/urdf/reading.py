@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -215,5 +214,7 @@ def plain(tag: str) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """`Did you mean 'x'?` for a slip of the pen; nothing for a word that is another."""
+    import difflib  # it is needed where something is wrong
+
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
     return f"Did you mean '{near[0]}'?" if near else ""
