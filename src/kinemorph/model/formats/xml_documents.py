@@ -17,7 +17,7 @@ from kinemorph.model.formats.sources import Source
 
 Node: TypeAlias = Any  # an lxml element
 
-_DOCTYPE = "<!DOCTYPE"
+_DOCTYPE = b"<!DOCTYPE"
 _WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")  # the encodings with zero bytes that libxml2 detects
 _SAFE = {
     "resolve_entities": False,
@@ -49,8 +49,9 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
     if not source.data or source.data.isspace():
         findings.error("syntax", 1, "", "the file is empty, expected XML", "Write the model into it.")
         return None
-    for encoding in ("utf-8", *_WIDE) if b"\0" in source.data else ("utf-8",):
-        place = source.data.find(_DOCTYPE.encode(encoding))
+    wide = [_DOCTYPE.decode().encode(encoding) for encoding in _WIDE] if b"\0" in source.data else []
+    for mark in (_DOCTYPE, *wide):
+        place = source.data.find(mark)
         if place >= 0:
             _typed(source.data.count(b"\n", 0, place) + 1, findings)
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
@@ -56,6 +57,7 @@ KNOWN = {
     "collision": ("origin", "geometry"),
     "geometry": ("box", "cylinder", "sphere", "capsule", "mesh"),
 }
+Placement: TypeAlias = tuple[Mat, tuple[float, ...]]  # of a frame in its parent: rotation (3, 3), origin (3,) [m]
 NO_TURN = (0.0, 0.0, 0.0)
 PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
 
@@ -168,10 +170,7 @@ class Reading:
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
-        """Three finite numbers; a text that was read before is not read again."""
-        known = self._triples.get(text)
-        if known is not None:
-            return known
+        """Three finite numbers. They are kept by their text, so that the next one who meets it need not read it."""
         try:  # the usual case
             first, second, third = text.split()
             found = (float(first), float(second), float(third))
@@ -184,21 +183,27 @@ class Reading:
 
     def origin(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Pose:
         """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 where it is missing; `known` attributes pass."""
+        return Pose(*self.placement(node, element, known))
+
+    def placement(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Placement:
+        """The same as a plain pair (R, p), which takes less time."""
         xyz, rpy = node.get("xyz"), node.get("rpy")
         if xyz is None or rpy is None:
             self.strange(node, known, element)
-        R = self._rotations.get(rpy) or self._rotation(node, rpy, element)
-        p = self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element)
-        return Pose(R, p)
+        return (
+            self._rotations.get(rpy) or self._rotation(node, rpy, element),
+            self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element),
+        )
 
     def _rotation(self, node: Node, rpy: str, element: str) -> Mat:
-        angles = roll, pitch, yaw = self.triple(node, rpy, "<origin> rpy", element)
+        angles = roll, pitch, yaw = self._triples.get(rpy) or self.triple(node, rpy, "<origin> rpy", element)
         if angles == NO_TURN:
-            R, doubt = IDENTITY.R, None
+            R = IDENTITY.R
         else:
-            R, doubt = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw)), degrees_doubt(angles)
+            R = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw))
         if rpy in self._triples:  # it could be read
             self._rotations[rpy] = R
+            doubt = degrees_doubt(angles)
             if doubt:
                 self.doubt("unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {doubt[0]}", doubt[1])
         return R
