@@ -41,7 +41,6 @@ NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be writ
 LIMITS = ("lower", "upper", "effort", "velocity")
 ROUNDED = 1e-3  # how far from length 1 the digits of a unit vector may leave it
 LOSSES = ("damping", "friction")
-ZERO = ("0", "0.0")
 MIMIC = ("joint", "multiplier", "offset")
 
 
@@ -94,7 +93,7 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
             _unlimited(limit, draft, element, reading)
         elif limit is None or not single or not _usual_limits(limit, draft):
             _limits(node, limit, kind, draft, element, reading)
-        if losses is not None and not _usual_dynamics(losses, draft):
+        if losses is not None:
             _dynamics(losses, draft, element, reading)
         if "mimic" in rare:
             mimic = _mimic(rare["mimic"], element, reading)
@@ -266,10 +265,11 @@ def _usual_limits(node: Node, draft: Draft) -> bool:
         lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
     except (TypeError, ValueError):
         return False
-    if -NO_LIMIT < lower <= upper < NO_LIMIT > effort > 0.0 < velocity < NO_LIMIT and "_" not in (
-        f"{low}{high}{most}{fastest}"
-    ):
-        draft["lower"], draft["upper"], draft["effort"], draft["velocity"] = lower, upper, effort, velocity
+    bounded = -NO_LIMIT < lower <= upper < NO_LIMIT
+    if bounded and effort > 0.0 and velocity > 0.0 and "_" not in f"{low}{high}{most}{fastest}":
+        draft["lower"], draft["upper"] = lower, upper
+        draft["effort"] = effort if effort < NO_LIMIT else math.inf
+        draft["velocity"] = velocity if velocity < NO_LIMIT else math.inf
         return True
     return False
 
@@ -367,30 +367,22 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
     return default
 
 
-def _usual_dynamics(node: Node, draft: Draft) -> bool:
-    """Reads losses where both are there and sound; False where they want a closer look."""
-    damping, friction = node.get("damping"), node.get("friction")
-    if damping in ZERO and friction in ZERO:
-        return True
-    try:
-        lost, held = float(damping), float(friction)
-    except (TypeError, ValueError):
-        return False
-    if 0.0 <= lost < NO_LIMIT > held >= 0.0 and "_" not in f"{damping}{friction}":
-        draft["damping"], draft["friction"] = lost, held
-        return True
-    return False
-
-
 def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
     """Losses; what is missing is 0."""
     damping, friction = node.get("damping"), node.get("friction")
     if damping is None or friction is None:
         reading.strange(node, LOSSES, element)
+    try:  # the usual case: what is there is sound
+        lost = 0.0 if damping is None else float(damping)
+        held = 0.0 if friction is None else float(friction)
+        if 0.0 <= lost < NO_LIMIT and 0.0 <= held < NO_LIMIT and "_" not in f"{damping}{friction}":
+            if lost or held:
+                draft["damping"], draft["friction"] = lost, held
+            return
+    except ValueError:
+        pass
     for key, text in (("damping", damping), ("friction", friction)):
-        if text is None or text in ZERO:
-            continue
-        value = reading.values.number(node, key, element)
+        value = 0.0 if text is None else reading.values.number(node, key, element)
         if value < 0.0:
             reading.findings.warn(
                 "data",

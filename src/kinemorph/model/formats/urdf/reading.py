@@ -155,7 +155,7 @@ class Reading:
 
     def strange(self, node: Node, known: Iterable[str], element: str) -> None:
         """Warns of attributes that the format does not have: often one that is there has a slip of the pen."""
-        for name in node.attrib:
+        for name in node.keys():
             if name not in known and ":" not in plain(name):
                 hint = nearest(name, known)
                 self.doubt(
