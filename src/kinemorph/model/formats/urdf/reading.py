@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
-from kinemorph.algebra.vectors import Mat
+from kinemorph.algebra.vectors import Mat, Vec
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.degrees import degrees_doubt
 from kinemorph.model.formats.findings import Findings
@@ -57,7 +57,7 @@ KNOWN = {
     "collision": ("origin", "geometry"),
     "geometry": ("box", "cylinder", "sphere", "capsule", "mesh"),
 }
-Placement: TypeAlias = tuple[Mat, tuple[float, ...]]  # of a frame in its parent: rotation (3, 3), origin (3,) [m]
+Placement: TypeAlias = tuple[Mat, Vec]  # of a frame in its parent: rotation (3, 3), origin (3,) [m]
 NO_TURN = (0.0, 0.0, 0.0)
 PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
 
@@ -155,7 +155,7 @@ class Reading:
 
     def strange(self, node: Node, known: Iterable[str], element: str) -> None:
         """Warns of attributes that the format does not have: often one that is there has a slip of the pen."""
-        for name in node.keys():
+        for name in node.keys():  # noqa: SIM118 - an element is no dictionary
             if name not in known and ":" not in plain(name):
                 hint = nearest(name, known)
                 self.doubt(
