@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -62,16 +61,16 @@ NO_TURN = (0.0, 0.0, 0.0)
 PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
 
 
-@dataclass
 class Doubt:
     """A warning that may hold for many parts; it is told once, at the first of them, with their number."""
 
-    line: int
-    element: str
-    problem: str
-    remedy: str
-    count: int = 0
-    repairs: list[Callable[[], None]] = field(default_factory=list)
+    def __init__(self, line: int, element: str, problem: str, remedy: str) -> None:
+        self.line = line
+        self.element = element
+        self.problem = problem
+        self.remedy = remedy
+        self.count = 0
+        self.repairs: list[Callable[[], None]] = []
 
     def repair(self) -> None:
         """Mends all of them."""
@@ -173,8 +172,8 @@ class Reading:
         """Three finite numbers. They are kept by their text, so that the next one who meets it need not read it."""
         try:  # the usual case
             first, second, third = text.split()
-            found = (float(first), float(second), float(third))
-            if sum(found) * 0.0 == 0.0 and "_" not in text:  # finite
+            x, y, z = found = float(first), float(second), float(third)
+            if (x + y + z) * 0.0 == 0.0 and "_" not in text:  # finite
                 self._triples[text] = found
                 return found
         except ValueError:
