@@ -14,7 +14,7 @@ the same robot, in the user's own q and v. What only tracing needs is imported t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -32,24 +32,21 @@ from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import (
     axis_arrays,
-    coriolis,
     kinematics,
     loops,
     momentum,
     newton_euler,
-    reactions,
 )
 from kinemorph.mechanics.elements.rotors import with_rotors
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
-from kinemorph.mechanics.forward_derivatives import answering_bases
 from kinemorph.mechanics.kinematics import Reference
-from kinemorph.mechanics.limbs import like_limbs
 from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+from kinemorph.records import dataclass
 
 if TYPE_CHECKING:
     from kinemorph.codegen.forest import Forest
@@ -238,6 +235,8 @@ class Dynamics:
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
         """C(q, v), shape (nv, nv), with Mdot - 2 C skew-symmetric."""
+        from kinemorph.mechanics import coriolis
+
         return self._function("coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, shapes={"out": self._square})
 
     @cached_property
@@ -265,6 +264,8 @@ class Dynamics:
             raise undecided(self.robot.name)
 
         def through(tree: Tree, *state: Any) -> list[list[Any]]:
+            from kinemorph.mechanics import reactions
+
             return reactions.joint_wrenches(self.robot, tree, *state)
 
         shape = (len(self.robot.joints), 6)
@@ -564,6 +565,8 @@ class Dynamics:
 
         def make() -> LoopProgram:
             from kinemorph import column_kernels
+            from kinemorph.mechanics.forward_derivatives import answering_bases
+            from kinemorph.mechanics.limbs import like_limbs
 
             tree = self.prepared(self._cut_tree)
             loaded = {tree.attachments[frame].link for frame in self.wrenches}

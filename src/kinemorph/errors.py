@@ -20,7 +20,6 @@ A message is one sentence for a person: the thing's name, the value found, what 
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -109,6 +108,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
         size += len(one)
         if size > MOST_SEARCHED:
             return ""
+    import difflib  # it is needed where something is wrong
+
     near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
     return f" Did you mean '{spelled[near[0]]}'?" if near else ""
 

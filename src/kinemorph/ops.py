@@ -12,10 +12,11 @@ Comparisons give 1.0 or 0.0; `where` takes its second argument where the first i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from kinemorph.records import dataclass
 
 Partials = Callable[..., tuple[Any, ...]]
 

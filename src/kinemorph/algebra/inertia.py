@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,6 +41,7 @@ from kinemorph.algebra.vectors import (
     trace,
     transpose,
 )
+from kinemorph.records import dataclass
 
 SYMMETRY_TOLERANCE = 1e-9  # of the largest entry
 NANOMETER = 1e-9  # [m] mass this near to an axis lies on it: smaller moments are rounding of the file's numbers

@@ -27,7 +27,8 @@ from kinemorph.bench.bench_models import pinocchio, robot_file
 from kinemorph.bench.targets import judge_loading
 from kinemorph.bench.timing import Pace, samples_in_turns
 from kinemorph.errors import KinemorphError, did_you_mean
-from kinemorph.loading import examine
+from kinemorph.loading import examine, save
+from kinemorph.model import library
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.pausing import uncollected
 from kinemorph.model.formats.sources import Options, read_file
@@ -42,6 +43,7 @@ FILES = {
     "icub": "icub_description/robots/icub.urdf",
     "tiago": "tiago_description/robots/tiago.urdf",
     "talos": "talos_data/robots/talos_full_v2.urdf",
+    "hexapod36": "",  # of our library, written as URDF
 }
 QUICK = ("panda", "talos")
 REPEATS = 5  # fresh processes for each figure
@@ -53,7 +55,7 @@ start = time.perf_counter()
 system = kinemorph.load(sys.argv[1])
 robot = system.robot
 function = kinemorph.derive(system).inverse_dynamics
-function(numpy.zeros(robot.nq), numpy.zeros(robot.nv), numpy.zeros(robot.nv))
+function(kinemorph.neutral(robot), numpy.zeros(robot.nv), numpy.zeros(robot.nv))
 print(time.perf_counter() - start)
 """
 
@@ -68,47 +70,60 @@ def chosen_files(names: Sequence[str] | None, *, quick: bool) -> tuple[str, ...]
 
 
 def loading(names: Sequence[str], pace: Pace, *, quick: bool = False) -> Iterator[Row]:
-    """Times of loading [ms], one row for each robot; medians, and minima in the columns `..._min_ms`."""
+    """Times of loading [ms], one row for each robot; medians, and minima in the columns `..._min_ms`.
+
+    Pinocchio and our reader take turns on the same file, both warm; `ratio` is of medians, `ratio_min` of minima.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            if FILES[name]:
+                path = robot_file(FILES[name])
+            else:
+                (path,) = save(getattr(library, name)(), Path(folder, f"{name}.urdf"))
+            yield _row(name, path, pace, 1 if quick else REPEATS)
+
+
+def _row(name: str, path: Path, pace: Pace, repeats: int) -> Row:
+    """One row; `repeats` is how many fresh processes are timed."""
     pin = pinocchio()
-    for name in names:
-        path = robot_file(FILES[name])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            system, model = examine(path).system, pin.buildModelFromUrdf(str(path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        system, model = examine(path).system, pin.buildModelFromUrdf(str(path))
 
-        def peer(path: Path = path) -> None:
-            pin.buildModelFromUrdf(str(path))
+    def peer() -> None:
+        pin.buildModelFromUrdf(str(path))
 
-        def read(path: Path = path) -> None:
-            findings = Findings(path.name)
-            source = read_file(path, findings)
-            assert source is not None
-            blueprint_of(source, Options(), findings)
+    def read() -> None:
+        findings = Findings(path.name)
+        source = read_file(path, findings)
+        assert source is not None
+        blueprint_of(source, Options(), findings)
 
-        def load(path: Path = path) -> None:
-            examine(path)
+    def load() -> None:
+        examine(path)
 
-        with uncollected():  # as `load` does; what it leaves behind is collected between samples
-            taken = samples_in_turns([peer, read, load], pace, tidy=gc.collect)
-        row: Row = {
-            "robot": name,
-            "links": 0 if system is None else len(system.robot.bodies),
-            "nv": model.nv,
-            "kilobytes": path.stat().st_size / 1e3,
-            "agreed": system is not None and system.robot.nv == model.nv,
-        }
-        for key, seconds in zip(("peer", "read", "load"), taken, strict=True):
-            row |= {f"{key}_ms": 1e3 * statistics.median(seconds), f"{key}_min_ms": 1e3 * min(seconds)}
-        row["ratio"] = row["peer_ms"] / row["read_ms"]
-        cold, warm = _processes(path, 1 if quick else REPEATS)
-        row |= {"cold_ms": 1e3 * statistics.median(cold), "cold_min_ms": 1e3 * min(cold)}
-        row |= {"warm_ms": 1e3 * statistics.median(warm), "warm_min_ms": 1e3 * min(warm)}
-        found = judge_loading(name, row["ratio"], row["cold_ms"], row["warm_ms"])
-        yield row | {
-            "target": found.target,
-            "verdict": found.verdict,
-            "peer": f"pin {importlib.metadata.version('pin')}",
-        }
+    with uncollected():  # as `load` does; what it leaves behind is collected between samples
+        taken = samples_in_turns([peer, read, load], pace, tidy=gc.collect)
+    row: Row = {
+        "robot": name,
+        "links": 0 if system is None else len(system.robot.bodies),
+        "nv": model.nv,
+        "kilobytes": path.stat().st_size / 1e3,
+        "agreed": system is not None and system.robot.nv == model.nv,
+    }
+    for key, seconds in zip(("peer", "read", "load"), taken, strict=True):
+        row |= {f"{key}_ms": 1e3 * statistics.median(seconds), f"{key}_min_ms": 1e3 * min(seconds)}
+    row["ratio"] = row["peer_ms"] / row["read_ms"]
+    row["ratio_min"] = row["peer_min_ms"] / row["read_min_ms"]
+    cold, warm = _processes(path, repeats)
+    row |= {"cold_ms": 1e3 * statistics.median(cold), "cold_min_ms": 1e3 * min(cold)}
+    row |= {"warm_ms": 1e3 * statistics.median(warm), "warm_min_ms": 1e3 * min(warm)}
+    found = judge_loading(name, row["ratio"], row["cold_ms"], row["warm_ms"])
+    return row | {
+        "target": found.target,
+        "verdict": found.verdict,
+        "peer": f"pin {importlib.metadata.version('pin')}",
+    }
 
 
 def _processes(path: Path, repeats: int) -> tuple[list[float], list[float]]:

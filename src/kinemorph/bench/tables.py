@@ -127,7 +127,7 @@ def loading_grid(rows: Sequence[Row]) -> Grid:
         keys = ("peer", "read", "load", "cold", "warm")
         cells = {key: f"{_time(row[f'{key}_ms'])} ({_time(row[f'{key}_min_ms'])})" for key in keys}
         sizes = [row["robot"], str(row["links"]), str(row["nv"]), f"{row['kilobytes']:.0f}"]
-        ahead = [cells["peer"], cells["read"], f"{row['ratio']:.2f}x"]
+        ahead = [cells["peer"], cells["read"], f"{row['ratio']:.2f}x ({row['ratio_min']:.2f}x)"]
         lines.append([*sizes, *ahead, cells["load"], cells["cold"], cells["warm"], row["verdict"]])
     return Grid("loading a URDF: median (minimum) of repeats", ("robot", *numbers, "verdict"), lines, numbers)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import hashlib
 import os
 import re
@@ -25,10 +26,10 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 
 from kinemorph.errors import CacheWarning
+from kinemorph.records import dataclass
 
 VARIABLE = "KINEMORPH_CACHE"
 OFF = ("off", "0")
@@ -83,9 +84,10 @@ def switched_off() -> Iterator[None]:
 def file_lines(package: Path, patterns: Sequence[str]) -> Iterator[bytes]:
     """Name, size and content of the files of a package that match patterns, in a fixed order, for a digest."""
     for pattern in patterns:
-        for file in sorted(package.glob(pattern)):
-            content = file.read_bytes()
-            yield f"{file.relative_to(package)} {len(content)}\n".encode() + content
+        for name in sorted(glob.glob(pattern, root_dir=package, recursive=True)):
+            with open(package / name, "rb", buffering=0) as file:
+                content = file.read()
+            yield f"{name} {len(content)}\n".encode() + content
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from kinemorph.codegen.program import Port, Program, as_program, as_programs, checked_ports
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.errors import CompileError, did_you_mean
+from kinemorph.records import dataclass
 
 # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

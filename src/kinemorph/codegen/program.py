@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from kinemorph.blocks import Block, Item
 from kinemorph.codegen.graph import LEAVES, Graph, Node
 from kinemorph.errors import CompileError, ShapeError, UnsupportedError
 from kinemorph.ops import OPS
+from kinemorph.records import dataclass
 
 if TYPE_CHECKING:
     from kinemorph.codegen.loops import LoopProgram

@@ -16,9 +16,10 @@ import hashlib
 import json
 import platform
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from kinemorph.codegen.cache import OUTLINE, code_cache, file_lines
 from kinemorph.codegen.keys import program_key
 from kinemorph.codegen.loops import LoopProgram, decided_by_data
 from kinemorph.codegen.program import Port, Program
+from kinemorph.records import dataclass
 
 MAKERS = ("*.py", "algebra/*.py", "model/*.py", "mechanics/**/*.py", "codegen/**/*.py")  # files that decide a graph
 
@@ -84,17 +86,27 @@ def decided(program: AnyProgram) -> bool:
 
 def written(value: object) -> str | None:
     """Plain data as a text that differs wherever the data do; None where something in it is not plain data."""
+    kind: Any = type(value)
+    if isinstance(value, float):
+        return value.hex()
     if value is None or isinstance(value, (bool, int, str)):
         return repr(value)
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, np.floating):
         return float(value).hex()
     if isinstance(value, (tuple, list)):
         parts = [written(item) for item in value]
-    elif is_dataclass(value) and not isinstance(value, type):
-        parts = [written(getattr(value, field.name)) for field in fields(value)]
+    elif (names := _field_names(kind)) is not None:
+        parts = [written(getattr(value, name)) for name in names]
     else:
         return None
-    return None if None in parts else f"{type(value).__qualname__}({','.join(map(str, parts))})"
+    told = [part for part in parts if part is not None]
+    return f"{kind.__qualname__}({','.join(told)})" if len(told) == len(parts) else None
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """The names of the fields of a dataclass; None for any other type."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 @cache

@@ -9,7 +9,7 @@ limbs in the link they hang on. A number that is zero in some limbs only counts 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -19,6 +19,7 @@ from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import PlaneTurn, Turn
 from kinemorph.mechanics.motions import ELEMENTARY
 from kinemorph.mechanics.tree import WORLD, Link, Tree
+from kinemorph.records import dataclass
 
 Numbers = Sequence[S]
 SUMS = 10 + 2 * 6 + 12  # sums over limbs that derivatives take: moments, loads without and with acceleration, flux

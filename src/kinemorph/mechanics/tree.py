@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from kinemorph.algebra.inertia_blocks import Moments as Moments
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
 from kinemorph.mechanics.motions import ELEMENTARY, Move
+from kinemorph.records import dataclass
 
 WORLD = -1
 TINY = 1e-15  # below this a direction cosine is a structural zero

@@ -7,12 +7,12 @@ its robot is built.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.parameter import Value
 from kinemorph.model.shapes import GRAPHITE, ORANGE, Box, Capsule, Cylinder, Line, Shape, Sphere
+from kinemorph.records import dataclass
 
 Vector: TypeAlias = tuple[Value, Value, Value]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]

@@ -63,9 +63,13 @@ class RobotBuilder:
         collisions: Sequence[Shape] = (),
     ) -> Self:
         """A rigid body: `mass` [kg], `com` [m], `inertia` [kg m^2] about the com, a 3 x 3 matrix or three moments."""
-        self._bodies.append({
+        return self.body_of({
             "name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": shapes, "collisions": collisions,
         })  # fmt: skip
+
+    def body_of(self, draft: Draft) -> Self:
+        """A body by a dictionary of all arguments of `body`."""
+        self._bodies.append(draft)
         return self
 
     def joint(

@@ -18,11 +18,11 @@ A joint that closes a cycle is a loop: it has no coordinates of its own, and `cl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.parameter import Value
+from kinemorph.records import dataclass
 
 Axis: TypeAlias = tuple[float, float, float]
 

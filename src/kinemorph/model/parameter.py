@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
 
@@ -21,6 +20,7 @@ import numpy as np
 
 from kinemorph.algebra import scalar
 from kinemorph.errors import ModelError
+from kinemorph.records import dataclass
 
 Lookup: TypeAlias = Mapping[str, Any]
 FLOATS = {float}  # the types in a tuple of plain numbers

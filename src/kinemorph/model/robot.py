@@ -10,7 +10,6 @@ Algorithms that walk from the root to the tips use `order`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
@@ -24,6 +23,7 @@ from kinemorph.model.body import Body, Vector
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter, Value, evaluate
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
+from kinemorph.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

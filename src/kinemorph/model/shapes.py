@@ -7,11 +7,11 @@ or RGBA between 0 and 1. Shapes carry no mass: the mass of a body is stated on t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.parameter import Value
+from kinemorph.records import dataclass
 
 Point: TypeAlias = tuple[Value, Value, Value]
 Color: TypeAlias = tuple[float, ...]

@@ -7,7 +7,7 @@ Functions that need only the robot take either, through `as_robot`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import Protocol, runtime_checkable
 
@@ -16,6 +16,7 @@ import numpy as np
 from kinemorph.errors import ModelError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Array, Robot
+from kinemorph.records import dataclass
 
 
 @runtime_checkable

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from kinemorph.records import dataclass
 
 WORLD = "world"
 Method = Literal["bfs", "dfs"]

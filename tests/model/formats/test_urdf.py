@@ -154,7 +154,8 @@ def test_an_axis_of_another_length_is_scaled_and_can_be_mended():
     findings.found[0].repair()
     again = Findings("r.urdf")
     reading = urdf.Reading(Source("r.urdf", b""), Options(), again, urdf.Blueprint(again, "r"))
-    assert urdf.read_joint(root.find("joint"), reading).draft["axis"] == (0.6 * 0.0, 0.6, 0.8) and not again.found
+    _, draft, _ = urdf.read_joint(root.find("joint"), reading)
+    assert draft["axis"] == (0.6 * 0.0, 0.6, 0.8) and not again.found
 
 
 @pytest.mark.parametrize("text", ["0 0 0", "0 0 1e-200"])

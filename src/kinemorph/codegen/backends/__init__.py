@@ -7,13 +7,13 @@ the definition of what a program means; every other backend is tested against it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.program import Port
+from kinemorph.records import dataclass
 
 Precision = Literal["float64", "float32"]
 Array = npt.NDArray[np.floating[Any]]

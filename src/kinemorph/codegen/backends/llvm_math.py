@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 
 from kinemorph.codegen.backends import Precision
 from kinemorph.ops import OPS
+from kinemorph.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -73,9 +73,23 @@ class Blueprint:
         collisions: Sequence[Shape] = (),
     ) -> None:
         """A body; its data as `RobotBuilder.body` takes them."""
+        self.body_of(line, name, (mass, com, inertia), shapes, collisions)
+
+    def body_of(
+        self,
+        line: int,
+        name: str,
+        mass_data: tuple[Any, Any, Any],
+        shapes: Sequence[Shape] = (),
+        collisions: Sequence[Shape] = (),
+    ) -> None:
+        """A body by its (mass, com, inertia)."""
         self._count += 1
         if self._count <= limits.BODIES and self._named("body", name, line):
-            self.builder.body(name, mass, com=com, inertia=inertia, shapes=shapes, collisions=collisions)
+            mass, com, inertia = mass_data
+            self.builder.body_of({
+                "name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": shapes, "collisions": collisions,
+            })  # fmt: skip
 
     def joint(self, line: int, name: str, kind: str, parent: str, child: str, **data: Any) -> None:
         """A joint; `data` as `RobotBuilder.joint` takes it. A parent "world" is the ground."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
 
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.findings import Findings
+from kinemorph.records import dataclass
 
 Base = Literal["fixed", "free"]
 PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # files that make a folder a package
@@ -56,8 +56,7 @@ def read_file(path: Path, findings: Findings) -> Source | None:
             return None
         size, data = status.st_size, b""
         if size <= limits.FILE_SIZE:
-            with open(path, "rb", buffering=0 if size else -1, opener=_unwaiting) as file:
-                data = file.read() if size else file.read(limits.FILE_SIZE + 1)  # some files do not tell their size
+            data = _content(path, size)
             size = len(data)
         if size > limits.FILE_SIZE:
             findings.error(
@@ -78,9 +77,20 @@ def read_file(path: Path, findings: Findings) -> Source | None:
         return None
 
 
-def _unwaiting(path: str, flags: int) -> int:
-    """Opens without waiting for a writer, should the file have become a pipe since it was looked at."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+# a file that has become a pipe since it was looked at is not waited for
+READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def _content(path: Path, size: int) -> bytes:
+    """What is in a file of that size, up to one byte more than it may have; some files do not tell their size."""
+    handle = os.open(path, READING)
+    try:
+        data = os.read(handle, (size or limits.FILE_SIZE) + 1)
+        while len(data) != size and len(data) <= limits.FILE_SIZE and (more := os.read(handle, limits.FILE_SIZE)):
+            data += more
+        return data
+    finally:
+        os.close(handle)
 
 
 def unused_sidecar(options: Options, what: str, findings: Findings) -> None:

@@ -17,10 +17,8 @@ from kinemorph.model.formats.sources import Source
 
 Node: TypeAlias = Any  # an lxml element
 
-# a document type in the encodings that libxml2 detects by itself; all but the first have zero bytes
-_DOCTYPE = tuple(
-    "<!DOCTYPE".encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
-)
+_DOCTYPE = b"<!DOCTYPE"
+_WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")  # the encodings with zero bytes that libxml2 detects
 _SAFE = {
     "resolve_entities": False,
     "load_dtd": False,
@@ -51,7 +49,8 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
     if not source.data or source.data.isspace():
         findings.error("syntax", 1, "", "the file is empty, expected XML", "Write the model into it.")
         return None
-    for mark in _DOCTYPE if b"\0" in source.data else _DOCTYPE[:1]:
+    wide = [_DOCTYPE.decode().encode(encoding) for encoding in _WIDE] if b"\0" in source.data else []
+    for mark in (_DOCTYPE, *wide):
         place = source.data.find(mark)
         if place >= 0:
             _typed(source.data.count(b"\n", 0, place) + 1, findings)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TypeAlias
 
-from kinemorph.algebra.groups import IDENTITY, compose, turn
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, turn
 from kinemorph.algebra.vectors import Mat
 from kinemorph.errors import did_you_mean
 from kinemorph.model.drafts import Draft
@@ -41,19 +41,11 @@ NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be writ
 LIMITS = ("lower", "upper", "effort", "velocity")
 ROUNDED = 1e-3  # how far from length 1 the digits of a unit vector may leave it
 LOSSES = ("damping", "friction")
-ZERO = ("0", "0.0")
 MIMIC = ("joint", "multiplier", "offset")
 
 
-class ReadJoint(NamedTuple):
-    """A joint as it was read; `draft` is for `Blueprint.joint_of`, `mimic` is (leader, multiplier, offset, line)."""
-
-    line: int
-    name: str
-    parent: str
-    child: str
-    draft: Draft
-    mimic: tuple[str, float, float, int] | None = None
+Mimic: TypeAlias = tuple[str, float, float, int]  # leader, multiplier, offset, line
+ReadJoint: TypeAlias = tuple[int, Draft, Mimic | None]  # line, what `Blueprint.joint_of` takes
 
 
 def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
@@ -64,49 +56,64 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
         reading.values.word(node, "name", "joint")
         return None
     kind = KINDS.get(word) or read_kind(node, word, element, reading)
-    parts: dict[str, Node] = {}
-    children = node[:]
-    for part in children:
-        parts[part.tag] = part
-    if len(parts) < len(children) or not USUAL.issuperset(parts):
-        parts = _parts(children, element, reading)
-    above, below = parts.get("parent"), parts.get("child")
+    origin = above = below = axis = limit = losses = None
+    others: list[Node] = []
+    for part in node[:]:
+        tag = part.tag
+        if tag == "origin" and origin is None:
+            origin = part
+        elif tag == "parent" and above is None:
+            above = part
+        elif tag == "child" and below is None:
+            below = part
+        elif tag == "axis" and axis is None:
+            axis = part
+        elif tag == "limit" and limit is None:
+            limit = part
+        elif tag == "dynamics" and losses is None:
+            losses = part
+        else:
+            others.append(part)
+    rare = _rare(others, element, reading) if others else {}
     parent = (above is not None and above.get("link")) or no_end(node, above, "parent", element, reading)
     child = (below is not None and below.get("link")) or no_end(node, below, "child", element, reading)
     if kind is None or not parent or not child:
         return None
     draft: Draft = {"name": name, "kind": kind, "parent": parent, "child": child}
-    if "origin" in parts:
-        draft["placement"] = reading.origin(parts["origin"], element)
+    if origin is not None:
+        draft["placement"] = reading.placement(origin, element)
     mimic = None
     if kind != "fixed":
-        shape_motion(node, kind, draft, parts, element, reading)
-        if word == "continuous":
-            _unlimited(parts.get("limit"), draft, element, reading)
+        single = kind == "revolute" or kind == "prismatic"
+        if single and axis is not None:
+            draft["axis"] = read_axis(axis, AXIS, element, reading)
         else:
-            _limits(node, parts.get("limit"), kind, draft, element, reading)
-        if "dynamics" in parts:
-            _dynamics(parts["dynamics"], draft, element, reading)
-        if "mimic" in parts:
-            mimic = _mimic(parts["mimic"], element, reading)
-    return ReadJoint(node.sourceline or 0, name, parent, child, draft, mimic)
+            shape_motion(node, kind, draft, rare if axis is None else rare | {"axis": axis}, element, reading)
+        if word == "continuous":
+            _unlimited(limit, draft, element, reading)
+        elif limit is None or not single or not _usual_limits(limit, draft):
+            _limits(node, limit, kind, draft, element, reading)
+        if losses is not None:
+            _dynamics(losses, draft, element, reading)
+        if "mimic" in rare:
+            mimic = _mimic(rare["mimic"], element, reading)
+    return node.sourceline or 0, draft, mimic
 
 
-PARTS = frozenset(("origin", "parent", "child", "axis", "axis2", "limit", "dynamics", "mimic"))
+RARE = ("axis2", "mimic")
 PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_pitch", "pitch"))
-USUAL = PARTS | SILENT["joint"]
 
 
-def _parts(children: list[Node], element: str, reading: Reading) -> dict[str, Node]:
-    """The first of each kind of children, by its tag; the others are looked at and left out."""
+def _rare(children: list[Node], element: str, reading: Reading) -> dict[str, Node]:
+    """The first of each kind of children that few joints have, by its tag; all others are looked at and left out."""
     parts: dict[str, Node] = {}
     for part in children:
         tag = part.tag
-        if tag in PARTS and tag not in parts:
+        if tag in RARE and tag not in parts:
             parts[tag] = part
         elif tag in PITCHES:
             parts.setdefault("pitch", part)
-        else:
+        elif tag not in SILENT["joint"]:
             reading.other(part, "joint", element)
     return parts
 
@@ -165,8 +172,8 @@ def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], el
         del draft["axis"]
         if axis != (0.0, 0.0, 1.0):
             across = turn(z_to(axis))
-            draft["placement"] = compose(draft.get("placement", IDENTITY), across)
-            draft["child_placement"] = compose(draft.get("child_placement", IDENTITY), across)
+            for end in ("placement", "child_placement"):
+                draft[end] = compose(Pose(*draft.get(end, IDENTITY)), across)
         return
     if kind == "universal":
         draft["axis2"] = read_axis(parts.get("axis2"), AXIS2, element, reading)
@@ -189,8 +196,9 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
     if node is None:
         return default
     text = node.get("xyz")
-    if text in reading.axes:
-        return reading.axes[text]
+    known = reading.axes.get(text)
+    if known is not None:
+        return known
     before = reading.findings.count
     x, y, z = reading.values.numbers(node, "xyz", 3, element)
     if reading.findings.count > before:  # it could not be read, which was said
@@ -249,19 +257,25 @@ def z_to(axis: Axis) -> Mat:
 # ── limits and losses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _usual_limits(node: Node, draft: Draft) -> bool:
+    """Reads limits where all four are there and sound; False where they want a closer look."""
+    get = node.get
+    low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
+    try:
+        lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
+    except (TypeError, ValueError):
+        return False
+    bounded = -NO_LIMIT < lower <= upper < NO_LIMIT
+    if bounded and effort > 0.0 and velocity > 0.0 and "_" not in f"{low}{high}{most}{fastest}":
+        draft["lower"], draft["upper"] = lower, upper
+        draft["effort"] = effort if effort < NO_LIMIT else math.inf
+        draft["velocity"] = velocity if velocity < NO_LIMIT else math.inf
+        return True
+    return False
+
+
 def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: str, reading: Reading) -> None:
     """Limits of position, speed and effort; what is missing is unlimited."""
-    if node is not None and (kind == "revolute" or kind == "prismatic"):
-        get = node.get
-        low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
-        try:  # the usual case: all four are there and sound
-            lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
-            sound = -NO_LIMIT < lower <= upper < NO_LIMIT and 0.0 < effort < NO_LIMIT and 0.0 < velocity < NO_LIMIT
-            if sound and "_" not in low + high + most + fastest:
-                draft["lower"], draft["upper"], draft["effort"], draft["velocity"] = lower, upper, effort, velocity
-                return
-        except (TypeError, ValueError):
-            pass
     single = JOINT_KINDS[kind].nv == 1
     if node is None:
         if single and joint.get("type") in ("revolute", "prismatic"):
@@ -354,21 +368,21 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 
 def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
+    """Losses; what is missing is 0."""
     damping, friction = node.get("damping"), node.get("friction")
-    try:  # the usual case: both are there and sound
-        lost, held = float(damping), float(friction)
-        if 0.0 <= lost < NO_LIMIT and 0.0 <= held < NO_LIMIT and "_" not in damping + friction:
+    if damping is None or friction is None:
+        reading.strange(node, LOSSES, element)
+    try:  # the usual case: what is there is sound
+        lost = 0.0 if damping is None else float(damping)
+        held = 0.0 if friction is None else float(friction)
+        if 0.0 <= lost < NO_LIMIT and 0.0 <= held < NO_LIMIT and "_" not in f"{damping}{friction}":
             if lost or held:
                 draft["damping"], draft["friction"] = lost, held
             return
-    except (TypeError, ValueError):
+    except ValueError:
         pass
-    if damping is None or friction is None:
-        reading.strange(node, LOSSES, element)
     for key, text in (("damping", damping), ("friction", friction)):
-        if text is None or text in ZERO:
-            continue
-        value = reading.values.number(node, key, element)
+        value = 0.0 if text is None else reading.values.number(node, key, element)
         if value < 0.0:
             reading.findings.warn(
                 "data",
@@ -381,7 +395,7 @@ def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
             draft[key] = value
 
 
-def _mimic(node: Node, element: str, reading: Reading) -> tuple[str, float, float, int] | None:
+def _mimic(node: Node, element: str, reading: Reading) -> Mimic | None:
     leader = node.get("joint") or reading.values.word(node, "joint", element)
     multiplier = reading.values.number(node, "multiplier", element, 1.0)
     offset = reading.values.number(node, "offset", element, 0.0)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.groups import IDENTITY
 from kinemorph.algebra.vectors import Mat
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Matrix, Vector
-from kinemorph.model.formats.urdf.reading import Reading
+from kinemorph.model.formats.urdf.reading import Placement, Reading
 from kinemorph.model.formats.urdf.shapes import ShapeReader
 from kinemorph.model.formats.xml_documents import Node, line_of
 
 NO_ROTATION = IDENTITY.R
-MassData: TypeAlias = tuple[float, Vector, Matrix]
+MassData: TypeAlias = tuple[float, Vector, Matrix]  # mass [kg], com [m], inertia [kg m^2] about it in the link's axes
+MASSLESS: MassData = (0.0, ORIGIN, NO_INERTIA)
 ENTRIES = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
 
 
-class ReadLink(NamedTuple):
-    """A link as it was read; `inertial` is (mass [kg], com [m], inertia [kg m^2] about the com in the link's axes)."""
-
-    line: int
-    name: str
-    inertial: MassData | tuple[()] = ()  # empty where there is no <inertial>
+ReadLink: TypeAlias = tuple[int, str, MassData | None]  # line, name; None where there is no <inertial>
 
 
 def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
@@ -41,12 +37,12 @@ def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | N
             inertial = _inertial(part, f"link '{name}'", reading)
         else:
             reading.other(part, "link", f"link '{name}'")
-    return ReadLink(node.sourceline or 0, name, inertial or ())
+    return node.sourceline or 0, name, inertial
 
 
 def _inertial(node: Node, element: str, reading: Reading) -> MassData:
     """(mass, com, inertia) of an <inertial>."""
-    pose: Pose | None = None
+    pose: Placement | None = None
     mass: Node = None
     moments: Node = None
     for part in node[:]:
@@ -56,7 +52,7 @@ def _inertial(node: Node, element: str, reading: Reading) -> MassData:
         elif tag == "mass" and mass is None:
             mass = part
         elif tag == "origin" and pose is None:
-            pose = reading.origin(part, element)
+            pose = reading.placement(part, element)
         else:
             reading.other(part, "inertial", element)
     if mass is None or moments is None:
@@ -68,7 +64,7 @@ def _inertial(node: Node, element: str, reading: Reading) -> MassData:
                 f"<inertial> has no <{tag}>, expected one",
                 f"Add <{tag}>, or remove <inertial> for a link without mass.",
             )
-        return 0.0, ORIGIN, NO_INERTIA
+        return MASSLESS
     mass_value, inertia = _numbers(mass, moments, element, reading)
     if pose is None:
         return mass_value, ORIGIN, inertia

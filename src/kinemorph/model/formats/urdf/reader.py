@@ -13,7 +13,7 @@ name is called "world_link" here.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from kinemorph.errors import did_you_mean
@@ -21,7 +21,7 @@ from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source, sidecar_name
 from kinemorph.model.formats.urdf.joints import ReadJoint, read_joint
-from kinemorph.model.formats.urdf.links import ReadLink, read_link
+from kinemorph.model.formats.urdf.links import MASSLESS, ReadLink, read_link
 from kinemorph.model.formats.urdf.loops import DIALECTS, ReadLoop, read_loop
 from kinemorph.model.formats.urdf.reading import Reading
 from kinemorph.model.formats.urdf.shapes import ShapeReader
@@ -110,7 +110,7 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
                 links.append(link)
             else:
                 reading.incomplete = True
-        elif tag in ("joint", "{http://drake.mit.edu}joint"):
+        elif tag == "joint" or tag == "{http://drake.mit.edu}joint":
             joint = read_joint(node, reading)
             if joint is not None:
                 joints.append(joint)
@@ -162,24 +162,25 @@ def _frame(node: Node, reading: Reading) -> None:
 def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoop], later: Later) -> None:
     """Declares bodies, the root joint, the joints of the file, loops and couplings; then what stands in a sidecar."""
     reading, blueprint, findings = later.reading, later.reading.blueprint, later.reading.findings
-    names = dict.fromkeys([link.name for link in links])
+    names = dict.fromkeys([name for _, name, _ in links])
     _check_ends(names, joints, loops, reading)
-    carried = {joint.child for joint in joints}
+    carried = {draft["child"] for _, draft, _ in joints}
     roots = [name for name in names if name not in carried]
     ground, renamed = _ground(links, names, roots, later)
     later.shapes.renamed = renamed
     for line, name, inertial in links:
         if name != ground:
-            blueprint.body(line, renamed.get(name, name), *inertial)
+            blueprint.body_of(line, renamed.get(name, name), inertial or MASSLESS)
     taken = later.joints
-    taken.update([joint.name for joint in joints])
+    taken.update([draft["name"] for _, draft, _ in joints])
     hung = []
     if roots and roots[0] != ground:
         body = renamed.get(roots[0], roots[0])
         hung.append(_free_name(f"{body}_root", taken))
-        line = next(link.line for link in links if link.name == roots[0])
+        line = next(line for line, name, _ in links if name == roots[0])
         blueprint.joint(line, hung[0], reading.options.base or "fixed", WORLD, body)
-    for line, name, parent, child, draft, mimic in joints:
+    for line, draft, mimic in joints:
+        name, parent, child = draft["name"], draft["parent"], draft["child"]
         if renamed:
             draft |= {"parent": renamed.get(parent, parent), "child": renamed.get(child, child)}
         blueprint.joint_of(line, draft)
@@ -212,14 +213,14 @@ def _ground(
     """The link that is the ground itself, and the new name of a link that is called like it but is not."""
     if WORLD not in names:
         return None, {}
-    world = next(link for link in links if link.name == WORLD)
-    bare = not world.inertial and WORLD not in later.shapes.solids
+    line, _, inertial = next(link for link in links if link[1] == WORLD)
+    bare = inertial is None and WORLD not in later.shapes.solids
     if bare and WORLD in roots and later.reading.options.base != "free":
         return WORLD, {}
     new = _free_name("world_link", names)
     later.reading.findings.warn(
         "name",
-        world.line,
+        line,
         "link 'world'",
         f"the name is kept for the ground, and this link is a body: it is called '{new}'",
         "Rename the link.",
@@ -233,44 +234,44 @@ def _free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _check_ends(names: Iterable[str], joints: list[ReadJoint], loops: list[ReadLoop], reading: Reading) -> None:
+def _check_ends(names: Collection[str], joints: list[ReadJoint], loops: list[ReadLoop], reading: Reading) -> None:
     """Every joint names two different links that exist, and no link hangs on two joints."""
     findings = reading.findings
-    known = dict.fromkeys(names)
     carrier: dict[str, ReadJoint] = {}
     for joint in joints:
-        parent, child = joint.parent, joint.child
-        if parent in known and child in known and child not in carrier and parent != child:
+        line, draft, _ = joint
+        parent, child = draft["parent"], draft["child"]
+        if parent in names and child in names and child not in carrier and parent != child:
             carrier[child] = joint
             continue
-        element = f"joint '{joint.name}'"
+        element = f"joint '{draft['name']}'"
         for end, link in (("parent", parent), ("child", child)):
-            if link not in known:
+            if link not in names:
                 reading.incomplete = True
-                _unknown(joint.line, element, end, link, known, findings)
+                _unknown(line, element, end, link, names, findings)
         if parent == child:
             findings.error(
                 "structure",
-                joint.line,
+                line,
                 element,
                 f"parent and child are both '{parent}', expected two links",
                 "Name the other link.",
             )
         elif child in carrier:
-            other = carrier[child]
+            place, other, _ = carrier[child]
             findings.error(
                 "loop",
-                joint.line,
+                line,
                 element,
-                f"link '{child}' hangs on joint '{other.name}' (line {other.line}) already, expected one parent",
+                f"link '{child}' hangs on joint '{other['name']}' (line {place}) already, expected one parent",
                 f"If this joint closes a loop, state it in {sidecar_name(findings.file)}, or as <loop_joint>.",
             )
         else:
             carrier[child] = joint
     for loop in loops:
         for link in loop.ends:
-            if link not in known:
-                _unknown(loop.line, f"loop '{loop.name}'", "link", link, known, findings)
+            if link not in names:
+                _unknown(loop.line, f"loop '{loop.name}'", "link", link, names, findings)
 
 
 def _unknown(line: int, element: str, end: str, link: str, known: Iterable[str], findings: Findings) -> None:
@@ -282,8 +283,8 @@ def _unknown(line: int, element: str, end: str, link: str, known: Iterable[str],
 def _depths(names: Iterable[str], joints: list[ReadJoint], roots: list[str]) -> dict[str, int]:
     """How many joints lie between each link and its root."""
     below: dict[str, list[str]] = {name: [] for name in names}
-    for joint in joints:
-        below[joint.parent].append(joint.child)
+    for _, draft, _ in joints:
+        below[draft["parent"]].append(draft["child"])
     depth = dict.fromkeys(roots, 0)
     queue = list(roots)
     for name in queue:  # grows while it is walked
@@ -298,7 +299,7 @@ def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
     """Adds what stands in the sidecar; a joint there that carries the root takes the place of the default one."""
     source, options = reading.source, reading.options
     if options.sidecar is None and not (
-        source.folder and os.access(f"{source.folder}{os.sep}{sidecar_name(source.name)}", os.F_OK)
+        source.folder and os.access(os.path.join(source.folder, sidecar_name(source.name)), os.F_OK)
     ):
         return
     from kinemorph.model.formats import sidecar  # the TOML reader is needed by few files only
@@ -313,6 +314,8 @@ def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
 def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:
     """Exactly one link hangs on nothing, unless a sidecar says how others hang on the world."""
     if reading.incomplete:  # a root may be one only because the joint above it is missing
+        return
+    if len(roots) == 1:  # the usual case: it is the ground, or hangs on it
         return
     if not roots:
         reading.findings.error(

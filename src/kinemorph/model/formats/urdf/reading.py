@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
-from kinemorph.algebra.vectors import Mat
+from kinemorph.algebra.vectors import Mat, Vec
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.degrees import degrees_doubt
 from kinemorph.model.formats.findings import Findings
@@ -57,20 +56,21 @@ KNOWN = {
     "collision": ("origin", "geometry"),
     "geometry": ("box", "cylinder", "sphere", "capsule", "mesh"),
 }
+Placement: TypeAlias = tuple[Mat, Vec]  # of a frame in its parent: rotation (3, 3), origin (3,) [m]
 NO_TURN = (0.0, 0.0, 0.0)
 PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
 
 
-@dataclass
 class Doubt:
     """A warning that may hold for many parts; it is told once, at the first of them, with their number."""
 
-    line: int
-    element: str
-    problem: str
-    remedy: str
-    count: int = 0
-    repairs: list[Callable[[], None]] = field(default_factory=list)
+    def __init__(self, line: int, element: str, problem: str, remedy: str) -> None:
+        self.line = line
+        self.element = element
+        self.problem = problem
+        self.remedy = remedy
+        self.count = 0
+        self.repairs: list[Callable[[], None]] = []
 
     def repair(self) -> None:
         """Mends all of them."""
@@ -154,7 +154,7 @@ class Reading:
 
     def strange(self, node: Node, known: Iterable[str], element: str) -> None:
         """Warns of attributes that the format does not have: often one that is there has a slip of the pen."""
-        for name in node.attrib:
+        for name in node.keys():  # noqa: SIM118 - an element is no dictionary
             if name not in known and ":" not in plain(name):
                 hint = nearest(name, known)
                 self.doubt(
@@ -169,14 +169,11 @@ class Reading:
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
-        """Three finite numbers; a text that was read before is not read again."""
-        known = self._triples.get(text)
-        if known is not None:
-            return known
+        """Three finite numbers. They are kept by their text, so that the next one who meets it need not read it."""
         try:  # the usual case
             first, second, third = text.split()
-            found = (float(first), float(second), float(third))
-            if sum(found) * 0.0 == 0.0 and "_" not in text:  # finite
+            x, y, z = found = float(first), float(second), float(third)
+            if (x + y + z) * 0.0 == 0.0 and "_" not in text:  # finite
                 self._triples[text] = found
                 return found
         except ValueError:
@@ -185,21 +182,27 @@ class Reading:
 
     def origin(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Pose:
         """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 where it is missing; `known` attributes pass."""
+        return Pose(*self.placement(node, element, known))
+
+    def placement(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Placement:
+        """The same as a plain pair (R, p), which takes less time."""
         xyz, rpy = node.get("xyz"), node.get("rpy")
         if xyz is None or rpy is None:
             self.strange(node, known, element)
-        R = self._rotations.get(rpy) or self._rotation(node, rpy, element)
-        p = self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element)
-        return Pose(R, p)
+        return (
+            self._rotations.get(rpy) or self._rotation(node, rpy, element),
+            self._triples.get(xyz) or self.triple(node, xyz, "<origin> xyz", element),
+        )
 
     def _rotation(self, node: Node, rpy: str, element: str) -> Mat:
-        angles = roll, pitch, yaw = self.triple(node, rpy, "<origin> rpy", element)
+        angles = roll, pitch, yaw = self._triples.get(rpy) or self.triple(node, rpy, "<origin> rpy", element)
         if angles == NO_TURN:
-            R, doubt = IDENTITY.R, None
+            R = IDENTITY.R
         else:
-            R, doubt = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw)), degrees_doubt(angles)
+            R = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw))
         if rpy in self._triples:  # it could be read
             self._rotations[rpy] = R
+            doubt = degrees_doubt(angles)
             if doubt:
                 self.doubt("unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {doubt[0]}", doubt[1])
         return R
@@ -215,5 +218,7 @@ def plain(tag: str) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """`Did you mean 'x'?` for a slip of the pen; nothing for a word that is another."""
+    import difflib  # it is needed where something is wrong
+
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
     return f"Did you mean '{near[0]}'?" if near else ""
