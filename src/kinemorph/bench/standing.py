@@ -46,7 +46,7 @@ class Ground(NamedTuple):
 
     stiffness: float = 8e4  # [N/m]
     damping: float = 1.6e5  # [N s/m^2]
-    friction: float = 0.8
+    friction: float = 1.0
     creep: float = 0.01  # [m/s]
 
 
@@ -55,7 +55,7 @@ class Push(NamedTuple):
 
     start: float = 4.0  # [s]
     end: float = 4.24  # [s]
-    force: tuple[float, float, float] = (40.0, 90.0, 0.0)  # [N]
+    force: tuple[float, float, float] = (35.0, 65.0, 0.0)  # [N]
 
 
 class Legs(NamedTuple):
