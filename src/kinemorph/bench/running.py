@@ -69,7 +69,8 @@ class Report:
         if self.table == "load":
             return [head, tables.loading_grid(self.rows)]
         if self.table == "simulate":
-            return [head, tables.simulating_grid(self.rows), tables.batches_grid(self.rows)]
+            runs = [tables.simulating_grid, tables.batches_grid, tables.standing_grid, tables.curves_grid]
+            return [head, *(grid for make in runs if (grid := make(self.rows)).rows)]
         if page:
             return [head, *tables.speed_pages(self.rows)]
         return [head, tables.speed_grid(self.rows, self.machine["peak_gflops"])]

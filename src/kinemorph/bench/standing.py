@@ -50,6 +50,9 @@ class Ground(NamedTuple):
     creep: float = 0.01  # [m/s]
 
 
+GROUND = Ground()
+
+
 class Push(NamedTuple):
     """A force at the center of mass of the base, along the axes of the world, for a while."""
 
@@ -84,7 +87,7 @@ class Standing:
     push: Push | None
     stiffness: float = 200.0  # at every leg joint [N m/rad]
     damping: float = 5.0  # [N m s/rad]
-    ground: Ground = Ground()
+    ground: Ground = GROUND
     duration: float = 10.0  # [s]
     sample: float = 0.08  # [s] between two looks at it
 
@@ -96,7 +99,7 @@ class Standing:
     @property
     def times(self) -> Array:
         """When it is looked at, shape (n,) [s]."""
-        return np.arange(1, round(self.duration / self.sample) + 1) * self.sample
+        return np.arange(1.0, round(self.duration / self.sample) + 1.0) * self.sample
 
     @property
     def phases(self) -> list[tuple[Array, tuple[float, float, float]]]:

@@ -1,72 +1,87 @@
-"""The hexapods on the ground, here: feet on a plane, springs at the joints, and the way a run steps."""
+"""The hexapods on the ground, here: feet on a plane, springs at the joints, and the ways a run may step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.scalar import maximum, sqrt
-from kinemorph.bench.standing import BASE, PUSHED, Array, Standing
+from kinemorph.bench.standing import BASE, PUSHED, STEPS, Array, Ground, Standing
 from kinemorph.mechanics.kinematics import attached_poses, jacobian, link_poses
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant
+from kinemorph.simulation.batch import simulate_batch
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.stepper import Stepper
 
 FORCE = {"push_x": "N", "push_y": "N", "push_z": "N"}
+METHODS: dict[str, tuple[float, ...]] = {"semi_implicit_euler": STEPS[4:9]}  # and the steps [s] that each is tried at
+BATCH, BATCH_STEPS = 256, 400  # robots, and steps of each, in what is timed for a batch
+
+
+class OursStanding:
+    """The problem as a plant, with one of our methods."""
+
+    def __init__(self, problem: Standing, method: str) -> None:
+        self.problem, self.method = problem, method
+        self.stepper = Stepper(standing_plant(problem), method=method, step=STEPS[0], q=problem.q)
+
+    def run(self, h: float) -> Array:
+        """q at the samples, shape (n, nq), by steps of h [s]; not a number where it fails."""
+        stepper, nq = self.stepper, self.problem.robot.nq
+        stepper.restart(0.0, self.problem.q)
+        stepper.h = h
+        rows: list[Array] = []
+        for times, force in self.problem.phases:
+            stepper.push(force)
+            while len(times):
+                marched = stepper.through(times, float(times[-1]))
+                if marched.status not in (Status.GOING, Status.BUDGET):
+                    return np.full((len(self.problem.times), nq), np.nan)
+                rows.append(marched.rows[:, :nq])
+                times = times[len(marched.times) :]
+        return np.concatenate(rows)
+
+    def batch(self, h: float) -> Callable[[], Any]:
+        """BATCH_STEPS steps of h [s] of BATCH robots on one core, each pushed its own way."""
+        angles = np.linspace(0.0, 2.0 * np.pi, BATCH, endpoint=False)
+        pushes = 50.0 * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
+        end = BATCH_STEPS * h
+        given: dict[str, Any] = {"q": self.problem.q, "u": pushes, "method": self.method, "step": h, "sample": end}
+        return lambda: simulate_batch(self.stepper.plant, end, threads=1, **given)
 
 
 @cache
-def explicit_plant(problem: Standing) -> Plant:
-    """Contact and springs as generalized forces; the input is the push."""
-    tree, nv, ground = resolve(problem.robot), problem.robot.nv, problem.ground
-
-    def carried(q: Any, frame: str) -> list[list[Any]]:
-        return jacobian(tree, q, frame, "local_world_aligned")[:3]
+def standing_plant(problem: Standing) -> Plant:
+    """Contact and springs as generalized forces; the inputs are the push."""
+    tree, nv = resolve(problem.robot), problem.robot.nv
 
     def forces(q: Any, v: Any, u: Any) -> list[Any]:
         tau: list[Any] = [0.0] * nv
         poses = attached_poses(tree, link_poses(tree, q), problem.feet)
-        pushes = [(carried(q, PUSHED), u)]
-        for foot, pose in zip(problem.feet, poses, strict=True):
-            J = carried(q, foot)
-            pushes.append((J, contact_force(ground, pose.p[2], [_dot(row, v) for row in J])))
-        for J, force in pushes:
+        acting = [(PUSHED, lambda J: u)]
+        acting += [
+            (foot, _standing_on(problem.ground, pose.p[2], v)) for foot, pose in zip(problem.feet, poses, strict=True)
+        ]
+        for frame, force_of in acting:
+            J = jacobian(tree, q, frame, "local_world_aligned")[:3]
+            force = force_of(J)
             for k in range(nv):
                 tau[k] = tau[k] + sum(force[i] * J[i][k] for i in range(3))
-        for k, angle in enumerate(problem.posture):
-            tau[6 + k] = tau[6 + k] - problem.stiffness * (q[BASE + k] - float(angle)) - problem.damping * v[6 + k]
+        for k, angle in enumerate(problem.posture.tolist()):
+            tau[6 + k] = tau[6 + k] - problem.stiffness * (q[BASE + k] - angle) - problem.damping * v[6 + k]
         return tau
 
     return plant(problem.robot, forces=forces, inputs=FORCE)
 
 
-def contact_force(ground: Any, height: Any, velocity: Sequence[Any]) -> list[Any]:
-    """The force of the ground on a foot at that height [m], in world axes [N]; over any scalar."""
+def contact_force(ground: Ground, height: Any, velocity: Sequence[Any]) -> list[Any]:
+    """The force of the ground on a foot at that height [m] with that velocity [m/s], in world axes [N]."""
     x, y, z = velocity
     normal = maximum(-height, 0.0) * maximum(ground.stiffness - ground.damping * z, 0.0)
     grip = ground.friction * normal / sqrt(maximum(x * x + y * y, ground.creep**2))
     return [-grip * x, -grip * y, normal]
-
-
-def _dot(row: Sequence[Any], v: Sequence[Any]) -> Any:
-    return sum(a * b for a, b in zip(row, v, strict=True))
-
-
-def ours(problem: Standing, h: float, passes: int = 0) -> Array:
-    """q at the samples, shape (n, nq), by steps of h [s]. `passes` of the implicit contact; 0: the explicit step."""
-    stepper = Stepper(explicit_plant(problem), method="semi_implicit_euler", step=h, q=problem.q)
-    rows: list[Array] = []
-    for times, force in problem.phases:
-        stepper.push(force)
-        while len(times):
-            marched = stepper.through(times, float(times[-1]))
-            rows.extend(marched.rows[:, : problem.robot.nq])
-            times = times[len(marched.times) :]
-            if marched.status not in (Status.GOING, Status.BUDGET):
-                return np.full((len(problem.times), problem.robot.nq), np.nan)
-    return np.array(rows)
