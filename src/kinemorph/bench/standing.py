@@ -31,6 +31,7 @@ Scenario = Literal["dropped", "pushed"]
 SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
 STEPS = tuple(0.016 / 2**k for k in range(13))  # [s], 16 ms to 4 microseconds
 FINER = 4  # a run is held against the one so many places further down the list: a sixteenth of its step
+DURATION = 10.0  # [s]
 COMPONENTS = {"base position": "m", "base orientation": "rad", "joint angles": "rad"}
 BASE, PUSHED = 7, "pushed"  # numbers of q that are the base's; the frame at its center of mass
 
@@ -88,7 +89,7 @@ class Standing:
     stiffness: float = 200.0  # at every leg joint [N m/rad]
     damping: float = 5.0  # [N m s/rad]
     ground: Ground = GROUND
-    duration: float = 10.0  # [s]
+    duration: float = DURATION
     sample: float = 0.08  # [s] between two looks at it
 
     @property

@@ -17,6 +17,7 @@ import numpy as np
 
 from kinemorph.bench.standing import (
     COMPONENTS,
+    DURATION,
     FINER,
     SCENARIOS,
     STEPS,
@@ -30,6 +31,7 @@ from kinemorph.bench.standing_ours import BATCH, BATCH_STEPS, METHODS, OursStand
 from kinemorph.bench.tables import Row
 from kinemorph.bench.targets import judge_standing
 from kinemorph.bench.timing import Pace, take_turns
+from kinemorph.display.work_precision import Work
 from kinemorph.errors import MissingExtraError
 
 ROBOTS = ("hexapod24", "hexapod36")
@@ -191,3 +193,23 @@ def _time_at(curve: Curve, step: float) -> float:
 
 def _step(h: float) -> str:
     return f"step {1e3 * h:.3g} ms"
+
+
+def as_works(rows: Sequence[Row]) -> list[Work]:
+    """The curves of the table, for a picture of work and precision: one robot, and ours in a batch too."""
+    points: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row["kind"] == "point":
+            points.setdefault((row["problem"], f"{row['contestant']}, {row['method']}"), []).append(row)
+    works = []
+    for (problem, method), found in points.items():
+        errors = {
+            f"{name} [{unit}]": tuple(row["errors"][name] or math.nan for row in found)
+            for name, unit in COMPONENTS.items()
+        }
+        settings = tuple(f"{1e3 * row['step']:g} ms" for row in found)
+        ways = (("ms", ""),) if method.startswith("MuJoCo") else (("ms", ""), ("batched_ms", ", batch"))
+        for key, suffix in ways:  # many robots cost MuJoCo as much as one after the other
+            seconds = tuple(1e-3 * row[key] / DURATION for row in found)
+            works.append(Work(problem, method + suffix, settings, seconds, errors))
+    return works

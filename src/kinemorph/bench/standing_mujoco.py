@@ -29,7 +29,7 @@ class MujocoStanding:
 
     def __init__(self, problem: Standing, integrator: Integrator = "Euler") -> None:
         self.problem = problem
-        twin = MujocoTwin(problem.robot, fitted=partial(_fit, problem))
+        twin = MujocoTwin(problem.robot, fitted=partial(fitted, problem))
         self.model = twin.model
         self.model.opt.integrator = INTEGRATORS[integrator]
         self.data = mujoco.MjData(self.model)
@@ -48,8 +48,10 @@ class MujocoStanding:
             self.data.xfrc_applied[self.base, :3] = force
             for _ in times:
                 mujoco.mj_step(self.model, self.data, round(self.problem.sample / h))
-                rows.append(self.data.qpos[self.order].copy())
-        return np.array(rows)
+                rows.append(self.data.qpos[self.order])
+        found = np.array(rows)
+        found[:, 2] -= RADIUS
+        return found
 
     def begun(self) -> list[tuple[Array, tuple[float, float, float]]]:
         """Puts it at the start; gives the phases of the run."""
@@ -84,7 +86,7 @@ class MujocoStanding:
         return work
 
 
-def _fit(problem: Standing, spec: mujoco.MjSpec) -> None:
+def fitted(problem: Standing, spec: mujoco.MjSpec) -> None:
     """Ground, feet, springs and dampers."""
     friction = [problem.ground.friction, 0.0, 0.0]
     plane = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])

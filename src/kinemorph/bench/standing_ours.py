@@ -63,13 +63,11 @@ def standing_plant(problem: Standing) -> Plant:
     def forces(q: Any, v: Any, u: Any) -> list[Any]:
         tau: list[Any] = [0.0] * nv
         poses = attached_poses(tree, link_poses(tree, q), problem.feet)
-        acting = [(PUSHED, lambda J: u)]
-        acting += [
-            (foot, _standing_on(problem.ground, pose.p[2], v)) for foot, pose in zip(problem.feet, poses, strict=True)
-        ]
-        for frame, force_of in acting:
+        heights = {foot: pose.p[2] for foot, pose in zip(problem.feet, poses, strict=True)}
+        for frame in (*problem.feet, PUSHED):
             J = jacobian(tree, q, frame, "local_world_aligned")[:3]
-            force = force_of(J)
+            velocity = [sum(a * b for a, b in zip(row, v, strict=True)) for row in J]
+            force = u if frame == PUSHED else contact_force(problem.ground, heights[frame], velocity)
             for k in range(nv):
                 tau[k] = tau[k] + sum(force[i] * J[i][k] for i in range(3))
         for k, angle in enumerate(problem.posture.tolist()):
