@@ -95,7 +95,7 @@ def fitted(problem: Standing, spec: mujoco.MjSpec) -> None:
         frame = problem.robot.frame(name)
         above = np.array(frame.placement.p)
         foot = spec.body(frame.body).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[RADIUS, 0.0, 0.0], pos=above)
-        foot.contype, foot.conaffinity, foot.friction, foot.mass = 0, 1, friction, 0.0
+        foot.contype, foot.conaffinity, foot.friction = 0, 1, friction
     for joint in problem.robot.joints[1:]:
         hinge = spec.joint(f"{joint.name}.0.0")
         hinge.damping[0] = problem.damping
