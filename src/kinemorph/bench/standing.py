@@ -42,13 +42,13 @@ class Ground(NamedTuple):
         normal force    max(e, 0) max(stiffness + damping de/dt, 0)
         friction        `friction` times the normal force against the sliding velocity, less in proportion below `creep`
 
-    A standing foot sinks in by half a millimetre, is damped about critically and creeps as in MuJoCo's default contact.
+    A standing foot sinks in by half a millimeter, is damped about critically and creeps as in MuJoCo's default contact.
     """
 
     stiffness: float = 5e4  # [N/m]
     damping: float = 5e5  # [N s/m^2]
     friction: float = 1.0
-    creep: float = 0.01  # [m/s]
+    creep: float = 0.025  # [m/s]
 
 
 GROUND = Ground()
