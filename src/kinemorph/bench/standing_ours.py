@@ -19,7 +19,7 @@ from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.stepper import Stepper
 
 FORCE = {"push_x": "N", "push_y": "N", "push_z": "N"}
-METHODS: dict[str, tuple[float, ...]] = {"semi_implicit_euler": STEPS[4:9]}  # and the steps [s] that each is tried at
+METHODS: dict[str, tuple[float, ...]] = {"semi_implicit_euler": STEPS[3:8]}  # and the steps [s] that each is tried at
 BATCH, BATCH_STEPS = 256, 400  # robots, and steps of each, in what is timed for a batch
 
 
