@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kinemorph.bench import simulating, simulators
+from kinemorph.bench import simulating, simulators, standing_contest
 from kinemorph.bench.timing import Pace
 from kinemorph.cli import app
 from kinemorph.errors import KinemorphError
@@ -23,10 +23,11 @@ def command(*arguments: str) -> Any:
 
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short samples, one problem, a small batch."""
+    """Short samples, one problem, a small batch, nothing on the ground."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
     monkeypatch.setattr(simulating, "STATES", 32)
     monkeypatch.setattr(simulating, "PROBLEMS", simulating.PROBLEMS[:1])
+    monkeypatch.setattr(standing_contest, "problems", lambda quick: [])
 
 
 def test_everybody_solves_the_double_pendulum(brief: None) -> None:

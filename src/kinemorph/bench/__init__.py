@@ -7,6 +7,8 @@
     timing            alternating rounds and medians; many states in one foreign call
     targets           what the figures are held against
     speed, building   the tables themselves: time per evaluation; compile times and growth with the number of links
+    simulating        runs in time, of several simulators; `simulators` are the contestants
+    standing          hexapods on the ground: the problem; with both sides, _ours and _mujoco, and their _contest
 
 Nothing in the library needs this room; it needs the `bench` extra.
 """

@@ -12,7 +12,7 @@ of inertia that no real body has are refused in a text, but can be set afterward
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -37,9 +37,12 @@ def in_mujoco(robot: Robot) -> bool:
 
 
 class MujocoTwin:
-    """A robot in MuJoCo, by way of its text format. All methods take and give one state in our convention."""
+    """A robot in MuJoCo, by way of its text format. All methods take and give one state in our convention.
 
-    def __init__(self, robot: Robot) -> None:
+    `fitted` may add to the model before it is compiled (feet, a ground, drives); without it, nothing touches anything.
+    """
+
+    def __init__(self, robot: Robot, fitted: Callable[[mujoco.MjSpec], None] | None = None) -> None:
         self.robot = robot
         # bodies there have the frames of our joints
         self._framed = replace(robot, joints=tuple(replace(j, child_placement=IDENTITY) for j in robot.joints))
@@ -50,11 +53,14 @@ class MujocoTwin:
         for joint in robot.joints:
             below.setdefault(joint.parent, []).append(joint)
         bodies = "".join(self._body(joint, below, np.eye(4)) for joint in below["world"])
-        text = (
+        flags = "" if fitted else '<flag constraint="disable" contact="disable"/>'
+        spec = mujoco.MjSpec.from_string(
             f'<mujoco><compiler angle="radian"/><option gravity="{_text(evaluate_all(robot.gravity))}">'
-            f'<flag constraint="disable" contact="disable"/></option><worldbody>{bodies}</worldbody></mujoco>'
+            f"{flags}</option><worldbody>{bodies}</worldbody></mujoco>"
         )
-        self.model = mujoco.MjModel.from_xml_string(text)
+        if fitted:
+            fitted(spec)
+        self.model = spec.compile()
         for name, moments in self.unreal.items():
             self.model.body(name).inertia[:] = moments
         self.data = mujoco.MjData(self.model)

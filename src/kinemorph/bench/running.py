@@ -58,6 +58,16 @@ class Report:
         """The machine and the table as Markdown, shorter."""
         return "\n".join(grid.for_page() for grid in self._grids(page=True))
 
+    def draw(self, path: Path) -> None:
+        """Work and precision of the hexapods on the ground, as a picture."""
+        from kinemorph.bench.standing_contest import as_works
+        from kinemorph.display.work_precision import work_precision
+
+        works = as_works(self.rows)
+        if not works:
+            raise KinemorphError("there is nothing to draw: no hexapod has run on the ground. Leave --picture out.")
+        work_precision(works, title="hexapods on the ground: RMS error over 10 s and time on one core", path=path)
+
     def _grids(self, *, page: bool) -> list[Grid]:
         from kinemorph.bench import tables
 
@@ -69,7 +79,8 @@ class Report:
         if self.table == "load":
             return [head, tables.loading_grid(self.rows)]
         if self.table == "simulate":
-            return [head, tables.simulating_grid(self.rows), tables.batches_grid(self.rows)]
+            runs = [tables.simulating_grid, tables.batches_grid, tables.standing_grid, tables.curves_grid]
+            return [head, *(grid for make in runs if (grid := make(self.rows)).rows)]
         if page:
             return [head, *tables.speed_pages(self.rows)]
         return [head, tables.speed_grid(self.rows, self.machine["peak_gflops"])]

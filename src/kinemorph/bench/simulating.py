@@ -17,6 +17,7 @@ import numpy as np
 from kinemorph.bench import simulators
 from kinemorph.bench.bench_models import stored_robot
 from kinemorph.bench.simulators import Array, Problem, Way
+from kinemorph.bench.standing_contest import compare_standing
 from kinemorph.bench.tables import Row
 from kinemorph.bench.timing import Pace, take_turns
 from kinemorph.codegen.threads import default_threads
@@ -81,11 +82,12 @@ class Tuned:
 
 
 def compare(pace: Pace, *, quick: bool, say: Callable[[str], None], note: Callable[[str], None]) -> Iterator[Row]:
-    """The rows of all problems, then those of batches."""
+    """The rows of all problems, those of batches, and those of hexapods on the ground."""
     for make, names in PROBLEMS:
         problem = make()
         yield from contest(problem, names, pace, quick=quick, say=say, note=note)
     yield from batches(pace, quick=quick)
+    yield from compare_standing(pace, quick=quick, say=say, note=note)
 
 
 def contest(
@@ -150,6 +152,7 @@ def tune(way: Way, wanted: Array, longest: float) -> Tuned:
 
 def _row(problem: Problem, one: Tuned, seconds: float, ratio: float) -> Row:
     return {
+        "kind": "run",
         "problem": problem.name,
         "dof": problem.robot.nv,
         "contestant": one.way.contestant,
@@ -187,6 +190,7 @@ def batches(pace: Pace, *, quick: bool) -> Iterator[Row]:
             clock = time.process_time if threads == 1 else time.perf_counter
             (seconds,) = take_turns([work], pace, clock)
             yield {
+                "kind": "batch",
                 "problem": f"{STATES:,} pendulums",
                 "dof": 1,
                 "contestant": f"Kinemorph, {threads} core{'s' if threads > 1 else ''}",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kinemorph.bench.targets import STANDING
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -143,7 +145,7 @@ def simulating_grid(rows: Sequence[Row]) -> Grid:
             _ratio(row["ratio"]),
         ]
         for row in rows
-        if row["error"] is not None
+        if row["kind"] == "run"
     ]
     title = "10 s of motion, angles to 1e-8 rad: time, and how many times ours"
     return Grid(title, ("problem", "dof", "contestant", "method", "setting", *numbers[1:]), lines, numbers)
@@ -158,9 +160,48 @@ def batches_grid(rows: Sequence[Row]) -> Grid:
             f"{row['states_steps_per_second'] / 1e6:.1f}",
         ]
         for row in rows
-        if row["error"] is None
+        if row["kind"] == "batch"
     ]
     return Grid("batches in one call", ("problem", "on", "method", "setting", *numbers), lines, numbers)
+
+
+def standing_grid(rows: Sequence[Row]) -> Grid:
+    """Hexapods on the ground at equal error: the step that we need for it, and both times."""
+    sizes = ("MuJoCo ms", "error", "its run ms", "our step ms", "ours ms", "ratio", "batched")
+    pairs: dict[tuple[str, str, float], dict[str, Row]] = {}
+    for row in rows:
+        if row["kind"] == "ground":
+            mode = row["contestant"].rpartition(", ")[2]
+            pairs.setdefault((row["problem"], row["component"], row["peer_step"]), {})[mode] = row
+    lines = []
+    for (problem, component, step), pair in pairs.items():
+        one, many = pair["one robot"], pair["batched"]
+        figures = [f"{1e3 * step:g}", f"{one['error']:.1e} {one['unit']}", _time(one["peer_ms"])]
+        if one["reached"]:
+            ratios = [_ratio(row["ratio"]) + "*" * (row["verdict"] != "met") for row in (one, many)]
+            figures += [f"{1e3 * one['step']:.3g}", _time(one["ms"]), *ratios]
+        else:
+            figures += ["not reached", "", "", ""]
+        lines.append([problem, component, *figures, one["method"] or ""])
+    asked = f"{_ratio(STANDING['one robot'])} and {_ratio(STANDING['batched'])}"
+    title = f"hexapods on the ground for 10 s, at MuJoCo's error; * misses its target ({asked})"
+    return Grid(title, ("problem", "component", *sizes, "method"), lines, sizes)
+
+
+def curves_grid(rows: Sequence[Row]) -> Grid:
+    """Errors and times of all steps that were tried on the ground."""
+    numbers = ("step ms", "position m", "orientation rad", "joints rad", "ms", "batched ms")
+    lines = [
+        [
+            *(row["problem"], row["contestant"], row["method"], f"{1e3 * row['step']:.3g}"),
+            *("fails" if error is None else f"{error:.1e}" for error in row["errors"].values()),
+            *(_time(row["ms"]), _time(row["batched_ms"])),
+        ]
+        for row in rows
+        if row["kind"] == "point"
+    ]
+    title = "hexapods on the ground: RMS error against a sixteenth of the step, and time for 10 s"
+    return Grid(title, ("problem", "contestant", "method", *numbers), lines, numbers)
 
 
 def _time(us: float) -> str:

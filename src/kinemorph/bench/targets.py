@@ -27,6 +27,8 @@ TRACE_MS, COLD_MS, WARM_MS = 100.0, 1000.0, 50.0  # to build a function of a rob
 READING = 1.0  # how many times Pinocchio's own time it takes to read a URDF
 READY_COLD_MS, READY_WARM_MS = 1500.0, 200.0  # from a URDF to a compiled function, in a fresh process
 
+STANDING = {"one robot": 10.0, "batched": 30.0}  # hexapods on the ground, over MuJoCo at equal error
+
 
 class Verdict(NamedTuple):
     """A target in words, and whether it is met; both empty where there is none."""
@@ -81,6 +83,12 @@ def judge_loading(robot: str, ratio: float, cold_ms: float, warm_ms: float) -> V
             (f"warm {READY_WARM_MS:g}", warm_ms <= READY_WARM_MS),
         ]
     return _all_of(asked)
+
+
+def judge_standing(mode: str, ratio: float | None) -> Verdict:
+    """How a hexapod on the ground does; the ratio is None where MuJoCo's error was not reached."""
+    wanted = STANDING[mode]
+    return _all_of([(f"{wanted:g}x", ratio is not None and ratio >= wanted)])
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

@@ -204,6 +204,10 @@ def bench(
     robots: Annotated[
         Path | None, typer.Option(help="A JSON file of stored robots, which take precedence.", show_default=False)
     ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Where to draw errors over times of `simulate`, .png, .svg or .pdf.", show_default=False),
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", metavar="", help="Print tables for a page.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -212,11 +216,14 @@ def bench(
 
     if as_json and markdown:
         raise KinemorphError("--json and --markdown both say how to print. Give one of them.")
-    chosen = running.chosen(
-        running.table_of(table, compile_times, growth), robot, algorithm, mode, quick=quick, file=robots
-    )
+    which = running.table_of(table, compile_times, growth)
+    if picture is not None and which != "simulate":
+        raise KinemorphError(f"--picture draws the table 'simulate', not '{which}'. Leave it out, or ask for that one.")
+    chosen = running.chosen(which, robot, algorithm, mode, quick=quick, file=robots)
     with told(), working("measuring") as tell:
         report = running.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))
+    if picture is not None:
+        report.draw(picture)
     if markdown:
         out(report.as_page())
     else:
