@@ -43,7 +43,10 @@ def simulate(
     time: Annotated[
         float | None, typer.Option(help="Simulated time in seconds.", show_default="what the file says, 10")
     ] = None,
-    method: Annotated[str, typer.Option(help="Integrator by name; see --methods.")] = "dop853",
+    method: Annotated[
+        str | None,
+        typer.Option(help="Integrator by name; see --methods.", show_default="dop853, or implicit_contact on ground"),
+    ] = None,
     step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.", show_default=False)] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-8")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-10")] = None,

@@ -129,6 +129,7 @@ class Plant:
     manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
     ticks: tuple[Tick, ...] = ()  # when memory is sampled
     guards: tuple[str, ...] = ()  # of elements, by name
+    touches: bool = False  # whether there are stiff contacts
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle: after any step; and those of
     # them that do so even where events are located
 

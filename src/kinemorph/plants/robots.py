@@ -107,6 +107,7 @@ def plant(
         manifold=tuple(Place(link.kind, link.q, link.v) for link in motion.bare.links),
         ticks=_ticks(cast),
         guards=tuple(name for *_, name in cast.guards),
+        touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
     )
 

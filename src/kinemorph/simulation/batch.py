@@ -26,7 +26,7 @@ from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.clockwork import Clockwork
 from kinemorph.simulation.failures import explained
 from kinemorph.simulation.march_memory import Status
-from kinemorph.simulation.methods import DEFAULT
+from kinemorph.simulation.methods import usual
 from kinemorph.simulation.run import sample_times
 from kinemorph.simulation.stepper import MOST_TRIES, Stepper
 from kinemorph.simulation.stepping import Method
@@ -83,10 +83,10 @@ def simulate_batch(
     x: Any = None,
     p: Any = None,
     u: Any = None,
-    method: str | Method = DEFAULT,
+    method: str | Method | None = None,
     step: float | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
+    rtol: float | None = None,
+    atol: float | None = None,
     largest: float = math.inf,
     sample: float | Sequence[float] | None = None,
     start: float = 0.0,
@@ -109,6 +109,8 @@ def simulate_batch(
             f"'{plant.name}' has controllers that are Python functions, which many runs at once cannot call. Write "
             "them over any scalar as Sampled, or run one by one."
         )
+    method, step = usual(plant, method, step, rtol is not None or atol is not None)
+    rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     settings = model.settings if isinstance(model, System) else Settings()
     until = settings.duration if until is None else until
     times = sample_times(start, until, settings.sample if sample is None else sample)

@@ -7,9 +7,10 @@ of them means here: the same formulas where we have them, else the nearest.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
     explicit,
@@ -34,6 +35,8 @@ FAMILIES: tuple[tuple[Method, ...], ...] = (
 )
 METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for method in family}
 DEFAULT = "dop853"
+CONTACT = "implicit_contact"  # where something touches the ground
+CONTACT_STEP = 1e-3  # [s]
 
 
 class Note(NamedTuple):
@@ -116,6 +119,20 @@ ALIASES: dict[str, Alias] = {
     "ode23t": Alias(("newmark",), "both are the trapezoidal rule, without damping of their own"),
     "ode23tb": Alias(("tr_bdf2", "rodas"), "both damp what is too fast for the step"),
 }
+
+
+def usual(plant: Plant, method: str | Method | None, step: float | None, exact: bool) -> tuple[Any, float | None]:
+    """(method, step) of a run where no method is named: steps that take contact at their end, or the default.
+
+    `exact`: tolerances are given, and a method has to keep them.
+    """
+    if method is not None:
+        return method, step
+    if not plant.touches or exact:
+        return DEFAULT, step
+    if plant.laws.implicit is None:  # loops
+        return "rodas", step
+    return CONTACT, CONTACT_STEP if step is None else step
 
 
 def method_named(name: str | Method) -> Method:

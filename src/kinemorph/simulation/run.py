@@ -29,7 +29,7 @@ from kinemorph.simulation.clockwork import Clockwork
 from kinemorph.simulation.events import RESOLUTION, Guard, Pace
 from kinemorph.simulation.failures import Patience, explained
 from kinemorph.simulation.march_memory import Status
-from kinemorph.simulation.methods import DEFAULT
+from kinemorph.simulation.methods import usual
 from kinemorph.simulation.outside import OutsideStepper, stepper_for
 from kinemorph.simulation.stepper import Marched, State, Stepper, check_numbers
 from kinemorph.simulation.stepping import Method
@@ -59,10 +59,10 @@ def simulate(
     v: Any = None,
     x: Any = None,
     p: Any = None,
-    method: str | Method = DEFAULT,
+    method: str | Method | None = None,
     step: float | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
+    rtol: float | None = None,
+    atol: float | None = None,
     largest: float = math.inf,
     sample: float | Sequence[float] | None = None,
     forces: Law | None = None,
@@ -80,7 +80,8 @@ def simulate(
     `q`, `v`, `x`       the state at the start, as a sequence or by name; where nothing is given, that of the system
     `p`                 values of the parameters that the plant keeps as inputs
     `method`            by name (`methods.method_rows` lists them); a `step` [s] makes its steps equally long, else
-                        `rtol` and `atol` decide
+                        `rtol` (1e-8) and `atol` (1e-10) decide. Where none is named it is "dop853"; where contacts
+                        touch and no tolerance is given, "implicit_contact" with steps of 1 ms
     `sample`            time between stored states [s], or the times themselves
     `forces`            a law of generalized forces that is compiled into the step: `lambda t, q, v: [...]`
     `inputs`            u: numbers, numbers by name, or a Python function u(t, q, v, x) that is held from sample to
@@ -101,6 +102,8 @@ def simulate(
     """
     powered = forces is not None or inputs is not None or _has_elements(model) or _has_damping(model)
     system = as_plant(model, forces=forces, locked=locked, account=powered)
+    method, step = usual(system, method, step, rtol is not None or atol is not None)
+    rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     settings = model.settings if isinstance(model, System) else Settings()
     checkpoints = Checkpoints(save) if save is not None else None
     m = None

@@ -23,7 +23,7 @@ from kinemorph.simulation.clockwork import Clockwork
 from kinemorph.simulation.events import Guard, Watch
 from kinemorph.simulation.march_memory import Layout, Status, layout
 from kinemorph.simulation.marching import compiled_march
-from kinemorph.simulation.methods import DEFAULT, method_named
+from kinemorph.simulation.methods import method_named, usual
 from kinemorph.simulation.stepping import Method
 
 Array = npt.NDArray[np.float64]
@@ -58,10 +58,10 @@ class Stepper:
         self,
         model: Plant | Dynamics | System | Robot,
         *,
-        method: str | Method = DEFAULT,
+        method: str | Method | None = None,
         step: float | None = None,
-        rtol: float = 1e-8,
-        atol: float = 1e-10,
+        rtol: float | None = None,
+        atol: float | None = None,
         largest: float = math.inf,
         smallest: float = SMALLEST,
         guards: Sequence[Guard] = (),
@@ -77,6 +77,8 @@ class Stepper:
     ) -> None:
         """`m` is memory that a run goes on with: its ticks at t are done. Without `begun` others wait for `tick`."""
         self.plant = as_plant(model)
+        method, step = usual(self.plant, method, step, rtol is not None or atol is not None)
+        rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
         self.method = method_named(method)
         self.fixed = not self.method.adaptive or (step is not None)
         if self.fixed and step is None:
