@@ -121,5 +121,5 @@ FAMILY = (
     LinearlyImplicit("implicit_contact", 1),
     LinearlyImplicit("implicit_contact_2", 2),
     LinearlyImplicit("implicit_contact_3", 3),
-    LinearlyImplicit("implicit_contact_extrapolated", 1, extrapolated=True),
+    LinearlyImplicit("extrapolated_contact", 1, extrapolated=True),
 )
