@@ -58,6 +58,7 @@ def simulate(
     v: Any = None,
     x: Any = None,
     p: Any = None,
+    m: Any = None,
     method: str | Method = DEFAULT,
     step: float | None = None,
     rtol: float = 1e-8,
@@ -78,6 +79,7 @@ def simulate(
 
     `q`, `v`, `x`       the state at the start, as a sequence or by name; where nothing is given, that of the system
     `p`                 values of the parameters that the plant keeps as inputs
+    `m`                 what elements remember, by name or in order, as it is after what they sample at the start
     `method`            by name (`methods.method_rows` lists them); a `step` [s] makes its steps equally long, else
                         `rtol` and `atol` decide
     `sample`            time between stored states [s], or the times themselves
@@ -102,11 +104,10 @@ def simulate(
     system = as_plant(model, forces=forces, locked=locked, account=powered)
     settings = model.settings if isinstance(model, System) else Settings()
     checkpoints = Checkpoints(save) if save is not None else None
-    m = None
     if isinstance(start, Trajectory):
         end = final_state(start, system)
         q, v, x, p, m = (
-            end[group] if given is None else given for group, given in zip("qvxpm", (q, v, x, p, None), strict=True)
+            end[group] if given is None else given for group, given in zip("qvxpm", (q, v, x, p, m), strict=True)
         )
         start = float(start.t[-1])
     start = seconds("start", start)
