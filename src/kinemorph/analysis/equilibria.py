@@ -65,6 +65,7 @@ def equilibrium(
     *,
     x: Any = None,
     p: Any = None,
+    m: Any = None,
     t: float = 0.0,
     forces: Law | None = None,
     locked: str | Sequence[str] = (),
@@ -76,7 +77,7 @@ def equilibrium(
     """A state at rest that stays at rest, near a first guess.
 
     `q`, `x`          the guess, by name or in order; the plant's start where none is given
-    `u`, `p`, `t`     inputs, parameters and time, held
+    `u`, `p`, `t`     inputs, parameters and time, held; so is `m`, what elements remember
     `forces`          a law of generalized forces, as for `simulate`; `locked` are joints that do not move
     `stable`          seek a stable one: follow the damped motion downhill, and leave equilibria that are not stable
     `tolerance`       of the unbalanced forces, against the largest force or stiffness (per rad or m) on the way
@@ -88,7 +89,7 @@ def equilibrium(
         if not value > 0 or not np.isfinite(value):
             raise UnsupportedError(f"equilibrium: {name} is {value}; expected a finite number above 0.")
     plant = as_plant(model, forces=forces, locked=locked)
-    start = point_of(plant, q, None, x, u, p, t)
+    start = point_of(plant, q, None, x, u, p, t, m)
     start = replace(start, v=np.zeros(plant.nv))
     search = Search(plant, downhill=stable, tolerance=tolerance, regularizer=regularizer)
     search.slopes.check_laws()

@@ -150,6 +150,7 @@ def linearize(
     *,
     t: float = 0.0,
     p: Any = None,
+    m: Any = None,
     outputs: Mapping[str, Law] | Sequence[str] | None = None,
     forces: Law | None = None,
     locked: str | Sequence[str] = (),
@@ -158,6 +159,7 @@ def linearize(
 
     `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; what is left out is
                               the plant's start
+    `m`                       what elements remember, held; `run.segments[-1].m[-1]` is what they did at a run's end
     `outputs`                 laws of one number each, by name; or names of states ("w.elbow", "v.elbow", "current")
                               and of the plant's own outputs. By default its outputs, or all states where it has none
     `forces`, `locked`        as for `simulate`
@@ -165,7 +167,7 @@ def linearize(
     Any state will do; where it is no equilibrium, `drift` is how fast it leaves.
     """
     plant = as_plant(model, forces=forces, locked=locked)
-    slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t)
+    slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t, m)
     drift = slopes.rate(point)
     blocks = slopes.blocks(point, drift[plant.nv :])
     A, B = _first_order(slopes, point, blocks)

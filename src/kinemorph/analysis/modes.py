@@ -148,6 +148,7 @@ def poles(
     *,
     t: float = 0.0,
     p: Any = None,
+    m: Any = None,
     forces: Law | None = None,
     locked: str | Sequence[str] = (),
     window: tuple[float, float] | None = None,
@@ -158,17 +159,17 @@ def poles(
     finds one); where it is not, the note says so.
     """
     if isinstance(model, Linearization):
-        _refuse(q=q, v=v, x=x, u=u, p=p, forces=forces, locked=locked or None)
+        _refuse(q=q, v=v, x=x, u=u, p=p, m=m, forces=forces, locked=locked or None)
         return _finished(model.plant, model.point, of_linear(model), model.at_rest, window)
     plant = as_plant(model, forces=forces, locked=locked)
-    slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t)
+    slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t, m)
     if plant.dynamics is None and not point.v.any():  # equations may lack inertia; at rest that does not matter
         rest = slopes.residual(point)
         blocks = slopes.blocks(point, np.zeros(slopes.n))
         if is_singular(blocks.z):
             still = bool(np.abs(rest).max(initial=0.0) <= 1e-7)
             return _finished(plant, point, of_pencil(slopes, point), still, window)
-    found = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, t=point.t, outputs=())
+    found = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
     return _finished(plant, point, of_linear(found), found.at_rest, window)
 
 

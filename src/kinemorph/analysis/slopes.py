@@ -75,12 +75,19 @@ class Directions(NamedTuple):
 
 
 def point_of(
-    plant: Plant, q: Any = None, v: Any = None, x: Any = None, u: Any = None, p: Any = None, t: float = 0.0
+    plant: Plant,
+    q: Any = None,
+    v: Any = None,
+    x: Any = None,
+    u: Any = None,
+    p: Any = None,
+    t: float = 0.0,
+    m: Any = None,
 ) -> Point:
     """The state that the arguments say, each a sequence, numbers by name, or None for the plant's start."""
     if not np.isfinite(t):
         raise UnsupportedError(f"t is {t} s; expected a finite time.")
-    groups = {"q": q, "v": v, "x": x, "m": None, "u": u, "p": p}
+    groups = {"q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
     values = {group: plant.initial(group, given) for group, given in groups.items()}
     values["v"][list(plant.locked)] = 0.0
     base = values["q"] if not plant.nv else _finished(plant, values["q"])

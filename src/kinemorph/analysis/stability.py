@@ -32,7 +32,7 @@ class Verdict(NamedTuple):
 def stability_of(plant: Plant, point: Point) -> tuple[Verdict, Poles | None]:
     """The verdict on an equilibrium, and its poles where there are any."""
     try:
-        found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, t=point.t)
+        found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t)
     except KinemorphError as error:
         return Verdict(None, f"there are no poles to judge by. {error}"), None
     if not len(found):
@@ -63,7 +63,7 @@ def _mostly(found: Poles, k: int) -> str:
 def _is_minimum(plant: Plant, point: Point) -> bool:
     """Whether K is symmetric and positive and damping takes energy away, along the directions that are free."""
     try:
-        linear = linearize(plant, point.q, None, point.x, point.u, p=point.p, t=point.t, outputs=())
+        linear = linearize(plant, point.q, None, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
     except KinemorphError:
         return False
     if linear.second_order is None:

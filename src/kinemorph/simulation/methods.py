@@ -61,7 +61,9 @@ NOTES: dict[str, Note] = {
     "implicit_contact": Note("contact and gains at the end of the step; robots on the ground, at little cost", True),
     "implicit_contact_2": Note("the same with the tangent laid twice; more accurate", True),
     "implicit_contact_3": Note("the same, three times", True),
-    "extrapolated_contact": Note("a step and two half ones, extrapolated to order 2; the most accurate for contact", True),
+    "extrapolated_contact": Note(
+        "a step and two half ones, extrapolated to order 2; the most accurate for contact", True
+    ),
     "rosenbrock23": Note("Rosenbrock 2(3) of Shampine and Reichelt; stiff, loose tolerances", True),
     "rodas": Note("Rosenbrock 4(3) of Hairer and Wanner; stiff, tolerances down to about 1e-8", True),
     "radau": Note("Radau IIA of order 5; very stiff, tight tolerances", True),

@@ -59,6 +59,7 @@ def simulate(
     v: Any = None,
     x: Any = None,
     p: Any = None,
+    m: Any = None,
     method: str | Method | None = None,
     step: float | None = None,
     rtol: float | None = None,
@@ -79,6 +80,7 @@ def simulate(
 
     `q`, `v`, `x`       the state at the start, as a sequence or by name; where nothing is given, that of the system
     `p`                 values of the parameters that the plant keeps as inputs
+    `m`                 what elements remember, by name or in order, as it is after what they sample at the start
     `method`            by name (`methods.method_rows` lists them); a `step` [s] makes its steps equally long, else
                         `rtol` (1e-8) and `atol` (1e-10) decide. Where none is named it is "dop853"; where contacts
                         touch and no tolerance is given, "implicit_contact" with steps of 1 ms
@@ -106,11 +108,10 @@ def simulate(
     rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     settings = model.settings if isinstance(model, System) else Settings()
     checkpoints = Checkpoints(save) if save is not None else None
-    m = None
     if isinstance(start, Trajectory):
         end = final_state(start, system)
         q, v, x, p, m = (
-            end[group] if given is None else given for group, given in zip("qvxpm", (q, v, x, p, None), strict=True)
+            end[group] if given is None else given for group, given in zip("qvxpm", (q, v, x, p, m), strict=True)
         )
         start = float(start.t[-1])
     start = seconds("start", start)

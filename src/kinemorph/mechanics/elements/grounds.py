@@ -106,17 +106,20 @@ def slopes(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S]:
     level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
     along_x = height(Dual(x, 1.0, level), Dual(y, 0.0, level))
     along_y = height(Dual(x, 0.0, level), Dual(y, 1.0, level))
-    f = along_x.value if isinstance(along_x, Dual) and along_x.level == level else along_x
-    return f, tangent_of(along_x, level), tangent_of(along_y, level)
+    return _value(along_x, level), tangent_of(along_x, level), tangent_of(along_y, level)
 
 
 def curvatures(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S, S, S, S]:
     """(f, f_x, f_y, f_xx, f_xy, f_yy)."""
     level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
-    _, ax, ay = slopes(height, Dual(x, 1.0, level), Dual(y, 0.0, level))
-    _, _, by = slopes(height, Dual(x, 0.0, level), Dual(y, 1.0, level))
-    f, fx, fy = slopes(height, x, y)
-    return f, fx, fy, tangent_of(ax, level), tangent_of(ay, level), tangent_of(by, level)
+    along_x = slopes(height, Dual(x, 1.0, level), Dual(y, 0.0, level))
+    along_y = slopes(height, Dual(x, 0.0, level), Dual(y, 1.0, level))
+    f, fx, fy = (_value(one, level) for one in along_x)
+    return f, fx, fy, tangent_of(along_x[1], level), tangent_of(along_x[2], level), tangent_of(along_y[2], level)
+
+
+def _value(x: S, level: int) -> S:
+    return x.value if isinstance(x, Dual) and x.level == level else x
 
 
 def interpolated(ground: HeightMap) -> Callable[[S, S], S]:

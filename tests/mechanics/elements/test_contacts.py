@@ -1,0 +1,308 @@
+"""Laws of contact: energy, slopes, what stays finite, nearest points, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contact_cases import (
+    ANCHOR,
+    COULOMB,
+    EASYDYN,
+    GRID,
+    HERTZ,
+    HILLS,
+    JACK_Q,
+    JACK_V,
+    TILTED,
+    ball,
+    jack,
+    particle,
+    slope,
+    systems,
+)
+from kinemorph import derive, plant, simulate
+from kinemorph.algebra.dual import Dual
+from kinemorph.analysis.auditing import audit
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.differentiate import jacobian
+from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.contacts import ContactLaw
+from kinemorph.mechanics.elements.grounds import interpolated, nearest, slopes, surface
+from kinemorph.mechanics.elements.pair_contacts import EVEN
+from kinemorph.mechanics.elements.pair_contacts import nearest as nearest_axes
+from kinemorph.mechanics.kinematics import tangent_of
+from kinemorph.model.elements.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
+from kinemorph.model.elements.contacts import Contact
+from kinemorph.model.elements.grounds import HeightMap, Plane
+from kinemorph.model.elements.pair_contacts import PairContact
+from kinemorph.model.parameter import Parameter
+from kinemorph.model.system import System
+
+SYSTEMS = dict(systems())
+RNG = np.random.default_rng(4)
+
+
+def anchored_memory(p) -> np.ndarray:
+    """Contacts that stick, stretched, and slide in turn."""
+    m = np.zeros(len(p.m))
+    for k in range(0, len(m), 7):
+        m[k : k + 7] = [1.0 + (k // 7) % 2, 0.05, -0.04, 0.01, 0.6, 0.8, 0.0]
+    return m
+
+
+QUICK = ("easydyn powers", "spheres")  # to compile the others takes longer
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in SYSTEMS])
+def test_energy_closes(name: str) -> None:
+    closes(SYSTEMS[name], q=JACK_Q, v=JACK_V)
+
+
+def test_energy_closes_with_anchors() -> None:
+    """A block that lands, slides, halts, swings on its spring, and is let go."""
+    contact = Contact("foot", "block", EASYDYN, ANCHOR, slope(np.radians(12.0)))
+    run = closes(System(particle(), (contact,)), q=[0.0, 0.1], v=[-1.5, 0.0])
+    assert {event.name.removeprefix("foot.") for event in run.events} == {"touches", "leaves", "lets go", "halts"}
+
+
+@pytest.mark.slow
+def test_energy_closes_together() -> None:
+    elements = [element for name, system in SYSTEMS.items() for element in system.elements if name != "spheres"]
+    renamed = [replace(element, name=f"{element.name}{k}") for k, element in enumerate(elements)]
+    closes(System(jack(), tuple(renamed)), q=JACK_Q, v=JACK_V)
+
+
+def closes(system: System, until: float = 0.5, **start):
+    """Runs a system at a tight tolerance and looks at its energy."""
+    run = simulate(plant(system, account=True), until, rtol=1e-12, atol=1e-12, **start)
+    assert run.outcome.ok, run.outcome.message
+    assert any(run[f"{element.name}.touching"].any() for element in system.elements)
+    check = next(check for check in audit(run, tolerance=1e-9).checks if check.name == "energy balance")
+    assert check.status == "passed" and check.worst is not None, check
+    return run
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_exact_slopes_are_those_of_differences(name: str) -> None:
+    """By dual numbers, along random directions, and away from kinks: where differences of two sizes agree."""
+    p = plant(SYSTEMS[name])
+    m, seen = anchored_memory(p).tolist(), 0
+    for _ in range(6):
+        q = p.initial("q", JACK_Q + np.concatenate([[0, 0, -0.1], 0.05 * RNG.normal(size=6)])).tolist()
+        s = np.concatenate([np.zeros(8), JACK_V + 0.3 * RNG.normal(size=8), 0.01 * RNG.normal(size=p.nx)])
+        way = RNG.normal(size=len(s))
+
+        def rate(s, q=q):
+            return p.laws.rate(0.0, q, list(s), m, [0.0] * p.nu, [])
+
+        exact = np.array([tangent_of(x, 9) for x in rate(map(lambda x, d: Dual(x, d, 9), s.tolist(), way.tolist()))])
+        fine, coarse = (
+            np.subtract(rate((s + h * way).tolist()), rate((s - h * way).tolist())) / (2 * h) for h in (1e-6, 3e-6)
+        )
+        scale = np.abs(exact).max()
+        if np.abs(fine - coarse).max() < 1e-6 * scale:
+            seen += 1
+            assert np.abs(exact - fine).max() < 1e-6 * scale
+        if seen == 2:
+            return
+    raise AssertionError("kinks everywhere")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_compiled_slopes_are_those_of_dual_numbers(name: str) -> None:
+    p = plant(SYSTEMS[name])
+    q, m = p.initial("q", JACK_Q - [0, 0, 0.1, 0, 0, 0, 0, 0, 0]), anchored_memory(p)
+    s = np.concatenate([np.zeros(8), JACK_V, np.full(p.nx, 0.01)])
+    slope = build(jacobian(p.rate, "out", "s"))(0.0, q, s, m, np.zeros(p.nu), ())
+    for k, unit in enumerate(np.eye(len(s)).tolist()):
+        dual = [Dual(x, d, 9) for x, d in zip(s.tolist(), unit, strict=True)]
+        rates = p.laws.rate(0.0, q.tolist(), dual, m.tolist(), [0.0] * p.nu, [])
+        assert np.allclose(slope[:, k], [tangent_of(x, 9) for x in rates], rtol=1e-9, atol=1e-9 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize("friction", [None, COULOMB, ANCHOR], ids=["smooth", "coulomb", "anchor"])
+@pytest.mark.parametrize(
+    "ground",
+    [Plane(), TILTED, HILLS, pytest.param(GRID, marks=pytest.mark.slow)],
+    ids=["level", "tilted", "hills", "grid"],
+)
+def test_slopes_are_finite_on_kinks(friction, ground) -> None:
+    """At the moment of touching and at rest, on the edge between creeping and sliding, in every mode."""
+    height, n = surface(ground)((0.0, 0.0, 0.0))
+    foot = -height * np.array(n)
+    for normal in (EASYDYN, HERTZ, EasyDynNormal(1e4, 1e3, 2.0, 1.5)):
+        p = plant(System(ball(), (Contact("c", "ball", normal, friction, ground, radius=0.1),)))
+        for depth, speed in ((0.0, 0.0), (0.0, COULOMB.speed), (1e-300, 0.0), (1e-3, 0.0), (1e-3, COULOMB.speed)):
+            q = p.initial("q", [*(foot + (0.1 - depth) * np.array(n)), 1, 0, 0, 0]).tolist()
+            for mode in (0.0, 1.0, 2.0) if friction is ANCHOR else (0.0,):
+                m = [mode, *[0.0] * (len(p.m) - 1)][: len(p.m)]
+                for k in (0, 2, 6, 8, 10):
+                    s = [speed if i == 6 else 0.0 for i in range(p.ns)]
+                    s[k] = Dual(s[k], 1.0, 9)
+                    found = p.laws.rate(0.0, q, s, m, [0.0] * p.nu, [])
+                    assert np.isfinite([tangent_of(x, 9) for x in found]).all()
+
+
+def test_laws_at_the_end_of_a_step() -> None:
+    """D is symmetric and positive, and the slope of the force by a velocity that moves the point, too."""
+
+    class End:
+        """A point at the end of a step, seen in the world's own axes."""
+
+        def __init__(self, start, velocity, step):
+            self.velocity, self.step = tuple(velocity), step
+            self.position = tuple(np.asarray(start) + step * np.asarray(velocity))
+
+        def into(self, vector):
+            return tuple(vector)
+
+    p = plant(System(ball(), ()))
+    scene_of = _scenes(p)
+    for friction in (None, COULOMB, ANCHOR):
+        element = Contact("c", "ball", EASYDYN, friction, TILTED)
+        scene = scene_of(element, [0.0, 0.0, -0.01, 1, 0, 0, 0], memory=[1.0, 0.01, 0.0, 0.0, 0, 0, 0])
+        (place,) = ContactLaw().places(element, scene)
+        n, start, h = np.array(surface(TILTED)((0.0, 0.0, 0.0)).normal), np.array([0.0, 0.0, -0.01]), 1e-3
+        u = 0.01 * np.cross(n, [0.0, 1.0, 0.0]) - 0.1 * n
+        force, D = place.law.linear(End(start, u, h), h)
+        full = np.array([[D[0], D[1], D[2]], [D[1], D[3], D[4]], [D[2], D[4], D[5]]])
+        assert np.linalg.eigvalsh(full).min() >= -1e-12
+        assert np.allclose(force, place.law.force(End(start, u, h)))
+        shifts = 1e-6 * np.eye(3)
+        slope = np.stack(
+            [
+                np.subtract(place.law.force(End(start, u + d, h)), place.law.force(End(start, u - d, h))) / 2e-6
+                for d in shifts
+            ],
+            axis=1,
+        )
+        across = np.eye(3) - np.outer(n, n)
+        assert np.allclose(n @ full @ n, -h * n @ slope @ n, rtol=1e-6)
+        assert np.allclose(across @ full @ across, -h * across @ slope @ across, rtol=1e-5, atol=1e-9)
+
+
+def _scenes(p):
+    from kinemorph.mechanics.elements.ensemble import ensemble
+    from kinemorph.mechanics.elements.scene import World
+    from kinemorph.mechanics.resolving import resolve
+
+    def scene(element, q, memory):
+        cast = ensemble(p.robot, (element,))
+        m = memory[: len(cast.memory)]
+        return World(cast, resolve(p.robot), 0.0, q, [0.0] * 6, [0.0] * len(cast.states), m, (), {}).scenes[0]
+
+    return scene
+
+
+# ── geometry ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_nearest_point_of_terrain() -> None:
+    for ground in (HILLS, GRID):
+        height = ground.height if ground is HILLS else interpolated(ground)
+        for _ in range(4):
+            x, y = RNG.uniform(-1.0, 1.0, 2)
+            f, fx, fy = slopes(height, float(x), float(y))
+            n = np.array([-fx, -fy, 1.0]) / np.sqrt(1 + fx * fx + fy * fy)
+            for lift in (-0.02, 0.15):
+                found = nearest(height, tuple(map(float, np.array([x, y, f]) + lift * n)))
+                assert abs(found.height - lift) < 1e-9
+                assert np.abs(np.array(found.normal) - n).max() < 1e-7
+
+
+def test_height_map_is_smooth_and_goes_on_level() -> None:
+    height, step = interpolated(GRID), 1e-6
+    for i in range(9):
+        for j in range(8):
+            x, y = -1.6 + 0.4 * i, -1.7 + 0.5 * j
+            assert abs(height(x, y) - GRID.heights[i][j]) < 1e-13
+            before, after = (np.array(slopes(height, x + d, y + d)) for d in (-step, step))
+            assert np.abs(before - after).max() < 1e-5
+    assert height(-9.0, -9.0) == GRID.heights[0][0]
+    assert height(9.0, 9.0) == GRID.heights[-1][-1]
+
+
+def test_nearest_points_of_axes() -> None:
+    grid = np.linspace(0.0, 1.0, 201)
+    for case in range(40):
+        a, b = RNG.normal(size=(2, 2, 3))
+        if case % 4 == 0:
+            b = a + np.array([0.3, 0.1, 0.2])  # parallel
+        found = nearest_axes(*([tuple(map(float, end)) for end in ends] for ends in (a, b)))
+        eps = EVEN * (np.sum((a[1] - a[0]) ** 2) + np.sum((b[1] - b[0]) ** 2))
+        one = a[0] + grid[:, None, None] * (a[1] - a[0])
+        other = b[0] + grid[None, :, None] * (b[1] - b[0])
+        phi = ((one - other) ** 2).sum(-1) + eps * ((grid[:, None] - 0.5) ** 2 + (grid[None] - 0.5) ** 2)
+        least = float(np.sum(np.subtract(found.a, found.b) ** 2)) + found.extra
+        assert least <= phi.min() + 1e-15
+        assert least >= phi.min() - 0.02 * np.sqrt(phi.min()) - 1e-3
+        if case % 4 == 0:
+            assert np.allclose(np.add(found.a, found.b), a.mean(0) + b.mean(0))
+
+
+def test_pairs_push_each_other() -> None:
+    """Momentum of a free body is not changed by what its parts do to each other."""
+    p = plant(SYSTEMS["capsules of two limbs"])
+    world = p.outputs["limbs.normal"]
+    q, v = p.initial("q", JACK_Q).tolist(), JACK_V.tolist()
+    assert world(0.0, q, v, [], [], [0.0] * p.nu, []) > 10.0
+    free = plant(jack())
+    change = np.subtract(*(one.laws.rate(0.0, q, [*[0.0] * 8, *v], [], [0.0] * one.nu, [])[8:] for one in (p, free)))
+    forces = derive(jack()).mass_matrix(np.array(q)) @ change  # J^T F of what limbs do to each other
+    assert np.abs(forces).max() > 1.0
+    assert np.abs(forces[:6]).max() < 1e-12 * np.abs(forces).max() * 10
+
+
+def test_parameters_of_parts_are_inputs() -> None:
+    k = Parameter("k", 1e4)
+    system = System(ball(), (Contact("c", "ball", EasyDynNormal(k), radius=0.1),))
+    p = plant(system, parameters="all")
+    assert "k" in [column.name for column in p.p]
+
+
+# ── what is refused ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+HOLE = float("nan")
+BAD = {
+    "stiffness of its contact is -1": {"normal": EasyDynNormal(-1.0)},
+    "damping of its contact is -2": {"normal": HuntCrossley(1.0, -2.0)},
+    "damping_power of its contact is 0": {"normal": EasyDynNormal(1.0, 1.0, 1.0, 0.0)},
+    "normal is None; expected one of EasyDynNormal, HuntCrossley": {"normal": None},
+    "no such body or frame. Did you mean 'left'?": {"body": "lft"},
+    "coefficient of its friction is -0.1": {"friction": Regularized(-0.1)},
+    "speed of its friction is 0": {"friction": Regularized(0.1, 0.0)},
+    "static friction is 0.3 and kinetic friction 0.4": {"friction": Anchor(0.3, 0.4, 1e3)},
+    "the normal of its plane is zero": {"ground": Plane(normal=(0.0, 0.0, 0.0))},
+    "has a hole: heights[1][0] is nan": {"ground": HeightMap(((0.0, 0.0), (HOLE, 0.0)))},
+    "has 1 x 3 heights; expected at least 2 x 2": {"ground": HeightMap(((0.0, 0.0, 0.0),))},
+    "rows of 2 and of 3 heights; expected a regular grid": {"ground": HeightMap(((0.0, 0.0), (0.0, 0.0, 0.0)))},
+    "spacing (0.0, 1.0)": {"ground": HeightMap(((0.0, 0.0), (0.0, 0.0)), (0.0, 1.0))},
+    "ground is 'floor'; expected one of Plane": {"ground": "floor"},
+    "radius is -0.1": {"radius": -0.1},
+    "both ends of its capsule are at (0.0, 0.0, 0.0)": {"end": (0.0, 0.0, 0.0), "radius": 0.1},
+    "samples is 1": {"end": (0.0, 0.0, 0.1), "radius": 0.1, "samples": 1},
+}
+
+
+@pytest.mark.parametrize("says", BAD)
+def test_bad_contacts_are_refused(says: str) -> None:
+    data = {"body": "left", "normal": EASYDYN, **BAD[says]}
+    with pytest.raises(ModelError) as error:
+        plant(System(jack(), (Contact("foot", **data),)))
+    assert says in str(error.value)
+    assert "element 'foot'" in str(error.value)
+    assert len(error.value.problems) == 1
+
+
+def test_bad_pairs_and_restitutions_are_refused() -> None:
+    anchored = PairContact("pair", "left", "right", HERTZ, 0.1, 0.1, ANCHOR)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="Anchors hold on to the ground only"):
+        plant(System(jack(), (anchored,)))
+    with pytest.raises(ModelError, match="both radii are 0"):
+        plant(System(jack(), (PairContact("pair", "left", "right", HERTZ, 0.0, 0.0),)))
+    with pytest.raises(ModelError, match=r"restitution is 1.2"):
+        HuntCrossley.bouncing(1e4, 1.2, 1.0)
