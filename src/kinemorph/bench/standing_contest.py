@@ -153,7 +153,9 @@ def comparisons(problem: Standing, peer: Curve, ours: Sequence[Curve]) -> Iterat
         for h in COMPARED:
             wanted = peer.errors[h][component]
             for mode in ("one robot", "batched"):
-                theirs = peer.seconds[h] if mode == "one robot" else peer.batched * problem.duration / h
+                theirs = peer.seconds[h]
+                if mode == "batched":  # its cost per step was taken at one step: never more than one after the other
+                    theirs = min(theirs, peer.batched * problem.duration / h)
                 best: tuple[float, float, Curve] | None = None
                 for curve in ours:
                     step = step_with({at: errors[component] for at, errors in curve.errors.items()}, wanted)
