@@ -7,6 +7,7 @@
     ├── UnsupportedError     a formulation, backend or analysis does not cover this model; says why
     ├── CompileError         code generation failed; carries the program's name
     │   └── TracingError     a function asks an expression for its value while it is traced (a TypeError too)
+    ├── ControllerError      a function of the user failed in a run; a run ends with it as its outcome
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
@@ -20,6 +21,7 @@ A message is one sentence for a person: the thing's name, the value found, what 
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -58,6 +60,10 @@ class CompileError(KinemorphError):
 
 class TracingError(CompileError, TypeError):
     """A function that cannot be traced: it asks an expression for its truth or its value, or returns what is none."""
+
+
+class ControllerError(KinemorphError):
+    """A function that a run calls has raised, or has given what cannot be used. A run ends with it as its outcome."""
 
 
 class StorageError(KinemorphError, OSError):
@@ -113,3 +119,13 @@ def users_level() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("kinemorph."):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def told(error: BaseException) -> str:
+    """An exception of a user's function in words: its type, its message, and the line it comes from."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = f" ({os.path.basename(frame.tb_frame.f_code.co_filename)}, line {frame.tb_lineno})" if frame else ""
+    message = str(error).strip().rstrip(".")
+    return f"{type(error).__name__}{': ' if message else ''}{message}{where}"

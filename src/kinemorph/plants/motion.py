@@ -80,7 +80,7 @@ class Motion:
     def laws(self) -> Laws:
         """All of them."""
         discrete = DiscreteLaws(self.action, self.balance, self.momentum, self.velocity)
-        jumps = Jumps(self.sampled, self.settled, self.guard_values, self.switched)
+        jumps = Jumps(self.sampled, self.read, self.decided, self.settled, self.guard_values, self.switched)
         return Laws(
             *(self.rate, self.residual, self.place, self.drift, self.acting, discrete, jumps),
             stored=self.stored if self.elements.members else None,
@@ -295,6 +295,18 @@ class Motion:
             what = f"element '{element.name}': what it gives when it samples"
             memory[start : start + len(law.memory(element))] = checked_length(new, len(law.memory(element)), what)
         return memory
+
+    def read(self, sampler: tuple[int, int], t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
+        """The signals that an element's Python function is given."""
+        element, law = self.elements.members[sampler[0]][:2]
+        world = self._now(t, base, s, m, u, p)
+        return [world.signal(name) for name in law.reads(element)]
+
+    def decided(self, sampler: tuple[int, int], t: float, values: Sequence[float], m: Sequence[float]) -> list[float]:
+        """Memory after an element's Python function was called, in plain numbers."""
+        element, law, _, start = self.elements.members[sampler[0]]
+        end = start + len(law.memory(element))
+        return [*m[:start], *law.decide(element, t, values, m[start:end], sampler[1]), *m[end:]]
 
     def settled(self, members: Sequence[int], t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
         """Memory and extra states after an accepted step."""

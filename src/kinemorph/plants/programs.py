@@ -38,6 +38,7 @@ from kinemorph.deriving import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.model.robot import Robot
+from kinemorph.plants.instants import Instants, instants
 from kinemorph.plants.laws import LEVEL, Column, Law, of_groups, one_number, split
 from kinemorph.plants.variational import Discrete, DiscreteLaws, discrete_programs
 
@@ -60,11 +61,17 @@ class Stage(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """Sample instants phase + k period [s], and what is done there."""
+    """Sample instants phase + k period [s], what is done there, and the memory that is written then, by name."""
 
     period: float
     phase: float
     stages: tuple[Stage, ...]
+    writes: tuple[str, ...] = ()
+
+    @property
+    def instants(self) -> Instants:
+        """When it ticks."""
+        return instants(self.period, self.phase)
 
     @property
     def compiled(self) -> bool:
@@ -77,6 +84,8 @@ class Jumps:
     """How memory changes: laws of some choice first, then of the inputs of `rate`."""
 
     sample: Law  # (samplers, ...) -> m
+    read: Law  # (sampler, ...) -> the signals that a Python function is given
+    decide: Law  # (sampler, t, signals, m) -> m, in plain numbers
     settle: Law  # (members, ...) -> m, x
     guards: Law  # (...) -> the guards' values
     switch: Law  # (guard, ...) -> m, x
@@ -264,6 +273,12 @@ class Plant:
         """m, shape (nm,), after elements have sampled, from the inputs of `rate`."""
         return self._jump("sample", samplers, {"m": (len(self.m),)})
 
+    def reading(self, sampler: tuple[int, int]) -> Program:
+        """The signals that a Python function is given, one output "out", from the inputs of `rate`."""
+        assert self.laws.jumps is not None
+        law = self.laws.jumps.read
+        return trace(lambda *given: list(law(sampler, *given)), self.ports, name=f"{self.name}.read")
+
     def settling(self, *, located: bool) -> Program | None:
         """(m, x) after an accepted step; None where none changes. `located`: guards of elements are events."""
         members = self.settlers[located]
@@ -358,6 +373,12 @@ class Plant:
             if not np.isfinite(value):
                 raise ShapeError(f"{group} '{column.name}' is {value}; expected a finite number. See where it is from.")
         return self._finished(values) if group == "q" else values
+
+    def named(self, group: str, given: Any) -> tuple[str, ...]:
+        """The names of a group for which values are given: some, all, or none."""
+        if given is None:
+            return ()
+        return tuple(given) if isinstance(given, Mapping) else tuple(column.name for column in getattr(self, group))
 
     def _finished(self, q: Array) -> Array:
         """A configuration with its quaternions of length 1; raises ShapeError where one has none."""

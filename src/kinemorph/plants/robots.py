@@ -12,6 +12,7 @@ from typing import Any
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
+from kinemorph.mechanics.elements.ensemble import Tick as Clocked
 from kinemorph.mechanics.elements.rotors import with_rotors
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
@@ -145,8 +146,14 @@ def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
     def python(sampler: tuple[int, int]) -> bool:
         return cast.members[sampler[0]].law.python
 
+    def writes(tick: Clocked) -> tuple[str, ...]:
+        owned = {index for index, _ in tick.samplers}
+        return tuple(slot.name for index, slot in cast.owned_memory if index in owned)
+
     return tuple(
-        Tick(*tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, python)))
+        Tick(
+            *tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, python)), writes(tick)
+        )
         for tick in cast.ticks
     )
 

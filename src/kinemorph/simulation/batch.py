@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.deriving import Dynamics
-from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.errors import ControllerError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.plants.laws import Column
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
-from kinemorph.simulation.clockwork import aligned
+from kinemorph.simulation.clockwork import Clockwork
 from kinemorph.simulation.failures import explained
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import DEFAULT
@@ -111,10 +111,13 @@ def simulate_batch(
         )
     settings = model.settings if isinstance(model, System) else Settings()
     until = settings.duration if until is None else until
-    times = aligned(sample_times(start, until, settings.sample if sample is None else sample), plant.ticks)
+    times = sample_times(start, until, settings.sample if sample is None else sample)
     began = time.perf_counter()
+    times = Clockwork(plant).snapped(times)
     rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
-    one = Stepper(plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=rows, t=start)
+    one = Stepper(
+        plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=rows, t=times[0], begun=False
+    )
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u})
     fleet = _Fleet(one, given, times, most_steps, threads)
     compiled = time.perf_counter()
@@ -228,9 +231,9 @@ class _Fleet:
         s = self.at("s")
         s[:, nv : 2 * nv], s[:, 2 * nv :] = given["v"], given["x"]
         s[:, [nv + k for k in self.plant.locked]] = 0.0
-        self._sample_first()
         self.rows = np.zeros((count, len(times), n_row))
         self.done, self.status = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self._sample_first()
         self.calls = 0
         self.together = max(64, ROOM // (8 * (2 * one.plan.size + one.rows * n_row)))  # states in one call
         self.threads = threads
@@ -243,16 +246,24 @@ class _Fleet:
         """The ticks at the start, of every state."""
         if not self.plant.ticks:
             return
-        self.at("m_next")[:] = self.plant.initial("m")
+        before = np.tile(self.plant.initial("m"), (len(self.memory), 1))
+        self.at("m_next")[:] = before
         numbers = self.one.clockwork.first(float(self.times[0]))
         inputs = (float(self.times[0]), self.at("base"), self.at("s"), self.at("m_next"))
         self.at("m_next")[:] = self.one.clockwork.run(numbers, (*inputs, self.given["u"], self.given["p"]))
         self.at("clock")[:] = numbers
+        bad = np.flatnonzero(~np.isfinite(self.at("m_next")).all(axis=1))
+        if len(bad):  # what they begin with is all that is known of them
+            self.at("m_next")[bad], self.at("clock")[bad] = before[bad], self.one.clockwork.first(float(self.times[0]))
+            self.status[bad], self.done[bad] = Status.TICK, 1
+            nv = self.plant.nv
+            self.rows[bad, 0] = np.concatenate([self.at("base"), self.at("s")[:, nv:], before], axis=1)[bad]
 
     def carry_out(self) -> None:
         """Group after group of states, call after call until all of its states have ended."""
         for first in range(0, len(self.memory), self.together):
             group = np.arange(first, min(first + self.together, len(self.memory)))
+            group = group[self.status[group] == Status.GOING]
             while len(group):
                 self._call(group)
                 open_ = (self.status[group] == Status.GOING) & (self.done[group] < len(self.times))
@@ -301,6 +312,17 @@ class _Fleet:
                     f"At t = {t:.9g} s as many steps were tried as allowed, {self.most:g}. Enlarge most_steps, or "
                     "loosen the tolerances."
                 )
+            elif status is Status.TICK:
+                found[k] = f"At t = {self.one.state.t:.9g} s {_untold(self.one)}"
             else:
                 found[k] = explained(self.one, status)
         return found
+
+
+def _untold(one: Stepper) -> str:
+    """Why elements could not sample."""
+    try:
+        one.tick()
+    except ControllerError as error:
+        return str(error)
+    raise AssertionError("a march came back at a tick that can be done")

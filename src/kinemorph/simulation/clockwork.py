@@ -1,14 +1,22 @@
 """Sample instants of a run: when memory is sampled next, and doing it.
 
-Ticks are absolute, phase + k period, so that neither step size nor the start of a run moves them. At one instant clocks
-run in the order of their first elements, and elements of one clock in theirs; each sees what those before it wrote. The
-march does compiled ones by itself and comes back for Python functions.
+Ticks are absolute, phase + k period with k = 0, 1, ..., so that neither step size nor the start of a run moves them. No
+step goes beyond one, and the state is sampled when it stands exactly there. At one instant
+
+    1. events come first, and what they reset
+    2. then clocks, in the order of the first element that goes by each, and elements of one clock in theirs; each of
+       them sees what those before it wrote
+    3. then functions of the run: inputs that are held, the callback
+
+and a sample stored at that instant shows what all of them left. A run from t does the ticks at t, one that goes on with
+a run does not: they are done. The march does compiled ticks by itself; it comes back for Python functions, and where a
+number is not finite.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,35 +24,10 @@ import numpy.typing as npt
 
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.plants.programs import Plant, Stage, Tick
+from kinemorph.errors import ControllerError
+from kinemorph.plants.programs import Plant, Stage
 
 Array = npt.NDArray[np.float64]
-NEAR = 1e-9  # of a period: a time as near to a tick is at it
-ROUNDING = 2e-15  # relative: machine code may fuse phase + k period, and differ from Python in the last digit
-
-
-class ControllerFailure(Exception):
-    """A Python function gave nothing that can be used; the message is a sentence for the run's outcome."""
-
-
-def first_tick(tick: Tick, t: float, *, passed: bool = False) -> float:
-    """The number k of the first tick at t or later; after t where those at t have passed."""
-    k = (t - tick.phase) / tick.period
-    near = round(k)
-    if abs(k - near) < NEAR:
-        return max(float(near + passed), 0.0)
-    return max(float(math.ceil(k)), 0.0)
-
-
-def aligned(times: Array, ticks: Sequence[Tick]) -> Array:
-    """Sample times with those that are a tick but for rounding at the tick, but for the first and the last."""
-    found = times.copy()
-    for tick in ticks:
-        near = tick.phase + np.round((found - tick.phase) / tick.period) * tick.period
-        same = np.abs(near - found) <= 4.0 * np.spacing(np.abs(found))
-        same[[0, -1]] = False
-        found[same] = near[same]
-    return found
 
 
 class Clockwork:
@@ -52,34 +35,77 @@ class Clockwork:
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
-        self._compiled: dict[Stage, CompiledFunction] = {}
+        self._sampling: dict[Stage, CompiledFunction] = {}
+        self._reading: dict[tuple[int, int], CompiledFunction] = {}
 
-    def first(self, t: float, *, passed: bool = False) -> Array:
-        """The numbers of the next ticks, one per clock."""
-        return np.array([first_tick(tick, t, passed=passed) for tick in self.plant.ticks])
+    def first(self, t: float, known: Collection[str] = ()) -> Array:
+        """The numbers of the next ticks, one per clock; those of memory that is `known` have passed at t."""
+        return np.array(
+            [
+                tick.instants.next(t, passed=bool(tick.writes) and set(tick.writes) <= set(known))
+                for tick in self.plant.ticks
+            ]
+        )
 
     def next_time(self, numbers: Array) -> float:
         """The earliest of them [s]."""
-        times = [tick.phase + k * tick.period for tick, k in zip(self.plant.ticks, numbers, strict=True)]
-        return min(times, default=math.inf)
+        pairs = zip(self.plant.ticks, numbers.tolist(), strict=True)
+        return min((tick.instants.time(k) for tick, k in pairs), default=math.inf)
+
+    def snapped(self, times: Array) -> Array:
+        """Times, shape (n,), those that are ticks but for rounding moved there."""
+        for tick in self.plant.ticks:
+            times = tick.instants.snapped(times)
+        return times
 
     def run(self, numbers: Array, inputs: Sequence[Any]) -> Array:
-        """New memory after all ticks that are due; `numbers` are moved on. `inputs` are those of `rate`."""
+        """New memory after all ticks that are due; `numbers` are moved on. `inputs` are those of `rate`.
+
+        Raises ControllerError where memory would not be finite, and nothing has changed.
+        """
         t, base, s, m, u, p = inputs
+        moved = numbers.copy()
         for k, tick in enumerate(self.plant.ticks):
-            if t + ROUNDING * abs(t) >= tick.phase + numbers[k] * tick.period:
+            if t >= tick.instants.time(float(moved[k])):
                 for stage in tick.stages:
                     m = self.sampled(stage, (t, base, s, m, u, p))
-                numbers[k] += 1.0
-        return np.array(m, dtype=float)
+                moved[k] += 1.0
+        new = np.array(m, dtype=float)
+        if new.ndim == 1 and not np.isfinite(new).all():
+            raise ControllerError(_unusable(self.plant, new))
+        numbers[:] = moved
+        return new
 
     def sampled(self, stage: Stage, inputs: Sequence[Any]) -> Array:
         """New memory after one stage; inputs may be a batch where it is compiled."""
         if not stage.python:
-            if stage not in self._compiled:
-                self._compiled[stage] = build(self.plant.sampling(stage.samplers))
-            found: Array = self._compiled[stage](*inputs)
-            return found
+            if stage not in self._sampling:
+                self._sampling[stage] = build(self.plant.sampling(stage.samplers))
+            return _called(self._sampling[stage], np.shape(inputs[3]), inputs)
         assert self.plant.laws.jumps is not None
-        t, *others = (float(inputs[0]), *(np.asarray(group).tolist() for group in inputs[1:]))
-        return np.array(self.plant.laws.jumps.sample(stage.samplers, t, *others), dtype=float)
+        t, m = float(inputs[0]), np.array(inputs[3], dtype=float)
+        for sampler in stage.samplers:
+            if sampler not in self._reading:
+                self._reading[sampler] = build(self.plant.reading(sampler))
+            read = self._reading[sampler]
+            values = _called(read, read.program.outputs[0].shape, (*inputs[:3], m, *inputs[4:]))
+            m = np.array(self.plant.laws.jumps.decide(sampler, t, values.tolist(), m.tolist()), dtype=float)
+        return m
+
+
+def _called(function: CompiledFunction, shape: tuple[int, ...], inputs: Sequence[Any]) -> Array:
+    """The one output of a function, whatever numbers it holds."""
+    out = np.empty(shape)
+    if out.size:
+        function.raw(out, *(np.asarray(values, dtype=float, order="C") for values in inputs))
+    return out
+
+
+def _unusable(plant: Plant, m: Array) -> str:
+    """What is wrong with memory that is not finite."""
+    k = int(np.flatnonzero(~np.isfinite(m))[0])
+    owner = plant.m[k].name.partition(".")[0]
+    return (
+        f"'{plant.m[k].name}' became {m[k]} when '{owner}' sampled; expected a finite number. Look at what it reads, "
+        "and at what it divides by."
+    )

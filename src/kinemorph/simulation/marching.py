@@ -23,8 +23,8 @@ import numpy.typing as npt
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
+from kinemorph.plants.instants import FAR
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.clockwork import ROUNDING
 from kinemorph.simulation.march_memory import Guards, Layout, Status, layout
 from kinemorph.simulation.stepping import Method, Site, snap_reach
 from kinemorph.simulation.watching import Watching
@@ -102,6 +102,10 @@ class _March:
         self.going, self.step, self.good, self.cut = (loop.buffer(name) for name in ("going", "step", "good", "cut"))
         self.next = loop.buffer("next")
         self.bound = loop.buffer("bound") if plant.ticks else loop["stop"]
+        if plant.ticks:
+            self.ticking = loop.buffer("ticking", (len(plant.ticks),))  # when each clock ticks next
+            grids = zip(*(tick.instants for tick in plant.ticks), strict=True)
+            self.rows_of_ticks = [loop.constant(f"tick_{k}", numbers) for k, numbers in enumerate(grids)]
         located = guards is not None and bool(plant.guards)
         self.settling = plant.settling(located=located)
         self.theta, self.between = loop.buffer("theta"), loop.buffer("between", (plant.ns,))
@@ -286,17 +290,23 @@ class _March:
 
     def _find_bound(self) -> View:
         """The time that no step goes beyond: `stop`, or the next tick of a clock."""
-        loop, clock = self.loop, self.at["clock"]
-        if self.plant.ticks:
+        loop, plant = self.loop, self.plant
+        if plant.ticks:
             loop.copy(self.bound, loop["stop"])
-        for i, tick in enumerate(self.plant.ticks):
-            loop.let(self.bound, lambda b, k, tick=tick: b.minimum(tick.phase + k * tick.period), self.bound, clock[i])
+            with loop.repeat(len(plant.ticks)) as i:
+                # as plants.instants writes it; parts is an array, so that a division stays one
+                loop.let(
+                    self.ticking[i],
+                    lambda k, first, step, parts: (first + (k * step).minimum(FAR)) / parts,
+                    *(self.at["clock"][i], *(row[i] for row in self.rows_of_ticks)),
+                )
+                loop.let(self.bound, lambda b, t: b.minimum(t), self.bound, self.ticking[i])
         return self.bound
 
     def _change_memory(self) -> None:
         """What elements remember of the step just taken, and what they sample at the time it has led to."""
         loop, at, plant = self.loop, self.at, self.plant
-        due = loop.buffer("due")
+        due, whole = loop.buffer("due"), loop.buffer("whole")
         nv, nx = plant.nv, plant.nx
         ins = [at["t"], at["base"], at["s"], at["m_next"], loop["u"], loop["p"]]
         new, x = loop.buffer("new_memory", (len(plant.m),)), loop.buffer("new_extra", (nx,))
@@ -310,17 +320,20 @@ class _March:
         for i, tick in enumerate(plant.ticks):
             loop.let(
                 due,
-                lambda t, k, status, tick=tick: (
-                    (t + ROUNDING * abs(t) >= tick.phase + k * tick.period) * (status <= 0.0)
-                ),
-                *(at["t"], at["clock"][i], self.status),
+                lambda t, at, status: (t >= at) * (status <= 0.0),
+                *(at["t"], self.ticking[i], self.status),
             )
             with loop.if_(due):
                 if tick.compiled:
-                    for stage in tick.stages:
-                        loop.call(plant.sampling(stage.samplers), [new], ins)
+                    loop.call(plant.sampling(tick.stages[0].samplers), [new], ins)
+                    loop.let(whole, lambda: 1.0)
+                    with loop.repeat(len(plant.m)) as j:
+                        loop.let(whole, lambda whole, x: whole * (abs(x) <= HUGE), whole, new[j])
+                    with loop.if_(whole):
                         self._remember(new)
-                    loop.let(at["clock"][i], lambda k: k + 1.0, at["clock"][i])
+                        loop.let(at["clock"][i], lambda k: k + 1.0, at["clock"][i])
+                    with loop.otherwise():  # Python says what is wrong
+                        loop.let(self.status, lambda: float(Status.TICK))
                 else:
                     loop.let(self.status, lambda: float(Status.TICK))
 

@@ -188,6 +188,7 @@ class OutsideStepper:
         u: Any = None,
         p: Any = None,
         m: Any = None,
+        begun: bool = True,
     ) -> None:
         self.library, self.kind = _library(method)
         if step is not None:
@@ -208,7 +209,7 @@ class OutsideStepper:
         self.h = 0.0
         self.m, self.u, self.p = (self.plant.initial(group, given) for group, given in (("m", m), ("u", u), ("p", p)))
         self.clockwork = Clockwork(self.plant)
-        self._clock, self._going_on = self.clockwork.first(t), m is not None
+        self._clock, self._known, self._begun = self.clockwork.first(t), self.plant.named("m", m), begun
         self._flow, self._slope = build(self.plant.flow), build(jacobian(self.plant.flow, "out", "y"))
         self._place = build(self.plant.place)
         self._guards = build(self.watch.program) if self.watch else None
@@ -266,18 +267,25 @@ class OutsideStepper:
         self._placed = True
         if t is not None:
             self._t = float(t)
-            self._clock, self._going_on = self.clockwork.first(self._t, passed=self._going_on), False
-            self.tick()
+            self._clock, self._known = self.clockwork.first(self._t, self._known), ()
+            if self._begun:
+                self.tick()
+            self._begun = True
         self.refresh()
 
     @property
     def next_tick(self) -> float:
-        """The time at which a run has to call `tick` [s]."""
+        """The time beyond which a run may not ask it to go before it has called `tick` [s]."""
         return self.clockwork.next_time(self._clock)
 
+    @property
+    def due(self) -> bool:
+        """Whether elements have to sample now."""
+        return self._t >= self.next_tick
+
     def tick(self) -> None:
-        """Lets elements sample whose instant this is."""
-        if self.plant.ticks:
+        """Lets elements sample whose instant this is. Raises ControllerError where one of them cannot."""
+        if self.due:
             self.m = self.clockwork.run(self._clock, self.inputs)
             self._anew = True
 
@@ -300,13 +308,18 @@ class OutsideStepper:
 
     def step(self) -> State:
         """One step."""
-        self._take(1e300)
+        self._take(min(self.next_tick, 1e300))
+        self.tick()
         return self.state
 
     def advance(self, until: float) -> State:
         """To a time; shorter where an event stops it."""
+        until = float(self.clockwork.snapped(np.array([until], dtype=float))[0])
         while self._t < until:
-            if self.through(np.array([until]), until).status not in (Status.BUDGET, Status.GOING):
+            stop = min(until, self.next_tick)
+            status = self.through(np.array([stop]), stop).status
+            self.tick()
+            if status not in (Status.BUDGET, Status.GOING):
                 break
         return self.state
 

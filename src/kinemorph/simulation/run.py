@@ -18,13 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.deriving import Dynamics
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import ControllerError, ModelError, ShapeError, UnsupportedError, told
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
+from kinemorph.plants.instants import instants
 from kinemorph.plants.laws import Law
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
-from kinemorph.simulation.clockwork import ControllerFailure, aligned
+from kinemorph.simulation.clockwork import Clockwork
 from kinemorph.simulation.events import RESOLUTION, Guard, Pace
 from kinemorph.simulation.failures import Patience, explained
 from kinemorph.simulation.march_memory import Status
@@ -111,8 +112,10 @@ def simulate(
         start = float(start.t[-1])
     start = seconds("start", start)
     until = start + settings.duration if until is None else seconds("until", until)
-    times = aligned(sample_times(start, until, settings.sample if sample is None else sample), system.ticks)
-    spacing = float(times[1] - times[0]) if len(times) > 1 else until - start
+    sample = settings.sample if sample is None else sample
+    times = Clockwork(system).snapped(sample_times(start, until, sample))
+    start, until = float(times[0]), float(times[-1])
+    spacing = float(sample) if isinstance(sample, (int, float, np.number)) else float(times[1] - times[0])
     held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
     check_numbers(every=every, **{"every of Held": held.every if held else None})
     if callback is not None and not callable(callback):
@@ -133,6 +136,7 @@ def simulate(
         u=None if held else inputs,
         p=p,
         m=m,
+        begun=False,
     )
     _check_closed(stepper)
     compiled = time.perf_counter()
@@ -218,7 +222,7 @@ def sample_times(start: float, until: float, sample: float | Sequence[float]) ->
                 f"sample is {sample:g} s, which gives {count:.2g} samples; expected at most {MOST_SAMPLES:.0e}. "
                 "Enlarge it."
             )
-        times: Array = np.asarray(start + sample * np.arange(count + 1), dtype=float)
+        times: Array = instants(sample, start).times(count + 1)
     else:
         try:
             times = np.unique(np.asarray(sample, dtype=float))
@@ -281,7 +285,8 @@ class _Run:
         self.stepper, self.times, self.until = stepper, times, until
         self.held = _reader(held.law, "inputs") if held else None
         self.callback = _reader(callback, "callback") if callback else None
-        self.period, self.every = period, every
+        start = float(times[0])
+        self.holding, self.calling = instants(period, start), instants(every, start)
         self.events: list[Event] = []
         self.done: list[list[Rows]] = [[]]  # by segment
         self.next = 0  # the sample time that is to come
@@ -293,38 +298,50 @@ class _Run:
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """March from boundary to boundary until something ends the run."""
-        held_count = called_count = 0
         try:
-            while True:
-                t = self.stepper.state.t
-                if self.held and t >= self.start + held_count * self.period - 1e-12 * max(1.0, abs(t)):
-                    held_count += 1
-                    self._hold()
-                if t >= self.stepper.next_tick:
-                    self._tick()
-                if self.next == 0:
-                    self._keep_now()
-                    self.next = 1
-                    if progress:
-                        progress(t, self.stepper.h, 0)
-                if self.callback and t >= self.start + called_count * self.every - 1e-12 * max(1.0, abs(t)):
-                    called_count += 1
-                    if _is_true(self.callback(self.stepper.state)):
-                        return Outcome("stopped", t, "The callback ended the run.")
-                if t >= self.until:
-                    return Outcome("finished", t)
-                ends = [self.until, self.stepper.next_tick]
-                if self.held:
-                    ends.append(self.start + held_count * self.period)
-                if self.callback:
-                    ends.append(self.start + called_count * self.every)
-                outcome = self._march(min(ends), progress)
-                if outcome is not None:
-                    return outcome
-        except ControllerFailure as failure:
-            return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {failure}")
+            return self._carried_out(progress)
+        except ControllerError as error:
+            self._keep_now()
+            return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {error}")
         except KeyboardInterrupt:
+            self._keep_now()
             return Outcome("interrupted", self.stepper.state.t, "The run was interrupted; what was computed is kept.")
+
+    def _carried_out(self, progress: Progress | None) -> Outcome:
+        held_count = called_count = 0
+        while True:
+            t = self.stepper.state.t
+            self._tick()
+            if self.held and t >= self.holding.time(held_count) - 1e-12 * max(1.0, abs(t)):
+                held_count += 1
+                self._hold()
+            if self.next == 0:
+                self.stepper.refresh()
+                self._keep_now()
+                self.next = 1
+                if progress:
+                    progress(t, self.stepper.h, 0)
+            if self.callback and t >= self.calling.time(called_count) - 1e-12 * max(1.0, abs(t)):
+                called_count += 1
+                if _is_true(self._asked(self.callback, "the callback")):
+                    return Outcome("stopped", t, "The callback ended the run.")
+            if t >= self.until:
+                return Outcome("finished", t)
+            ends = [self.until, self.stepper.next_tick]
+            if self.held:
+                ends.append(self.holding.time(held_count))
+            if self.callback:
+                ends.append(self.calling.time(called_count))
+            outcome = self._march(min(ends), progress)
+            if outcome is not None:
+                return outcome
+
+    def _asked(self, function: Callable[[State], Any], what: str) -> Any:
+        """What a function of the user says now; what it raises ends the run with a sentence."""
+        try:
+            return function(self.stepper.state)
+        except Exception as error:
+            raise ControllerError(f"{what} raised {told(error)}.") from error
 
     def _march(self, stop: float, progress: Progress | None) -> Outcome | None:
         """To `stop`; an Outcome where the run ends before."""
@@ -343,6 +360,7 @@ class _Run:
                     self._through(behind, self.stepper.state.t, len(behind))
             if marched.status is Status.EVENT:
                 outcome = self._happen(marched.fired)
+                self._tick()  # one at this very instant comes after the event
                 if outcome is not None:
                     return outcome
             elif marched.status not in (Status.GOING, Status.BUDGET):
@@ -375,12 +393,18 @@ class _Run:
     def _hold(self) -> None:
         """Asks for new inputs; a sample at this very time shows them."""
         assert self.held is not None
-        self.stepper.push(self.held(self.stepper.state))
+        u = self._asked(self.held, "the function of the inputs")
+        try:
+            self.stepper.push(u)
+        except ShapeError as error:
+            raise ControllerError(f"the function of the inputs gave what is none: {error}") from error
         if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
             self.done[-1][-1].u[-1] = self.stepper.u
 
     def _tick(self) -> None:
         """Lets elements sample; a sample at this very time shows what they remember then."""
+        if not self.stepper.due:
+            return
         self.stepper.tick()
         m = self.stepper.m
         if len(m) and self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:

@@ -73,7 +73,9 @@ class Stepper:
         u: Any = None,
         p: Any = None,
         m: Any = None,
+        begun: bool = True,
     ) -> None:
+        """`m` is memory that a run goes on with: its ticks at t are done. Without `begun` others wait for `tick`."""
         self.plant = as_plant(model)
         self.method = method_named(method)
         self.fixed = not self.method.adaptive or (step is not None)
@@ -96,7 +98,7 @@ class Stepper:
         self.u, self.p = (self.plant.initial(group, given) for group, given in (("u", u), ("p", p)))
         self.memory = np.zeros(self.plan.size)
         self.clockwork = Clockwork(self.plant)
-        self._remembered = m  # memory that a run goes on with
+        self._remembered, self._begun = m, begun
         self._placed = False  # whether a state has been given yet
         self._zero: Array | float = 0.0  # of the guards that have just changed their sign
         self._at("h")[...] = step if step is not None else min(FIRST, largest)
@@ -151,23 +153,31 @@ class Stepper:
         self._placed = True
         if t is not None:
             self._at("t")[...], self._at("t_low")[...] = t, 0.0
+            known = self.plant.named("m", self._remembered) if first else ()
             if first:
                 self.m = self.plant.initial("m", self._remembered)
-            going_on = first and self._remembered is not None
-            self._at("clock")[:] = self.clockwork.first(t, passed=going_on)
+            self._at("clock")[:] = self.clockwork.first(t, known)
             self._remembered = None
-            self.tick()
+            if self._begun:
+                self.tick()
+            self._begun = True
         self.refresh()
 
     @property
     def next_tick(self) -> float:
-        """The time at which a run has to call `tick`: none, the march comes back by itself."""
+        """The time beyond which a run may not ask it to go: none, the march knows the ticks by itself."""
         return math.inf
 
+    @property
+    def due(self) -> bool:
+        """Whether elements have to sample now."""
+        return bool(self.plant.ticks) and float(self._at("t")) >= self.clockwork.next_time(self._at("clock"))
+
     def tick(self) -> None:
-        """Lets elements sample whose instant this is."""
-        if self.plant.ticks:
-            self.m = self.clockwork.run(self._at("clock"), self.inputs)
+        """Lets elements sample whose instant this is. Raises ControllerError where one of them cannot."""
+        if self.due:
+            # memory during the last step stays: samples within it may still be wanted
+            self._at("m_next")[:] = self.clockwork.run(self._at("clock"), self.inputs)
             self._at("fresh")[...] = 1.0
 
     def restart(self, t: float = 0.0, q: Any = None, v: Any = None, x: Any = None, *, first: float = FIRST) -> None:
@@ -218,6 +228,7 @@ class Stepper:
 
     def advance(self, until: float) -> State:
         """To a time; shorter where an event stops it."""
+        until = float(self.clockwork.snapped(np.array([until], dtype=float))[0])
         while self.state.t < until:
             status = self._call(np.array([until]), until).status
             if status is Status.TICK:
@@ -231,6 +242,7 @@ class Stepper:
         return self._call(times[: self.rows], stop)
 
     def _call(self, times: Array, stop: float, most: int = MOST_TRIES) -> Marched:
+        self.tick()  # what an event at the very instant of a tick has put off
         padded = np.zeros(self.rows)
         padded[: len(times)] = times
         limits = self.limits.copy()

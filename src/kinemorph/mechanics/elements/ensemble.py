@@ -4,7 +4,8 @@ Everything here is bookkeeping on names, done once; `scene` looks at one state.
 
     targets     what a signal may drive: a joint with one velocity, a velocity, an element with one input,
                 or "element.input"
-    sources     what may be read: "t", "q.hip", "v.hip", an element with one signal, or "element.signal"
+    sources     what may be read: "t", "q.hip", "v.hip", an element with one signal, or "element.signal"; in `reads`,
+                "one|other" is the first of them that there is
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Ensemble:
 
     robot: Robot
     members: tuple[Member, ...]
-    driven: Mapping[int, str]  # velocity index -> the signal that is a generalized force there
+    driven: Mapping[int, tuple[str, ...]]  # velocity index -> the signals whose sum is a generalized force there
     wired: Mapping[tuple[int, str], str]  # (member, input) -> the signal that drives it
     open_inputs: tuple[tuple[int, str], ...]  # (member, input) that nobody drives
 
@@ -56,8 +57,15 @@ class Ensemble:
     @cached_property
     def memory(self) -> tuple[Slot, ...]:
         """All discrete memory, by full names."""
+        return tuple(slot for _, slot in self.owned_memory)
+
+    @cached_property
+    def owned_memory(self) -> tuple[tuple[int, Slot], ...]:
+        """The same, each with the member that owns it."""
         return tuple(
-            _full(member.element, slot) for member in self.members for slot in member.law.memory(member.element)
+            (index, _full(member.element, slot))
+            for index, member in enumerate(self.members)
+            for slot in member.law.memory(member.element)
         )
 
     @cached_property
@@ -79,6 +87,15 @@ class Ensemble:
             for index, member in enumerate(self.members)
             for slot in member.law.signals(member.element)
         }
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """All that may be read, by full names."""
+        return (*self.signals, *_of_robot(self.robot))
+
+    def source(self, choice: str) -> str:
+        """The signal that is meant by "gait.hip|gait": the first of these that there is."""
+        return next(name for name in choice.split("|") if name in self.sources)
 
     @cached_property
     def ticks(self) -> tuple[Tick, ...]:
@@ -127,10 +144,11 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
     driven, wired = _wired(robot, members, problems)
     inputs = [(k, slot.name) for k, (element, law, *_) in enumerate(members) for slot in law.inputs(element)]
     found = Ensemble(robot, tuple(members), driven, wired, tuple(key for key in inputs if key not in wired))
-    known = [*found.signals, *_of_robot(robot)]
+    known = found.sources
     for element, law, *_ in members:
-        for name in law.reads(element):
-            if name not in known:
+        for choice in law.reads(element):
+            name = choice.split("|")[-1]
+            if not any(one in known for one in choice.split("|")):
                 problems.append(
                     f"element '{element.name}' reads '{name}', and there is no such signal.{did_you_mean(name, known)} "
                     f"Known: {_listed(known)}."
@@ -142,30 +160,30 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
 
 def _wired(
     robot: Robot, members: Sequence[Member], problems: list[str]
-) -> tuple[dict[int, str], dict[tuple[int, str], str]]:
-    """Which signals drive velocities, and inputs of elements."""
+) -> tuple[dict[int, tuple[str, ...]], dict[tuple[int, str], str]]:
+    """Which signals drive velocities, where they add up, and inputs of elements, where each has one."""
     inputs = {name: (index, slot) for index, member in enumerate(members) for name, slot in _inputs(member)}
     velocities = dict(_velocities(robot))
-    driven: dict[int, str] = {}
+    driven: dict[int, tuple[str, ...]] = {}
     wired: dict[tuple[int, str], str] = {}
     for element, law, *_ in members:
         for target, signal in law.drives(element).items():
             source = _joined(element, signal)
-            place: Any = (inputs[target][0], inputs[target][1].name) if target in inputs else velocities.get(target)
-            table: dict[Any, str] = wired if target in inputs else driven
-            if place is None:
+            if target in velocities and target not in inputs:
+                driven[velocities[target]] = (*driven.get(velocities[target], ()), source)
+            elif target not in inputs:
                 known = [*inputs, *velocities]
                 problems.append(
                     f"element '{element.name}' drives '{target}', which is neither an element with an input nor a "
                     f"joint with one velocity.{did_you_mean(target, known)} Known: {_listed(known)}."
                 )
-            elif place in table:
+            elif (place := (inputs[target][0], inputs[target][1].name)) in wired:
                 problems.append(
-                    f"'{target}' is driven by '{table[place]}' and by '{source}'; expected one of them. "
-                    "Remove the other, or drive two elements on the same joint."
+                    f"'{target}' is driven by '{wired[place]}' and by '{source}'; expected one of them. Remove the "
+                    "other, or let one of them read the other and drive the sum."
                 )
             else:
-                table[place] = source
+                wired[place] = source
     return driven, wired
 
 

@@ -8,6 +8,7 @@ define, its element does not do. All of it is written over any scalar: no `if` o
     stiff       the same as laws of single points and joints, which a step may take at its end (see implicit_forces)
     publish     signals that others may read, and that a run shows as columns
     sample      new memory at a tick of one of its clocks
+    decide      the same by plain Python, where `python` is set
     settle      new memory after an accepted step
     guards      numbers whose change of sign is an event, and `switch`: new memory then
 """
@@ -98,7 +99,7 @@ class Change(NamedTuple):
 class ElementLaw(Generic[E]):
     """Abstract: the law of one kind of element."""
 
-    python = False  # whether `sample` is plain Python, called with numbers at the sample instants
+    python = False  # whether `decide` takes the place of `sample`
 
     def problems(self, element: E, robot: Robot) -> list[str]:
         """What is wrong with it on this robot, one sentence each."""
@@ -149,6 +150,14 @@ class ElementLaw(Generic[E]):
     def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
         """New memory at a tick of its clock of that number."""
         raise AssertionError(f"{type(self).__name__} has clocks and no `sample`")
+
+    def decide(
+        self, element: E, t: float, values: Sequence[float], memory: Sequence[float], clock: int
+    ) -> Sequence[float]:
+        """New memory at a tick, in plain numbers: from the values of what it `reads` and its memory. Raises
+        ControllerError where there is none.
+        """
+        raise AssertionError(f"{type(self).__name__} is Python and has no `decide`")
 
     def settles(self, element: E) -> bool:
         """Whether memory changes after accepted steps."""

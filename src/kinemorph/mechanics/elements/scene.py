@@ -99,7 +99,8 @@ class World:
         return known
 
     def signal(self, name: str) -> S:
-        """A signal by its full name."""
+        """A signal by its full name; of "one|other" the first that there is."""
+        name = self.ensemble.source(name) if "|" in name else name
         if name not in self._signals:
             self._signals[name] = self._found(name)
         return self._signals[name]
@@ -161,10 +162,11 @@ class World:
             for wrench in effort.wrenches:
                 frame = wrench.frame
                 _load(loads, frame.origin, frame.to_link(wrench.force), frame.to_link(wrench.moment))
-        for index, name in self.ensemble.driven.items():
-            force = self.signal(name)
-            torques[index] = torques[index] + force
-            supplied = supplied + force * self.v[index]
+        for index, names in self.ensemble.driven.items():
+            for name in names:
+                force = self.signal(name)
+                torques[index] = torques[index] + force
+                supplied = supplied + force * self.v[index]
         return Gathered(torques, loads, rates, supplied, dissipated, stored)
 
 

@@ -16,13 +16,18 @@ FILES: dict[str, tuple[str, ...]] = {
     "applied": ("AppliedWrench", "AppliedEffort", "Gravity", "CentralGravity"),
     "bushings": ("Bushing",),
     "contacts": ("Contact",),
+    "controllers": ("PD", "PID"),
+    "functions": ("Continuous", "PythonController", "Sampled"),
     "joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
     "legs": ("SpringLeg",),
+    "model_based": ("ComputedTorque", "GravityCompensation"),
     "motors": ("DCMotor",),
     "pair_contacts": ("PairContact",),
+    "references": ("MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
     "sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
     "springs": ("Spring", "Damper", "Rope", "Bumper"),
 }  # what each file holds
+FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # hold functions, which no model file can
 
 __all__ = ["ELEMENT_KINDS", *(name for names in FILES.values() for name in names)]
 
@@ -45,7 +50,8 @@ class KindTable(MutableMapping[str, type[Any]]):
     """Kinds of elements by name, built-in ones imported when they are first asked for."""
 
     def __init__(self) -> None:
-        self._kinds: dict[str, str | type[Any]] = {kind_of(name): name for names in FILES.values() for name in names}
+        named = [name for names in FILES.values() for name in names if name not in FUNCTIONS]
+        self._kinds: dict[str, str | type[Any]] = {kind_of(name): name for name in named}
 
     def __getitem__(self, kind: str) -> type[Any]:
         found = self._kinds[kind]

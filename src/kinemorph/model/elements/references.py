@@ -1,0 +1,153 @@
+"""References: what controllers are to follow. Each publishes a position, its velocity and its acceleration.
+
+One of a single path is called like itself: "swing", "swing.velocity", "swing.acceleration". One with `joints` has a
+path for each: "gait.hip", "gait.hip.velocity", ...
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from kinemorph.errors import ModelError
+from kinemorph.model.elements.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.reading import short
+
+
+@dataclass(frozen=True)
+class Setpoint:
+    """A constant position [rad or m], one for all joints or one each."""
+
+    name: str
+    values: Numbers = (0.0,)
+    joints: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "values")
+
+
+@dataclass(frozen=True)
+class Sinusoid:
+    """offset + amplitude sin(2 pi frequency t + phase): [rad or m], frequency [Hz], phase [rad]."""
+
+    name: str
+    amplitude: Numbers = field(default=(1.0,))
+    frequency: Numbers = field(default=(1.0,))
+    offset: Numbers = field(default=(0.0,))
+    phase: Numbers = field(default=(0.0,))
+    joints: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "amplitude", "frequency", "offset", "phase")
+
+
+@dataclass(frozen=True)
+class SplinePath:
+    """Through points at given times [s]; before the first and after the last the path stays there.
+
+    `points` has a row for each time, with a number [rad or m] for each joint; plain numbers where there is one.
+    `kind`: "cubic", with continuous acceleration; "monotone", never beyond the points; "linear", straight between them.
+    `period` [s], where one is given, repeats the path: its points are then those of one period.
+    """
+
+    name: str
+    times: Numbers
+    points: tuple[Numbers, ...]
+    joints: Names = ()
+    kind: Literal["cubic", "monotone", "linear"] = "cubic"
+    period: float = field(default=0.0, metadata={"kind": "time"})
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "times")
+        _as_rows(self, "points")
+
+    @classmethod
+    def from_csv(cls, name: str, path: str | Path, **options: Any) -> SplinePath:
+        """Joint angles from a table: a line of names, the first that of the time [s], then a line for each time."""
+        header, rows = _table(name, Path(path))
+        points = tuple(row[1:] for row in rows)
+        return cls(name, tuple(row[0] for row in rows), points, joints=tuple(header[1:]), **options)
+
+
+@dataclass(frozen=True)
+class MinimumJerk:
+    """From way point to way point at given times [s], at rest in each, with the least jerk in between:
+
+        q = q0 + (q1 - q0) (10 s^3 - 15 s^4 + 6 s^5),     s from 0 to 1 between two times
+
+    Before the first and after the last it stays there. Rows of `points` as for SplinePath.
+    """
+
+    name: str
+    times: Numbers
+    points: tuple[Numbers, ...]
+    joints: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "times")
+        _as_rows(self, "points")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Positions [rad or m] as a function of t [s], over any scalar: one number, or a list of one for each joint.
+
+    Velocities and accelerations are its exact derivatives.
+    """
+
+    name: str
+    law: Callable[..., Any]
+    joints: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+
+
+def _as_rows(element: Any, name: str) -> None:
+    """Rows of numbers; a plain number is a row of one."""
+    given = getattr(element, name)
+    if not hasattr(given, "__iter__") or isinstance(given, str):
+        raise ModelError(f"element '{element.name}': {name} is {short(given)}; expected a row for each time.")
+    rows = tuple(tuple(row) if hasattr(row, "__iter__") and not isinstance(row, str) else (row,) for row in given)
+    object.__setattr__(element, name, tuple(tuple(map(_plain, row)) for row in rows))
+
+
+def _plain(x: Any) -> Any:
+    return float(x) if isinstance(x, (int, float, np.number)) else x
+
+
+def _table(name: str, path: Path) -> tuple[list[str], list[tuple[float, ...]]]:
+    """(names of columns, rows) of a CSV file. Lines that begin with # are comments."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"element '{name}': file '{path}' cannot be read: {error}.") from None
+    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+    parsed = [[cell.strip() for cell in row] for row in csv.reader(line for _, line in lines)]
+    if len(parsed) < 3:
+        raise ModelError(
+            f"element '{name}': file '{path}' has {max(len(parsed) - 1, 0)} rows of numbers; expected a line of names "
+            "(time first, then joints) and two or more rows below it."
+        )
+    rows = []
+    for (number, _), cells in zip(lines[1:], parsed[1:], strict=True):
+        try:
+            row = tuple(map(float, cells))
+        except ValueError:
+            row = ()
+        if len(row) != len(parsed[0]):
+            raise ModelError(
+                f"element '{name}': line {number} of '{path}' is {short(', '.join(cells))}; expected "
+                f"{len(parsed[0])} numbers, one for each name of the first line."
+            )
+        rows.append(row)
+    return parsed[0], rows
