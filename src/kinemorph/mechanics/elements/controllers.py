@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, less, where
+from kinemorph.algebra.scalar import S, equal, less, where
 from kinemorph.mechanics.elements.checks import not_negative
 from kinemorph.mechanics.elements.following import (
+    Wish,
     added,
     channel_problems,
     each,
@@ -34,8 +36,9 @@ from kinemorph.mechanics.elements.holding import (
     let_out,
     sampling_problems,
 )
-from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, register
+from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.elements.scene import Scene
+from kinemorph.mechanics.point_states import JointForce, JointState
 from kinemorph.model.elements.controllers import PD, PID
 from kinemorph.model.elements.wiring import below, channel_names, driven, measured
 from kinemorph.model.robot import Robot
@@ -85,8 +88,42 @@ def limits(element: Any, scene: Scene) -> tuple[Sequence[Any], Sequence[Any]]:
 # ── PD ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """more + kp (r - q) + kd (dr/dt - v) between limits, along one velocity: a law that a step may take at its end."""
+
+    kp: S
+    kd: S
+    wish: Wish
+    more: S
+    lower: Any
+    upper: Any
+
+    @property
+    def affine(self) -> bool:
+        """Whether its slopes are the same everywhere."""
+        return _is_open(self.lower) and _is_open(self.upper)
+
+    def free(self, joint: Any) -> S:
+        """Without limits."""
+        stretch, rate = self.wish.position - joint.position, self.wish.velocity - joint.velocity
+        return self.more + self.kp * stretch + self.kd * rate
+
+    def force(self, joint: Any) -> S:
+        return bounded(self.free(joint), self.lower, self.upper)
+
+    def linear(self, joint: Any, h: S) -> tuple[S, S]:
+        """Where a limit holds it, it is no spring."""
+        pivot = h * (self.kd + h * self.kp)
+        if self.affine:
+            return self.force(joint), pivot
+        u = self.free(joint)
+        held = bounded(u, self.lower, self.upper)
+        return held, where(equal(u, held), pivot, 0.0)
+
+
 class PDLaw(Held):
-    """Springs and dampers towards a reference."""
+    """Springs and dampers towards a reference. Acting on joints at all times, a step may take them at its end."""
 
     def problems(self, element: PD, robot: Robot) -> list[str]:
         found = channel_problems(element, robot) or number_problems(
@@ -105,14 +142,42 @@ class PDLaw(Held):
     def reads(self, element: PD) -> tuple[str, ...]:
         return followed(element)
 
+    def drives(self, element: PD) -> Mapping[str, str]:
+        return {} if _acts_itself(element) else super().drives(element)
+
     def outputs(self, element: PD, scene: Scene) -> list[S]:
+        hinges = [scene.hinge(joint) for joint in element.joints]
+        pairs = zip(self._pulls(element, scene), hinges, strict=True)
+        return [pull.free(JointState(hinge.q, hinge.v)) for pull, hinge in pairs]
+
+    def _pulls(self, element: PD, scene: Scene) -> list[Pull]:
         n = len(element.joints)
-        kp, kd = each(scene.value(element.kp), n), each(scene.value(element.kd), n)
-        hinges, more = [scene.hinge(joint) for joint in element.joints], added(element, scene)
-        return [
-            more[k] + kp[k] * (wish.position - hinges[k].q) + kd[k] * (wish.velocity - hinges[k].v)
-            for k, wish in enumerate(wishes(element, scene))
-        ]
+        gains = (each(scene.value(values), n) for values in (element.kp, element.kd))
+        columns = (*gains, wishes(element, scene), added(element, scene), *limits(element, scene))
+        return [Pull(*row) for row in zip(*columns, strict=True)]
+
+    def effort(self, element: PD, scene: Scene) -> Effort:
+        if not _acts_itself(element):
+            return Effort()
+        hinges = [scene.hinge(joint) for joint in element.joints]
+        u = self._converted(element, scene)
+        power = sum((force * hinge.v for force, hinge in zip(u, hinges, strict=True)), 0.0)
+        return Effort(torques={h.place: force for h, force in zip(hinges, u, strict=True)}, supplied=power)
+
+    def stiff(self, element: PD, scene: Scene) -> Stiff | None:
+        if not _acts_itself(element):
+            return None
+        places = [scene.hinge(joint).place for joint in element.joints]
+        return Stiff(joints=[JointForce(*pair) for pair in zip(places, self._pulls(element, scene), strict=True)])
+
+
+def _acts_itself(element: PD) -> bool:
+    """Whether its force is a law of the joint's state now."""
+    return not element.every and not element.drives
+
+
+def _is_open(limit: Any) -> bool:
+    return isinstance(limit, float) and math.isinf(limit)
 
 
 # ── PID ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -162,8 +227,8 @@ class Channel(NamedTuple):
     def winds_up(self, u: S) -> S:
         """1 where u is beyond a limit and the integral drives it further."""
         grows = self.ki * self.error
-        over: S = 0.0 if self.upper == math.inf else less(self.upper, u) * less(0.0, grows)
-        under: S = 0.0 if self.lower == -math.inf else less(u, self.lower) * less(grows, 0.0)
+        over: S = 0.0 if _is_open(self.upper) else less(self.upper, u) * less(0.0, grows)
+        under: S = 0.0 if _is_open(self.lower) else less(u, self.lower) * less(grows, 0.0)
         return over + under
 
 

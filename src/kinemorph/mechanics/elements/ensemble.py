@@ -20,6 +20,8 @@ from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
 from kinemorph.model.parameter import Formula, Parameter, parameters_of
 from kinemorph.model.robot import Robot
 
+RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world")  # mean something else in signals and columns
+
 
 class Member(NamedTuple):
     """An element, its law, and where its states, memory and open inputs begin."""
@@ -138,8 +140,10 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
         law = law_of(element)
         members.append(Member(element, law, x, m))
         problems += law.problems(element, robot)
-        if element.name in ("t", "q", "v", "world"):
-            problems.append(f"element '{element.name}': the name means something else in signals. Choose another.")
+        if element.name in RESERVED:
+            problems.append(
+                f"element '{element.name}': the name means something else in signals and columns. Choose another."
+            )
         x, m = x + len(law.states(element)), m + len(law.memory(element))
     driven, wired = _wired(robot, members, problems)
     inputs = [(k, slot.name) for k, (element, law, *_) in enumerate(members) for slot in law.inputs(element)]

@@ -12,8 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from kinemorph.algebra.scalar import S, floor
-from kinemorph.mechanics.elements.actuators import limited
+from kinemorph.algebra.scalar import S, floor, maximum, minimum
 from kinemorph.mechanics.elements.law import Clock, Slot
 from kinemorph.model.elements.wiring import below
 from kinemorph.model.parameter import evaluate
@@ -76,8 +75,9 @@ def converted(u: S, lower: Any, upper: Any, quantum: float) -> S:
 
 
 def bounded(u: S, lower: Any, upper: Any) -> S:
-    """u between two limits, infinite ones left out."""
-    return limited(u, lower, upper)
+    """u between two limits; each may be infinite, or depend on a parameter."""
+    u = maximum(u, lower) if not isinstance(lower, float) or lower > -math.inf else u
+    return minimum(u, upper) if not isinstance(upper, float) or upper < math.inf else u
 
 
 def sampling_problems(element: Any) -> list[str]:
