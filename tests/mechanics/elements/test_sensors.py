@@ -164,6 +164,19 @@ def test_readings_are_held_between_samples_and_do_not_depend_on_the_step() -> No
     assert np.array_equal(runs[0]["e.position"], runs[1]["e.position"])
 
 
+@pytest.mark.parametrize("delay", [0.1, 0.2, 0.13])
+def test_delayed_readings_arrive_late_and_unchanged(delay: float) -> None:
+    prompt = Encoder("prompt", "hinge", resolution=1e-3, every=0.1)
+    late = replace(prompt, name="late", delay=delay)
+    times = [*np.arange(0.0, 1.0001, 0.01)]
+    run = simulate(System(pendulum(), (prompt, late)), 1.0, sample=times, q=[1.0])
+    n = round(delay / 0.01)
+    for name in ("position", "velocity"):
+        assert np.array_equal(run[f"late.{name}"][n:], run[f"prompt.{name}"][:-n])
+        assert np.array_equal(run[f"late.{name}"][:n], np.zeros(n))
+    assert run["prompt.velocity"][-1] != 0.0
+
+
 def test_a_contact_switch_has_hysteresis() -> None:
     """It reads the angle of a pendulum that swings out: on above 0.5, off below 0.3."""
     switches = (
@@ -303,6 +316,9 @@ def test_streams_begin_alike_in_every_process() -> None:
         (Encoder("s", "hinge", every=0.0), "every is 0 s; expected a finite time above 0"),
         (Encoder("s", "hinge", every=-0.1), "every is -0.1 s"),
         (Encoder("s", "hinge", every=0.1, phase=-1.0), "phase is -1 s"),
+        (Encoder("s", "hinge", every=0.1, delay=-1.0), "delay is -1 s"),
+        (Encoder("s", "hinge", every=0.1, delay=math.inf), "delay is inf s"),
+        (Encoder("s", "hinge", delay=0.1), "it has a delay and is read at every instant"),
         (Encoder("s", "knee"), "has no such joint"),
         (Encoder("s", "hinge", counts=-5.0), "counts is -5"),
         (Encoder("s", "hinge", counts=5.0, resolution=0.1), "both given"),
