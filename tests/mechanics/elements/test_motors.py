@@ -15,9 +15,9 @@ from exact_rates import rate_along
 from kinemorph import Body, Effort, Parameter, Robot, RobotBuilder, System, audit, derive, linearize, plant, simulate
 from kinemorph.codegen.compile import build
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.motors import gentle_sign
+from kinemorph.mechanics.elements.motors import gentle_secant, gentle_sign
 from kinemorph.mechanics.elements.rotors import with_rotors
-from kinemorph.mechanics.point_states import JointState
+from kinemorph.mechanics.point_states import JointState, joint_slope
 from kinemorph.model.elements.motors import DCMotor
 from kinemorph.model.elements.springs import Spring
 from kinemorph.model.rotors import with_rotor_body
@@ -245,6 +245,8 @@ def test_the_smoothed_sign() -> None:
     assert np.all(np.diff(values) >= 0.0)
     assert np.array_equal(values[speeds >= 1.0], np.ones(np.sum(speeds >= 1.0)))
     assert np.abs(np.diff(values, 2)).max() < 5e-4  # no jump in slope
+    assert np.array([gentle_secant(float(s), 1.0) for s in speeds]) * speeds == pytest.approx(values, abs=1e-15)
+    assert gentle_secant(0.0, 2.0) == 0.75
 
 
 # ── rotors ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -302,24 +304,36 @@ def test_a_rotor_as_a_body_turns_what_carries_it() -> None:
 # ── steps with stiff forces ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_laws_for_the_end_of_a_step_are_those_of_the_state() -> None:
-    for kind in KINDS:
-        system = driven(kind)
-        made = plant(system)
-        law = made.laws.rate.__self__  # type: ignore[attr-defined]
-        tree = law.tree([])
-        x = [0.4] * made.nx
-        world = law.world(tree, 0.0, [0.3], [0.7], x, [], [2.0], [])
+@pytest.mark.parametrize("kind", KINDS)
+def test_laws_for_the_end_of_a_step_are_those_of_the_state(kind: str) -> None:
+    """Forces are the same; pivots are slopes where nothing rubs dry, and are never below 0."""
+    made = plant(driven(kind))
+    law = made.laws.rate.__self__  # type: ignore[attr-defined]
+    for v, u in ((0.7, 2.0), (-0.7, 2.0), (0.0, 0.0), (0.02, -9.0), (30.0, 1.0)):
+        world = law.world(law.tree([]), 0.0, [0.3], [v], [0.4] * made.nx, [], [u], [])
         stiff = world.stiff()
         assert bool(stiff) == ("stiffness" not in KINDS[kind])
         for one in stiff.values():
-            (force,) = one.joints
-            value, pivot = force.law.linear(JointState(0.3, 0.7), 1e-3)
-            assert value == pytest.approx(world.efforts[0].torques[0])
+            (joint,) = one.joints
+            at = JointState(0.3, v)
+            force, pivot = joint.law.linear(at, 1e-3)
+            assert force == pytest.approx(world.efforts[0].torques[0], rel=1e-12)
             assert pivot >= 0.0
-            if not force.law.affine:
-                continue
-            assert pivot == pytest.approx(force.law.linear(JointState(0.3, -5.0), 1e-3)[1])
+            if kind in ("first order", "second order", "constants apart", "rotor"):
+                assert joint.law.affine
+                assert pivot == pytest.approx(joint_slope(joint.law.force, at, 1e-3)[1], rel=1e-12)
+            else:
+                assert not joint.law.affine
+
+
+def test_a_step_at_whose_end_motors_act_does_not_mind_hard_braking() -> None:
+    """Back-EMF and dry friction with time constants far below the step: an explicit step would explode."""
+    motor = DCMotor("m", "hinge", 1.0, 0.5, ratio=100.0, efficiency=0.7, coulomb=0.05, slow=0.01)
+    system = System(pendulum(), (motor,))
+    assert 100.0**2 * 0.25 / 0.5 * 5e-3 > 10.0  # the slope times the step
+    run = simulate(system, 2.0, sample=0.1, step=5e-3, method="implicit_contact_2", q=[0.5], v=[3.0], inputs=[5.0])
+    exact = simulate(system, 2.0, sample=0.1, q=[0.5], v=[3.0], inputs=[5.0], rtol=1e-10)
+    assert run["v.hinge"][5:] == pytest.approx(exact["v.hinge"][5:], abs=2e-4)
 
 
 # ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────

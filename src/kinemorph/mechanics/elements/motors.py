@@ -16,12 +16,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, where
+from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sign, where
 from kinemorph.mechanics.elements.actuators import limited
 from kinemorph.mechanics.elements.checks import not_negative, one_axis, positive
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.elements.scene import Scene
-from kinemorph.mechanics.point_states import JointForce, JointState, joint_slope
+from kinemorph.mechanics.point_states import JointForce, JointState
 from kinemorph.model.elements.motors import DCMotor
 from kinemorph.model.parameter import Value, evaluate
 from kinemorph.model.robot import Robot
@@ -118,8 +118,25 @@ class Drive:
         return _transmission(self.element, self.scene, w, _windings(self.element, self.scene, w).current).force
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """The same, and its pivot."""
-        return joint_slope(self.force, joint, h)
+        """The same, and its pivot: slopes of back-EMF and viscous friction, and the secants of what rubs dry, so that a
+        step does not leap over standstill.
+        """
+        element, scene = self.element, self.scene
+        R, _, K_m, K_b = _constants(element, scene)
+        viscous, coulomb, slow, n = scene.value((element.viscous, element.coulomb, element.slow, element.reduction))
+        forth, back = (scene.value(one) for one in _losses(element))
+        w = n * joint.velocity
+        coil = _windings(element, scene, w)
+        way, secant = gentle_sign(w, slow), gentle_secant(w, slow)
+        T = K_m * coil.current - viscous * w - coulomb * way
+        lost = where(less(T * w, 0.0), back, forth)
+        slope = viscous + coulomb * secant
+        if not element.has_inductance:
+            most = element.current_limit
+            braking = div(K_m * K_b, R)
+            slope = slope + (braking if most == math.inf else where(less(absolute(coil.current), most), braking, 0.0))
+        pivot = n * n * (slope * (1.0 - way * sign(T) * lost) + absolute(T) * lost * secant)
+        return n * (T - way * absolute(T) * lost), h * pivot
 
 
 # ── windings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,6 +213,13 @@ def gentle_sign(speed: S, slow: S) -> S:
     """The sign of a speed, without its jump: +-1 from `slow` on, a cubic with continuous slope between."""
     part = minimum(maximum(div(speed, slow), -1.0), 1.0)
     return part * (1.5 - 0.5 * part * part)
+
+
+def gentle_secant(speed: S, slow: S) -> S:
+    """The same over the speed."""
+    size = maximum(absolute(speed), slow)
+    part = div(speed, size)
+    return div(1.5 - 0.5 * part * part, size)
 
 
 # ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
