@@ -317,18 +317,24 @@ def test_laws_for_the_end_of_a_step_are_those_of_the_state(kind: str) -> None:
             (joint,) = one.joints
             at = JointState(0.3, v)
             force, pivot = joint.law.linear(at, 1e-3)
-            assert force == pytest.approx(world.efforts[0].torques[0], rel=1e-12)
+            assert joint.law.force(at) == pytest.approx(world.efforts[0].torques[0], rel=1e-12)
             assert pivot >= 0.0
-            if kind in ("first order", "second order", "constants apart", "rotor"):
-                assert joint.law.affine
-                assert pivot == pytest.approx(joint_slope(joint.law.force, at, 1e-3)[1], rel=1e-12)
+            assert joint.law.affine == (kind in ("first order", "second order", "constants apart", "rotor"))
+            if "inductance" in KINDS[kind]:  # the current is that of the end of the step
+                assert joint.law.linear(at, 1e-12)[0] == pytest.approx(joint.law.force(at), rel=1e-6, abs=1e-6)
             else:
-                assert not joint.law.affine
+                assert force == pytest.approx(joint.law.force(at), rel=1e-12)
+            if kind == "second order":
+                late = (0.02 * 0.4 + 1e-3 * (u - 0.05 * 20.0 * v)) / (0.02 + 1e-3)
+                assert force == pytest.approx(20.0 * 0.05 * late, rel=1e-12)
+            if kind in ("first order", "rotor"):
+                assert pivot == pytest.approx(joint_slope(joint.law.force, at, 1e-3)[1], rel=1e-12)
 
 
-def test_a_step_at_whose_end_motors_act_does_not_mind_hard_braking() -> None:
-    """Back-EMF and dry friction with time constants far below the step: an explicit step would explode."""
-    motor = DCMotor("m", "hinge", 1.0, 0.5, ratio=100.0, efficiency=0.7, coulomb=0.05, slow=0.01)
+@pytest.mark.parametrize("inductance", [0.0, 1e-4])
+def test_a_step_at_whose_end_motors_act_does_not_mind_hard_braking(inductance: float) -> None:
+    """Back-EMF, dry friction and windings with time constants far below the step: an explicit one would explode."""
+    motor = DCMotor("m", "hinge", 1.0, 0.5, None, inductance, ratio=100.0, efficiency=0.7, coulomb=0.05, slow=0.01)
     system = System(pendulum(), (motor,))
     assert 100.0**2 * 0.25 / 0.5 * 5e-3 > 10.0  # the slope times the step
     run = simulate(system, 2.0, sample=0.1, step=5e-3, method="implicit_contact_2", q=[0.5], v=[3.0], inputs=[5.0])

@@ -13,6 +13,7 @@ with the force F that passes, as it does in a screw. s(w) is the smoothed sign o
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -92,6 +93,12 @@ class DCMotorLaw(ElementLaw[DCMotor]):
             stored=0.5 * L * i * i + gear.stored,
         )
 
+    def late_rates(self, element: DCMotor, scene: Scene, velocities: Sequence[S], h: S) -> Sequence[S] | None:
+        if not (element.is_rigid and element.has_inductance):
+            return None
+        w = scene.value(element.reduction) * velocities[scene.hinge(element.joint).place]
+        return (div(_late_current(element, scene, w, h)[0] - scene.x[0], h),)
+
     def stiff(self, element: DCMotor, scene: Scene) -> Stiff | None:
         if not element.is_rigid:
             return None
@@ -122,19 +129,15 @@ class Drive:
         step does not leap over standstill.
         """
         element, scene = self.element, self.scene
-        R, _, K_m, K_b = _constants(element, scene)
+        K_m = _constants(element, scene)[2]
         viscous, coulomb, slow, n = scene.value((element.viscous, element.coulomb, element.slow, element.reduction))
         forth, back = (scene.value(one) for one in _losses(element))
         w = n * joint.velocity
-        coil = _windings(element, scene, w)
+        current, braking = _late_current(element, scene, w, h)
         way, secant = gentle_sign(w, slow), gentle_secant(w, slow)
-        T = K_m * coil.current - viscous * w - coulomb * way
+        T = K_m * current - viscous * w - coulomb * way
         lost = where(less(T * w, 0.0), back, forth)
-        slope = viscous + coulomb * secant
-        if not element.has_inductance:
-            most = element.current_limit
-            braking = div(K_m * K_b, R)
-            slope = slope + (braking if most == math.inf else where(less(absolute(coil.current), most), braking, 0.0))
+        slope = viscous + coulomb * secant + K_m * braking
         pivot = n * n * (slope * (1.0 - way * sign(T) * lost) + absolute(T) * lost * secant)
         return n * (T - way * absolute(T) * lost), h * pivot
 
@@ -162,6 +165,22 @@ def _windings(element: DCMotor, scene: Scene, w: S) -> Electric:
         still = R * i + K_b * w
         u = minimum(maximum(u, still - (most + i) * R / QUICK), still + (most - i) * R / QUICK)
     return Electric(i, u, div(u - R * i - K_b * w, L))
+
+
+def _late_current(element: DCMotor, scene: Scene, w: S, h: S) -> tuple[S, S]:
+    """(current [A] after a step of h at whose end the shaft has the speed w, by the implicit Euler method; how much
+    less of it there is for more speed [A s/rad]).
+    """
+    R, L, _, K_b = _constants(element, scene)
+    most = element.current_limit
+    u = limited(scene.input("voltage"), -element.voltage_limit, element.voltage_limit)
+    if element.has_inductance:
+        i, less_for = div(L * scene.x[0] + h * (u - K_b * w), L + h * R), div(h * K_b, L + h * R)
+    else:
+        i, less_for = div(u - K_b * w, R), div(K_b, R)
+    if most == math.inf:
+        return i, less_for
+    return limited(i, -most, most), where(less(absolute(i), most), less_for, 0.0)
 
 
 # ── shaft and transmission ────────────────────────────────────────────────────────────────────────────────────────────
