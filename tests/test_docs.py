@@ -24,6 +24,7 @@ PAGES = [
         "export",
         "generator",
         "simulation",
+        "motors_and_sensors",
         "analysis",
         "files",
         "model_file",

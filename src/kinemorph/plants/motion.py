@@ -146,6 +146,11 @@ class Motion:
 
         return World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup, accelerations, reactions)
 
+    def _seen(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> World:
+        """The system as what acts in a step sees it."""
+        own = x[self.extra : self.extra + len(self.elements.states)]
+        return World(self.elements, tree, t, q, v, own, m, u[self.given :], self._lookup(p))
+
     def _acting(
         self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, *, stiff: bool = False
     ) -> Acting:
@@ -160,8 +165,7 @@ class Motion:
             law = checked_length(of_groups(self.forces, given, "forces"), self.nv, "the law of forces")
             pushed = _sum(pushed, law)
         damping = [evaluate(d, lookup) for joint in self.dynamics.robot.joints for d in joint.damping]
-        own = x[self.extra : self.extra + len(self.elements.states)]
-        world = World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup)
+        world = self._seen(tree, t, q, v, x, m, u, p)
         damped = [-d * rate for d, rate in zip(damping, v, strict=True)]
         apart = world.stiff() if stiff else {}
         return Acting(pushed, world.gathered(apart), damped, tuple(apart.values()))
@@ -285,6 +289,11 @@ class Motion:
             self._extra_rates(t, q, v, x, m, u, p, acting),
         )
         after, ends = implicit_step(ready, base, s, h, during, passes, guess, self.still)
+        world = self._seen(ready, t, q, v, x, m, u, p)
+        for index, (element, law, start, _) in enumerate(self.elements.members):
+            late = law.late_rates(element, world.scenes[index], after[self.nv : 2 * self.nv], h)
+            for k, rate in enumerate(late or (), self.extra + start):
+                after[2 * self.nv + k] = x[k] + h * rate
         return after, ends.a
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -141,6 +141,12 @@ class ElementLaw(Generic[E]):
         """The forces of `effort` once more, as laws of points and joints; None where a step takes them at its start."""
         return None
 
+    def late_rates(self, element: E, scene: Scene, velocities: Sequence[S], h: S) -> Sequence[S] | None:
+        """Rates of own states over a step of h [s] at whose end the robot has these velocities; the scene is that of
+        its start. None where a step takes the rates of `effort`.
+        """
+        return None
+
     def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
         return {}
 

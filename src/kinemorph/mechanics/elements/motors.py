@@ -13,15 +13,16 @@ with the force F that passes, as it does in a screw. s(w) is the smoothed sign o
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, where
+from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sign, where
 from kinemorph.mechanics.elements.actuators import limited
 from kinemorph.mechanics.elements.checks import not_negative, one_axis, positive
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.elements.scene import Scene
-from kinemorph.mechanics.point_states import JointForce, JointState, joint_slope
+from kinemorph.mechanics.point_states import JointForce, JointState
 from kinemorph.model.elements.motors import DCMotor
 from kinemorph.model.parameter import Value, evaluate
 from kinemorph.model.robot import Robot
@@ -92,6 +93,12 @@ class DCMotorLaw(ElementLaw[DCMotor]):
             stored=0.5 * L * i * i + gear.stored,
         )
 
+    def late_rates(self, element: DCMotor, scene: Scene, velocities: Sequence[S], h: S) -> Sequence[S] | None:
+        if not (element.is_rigid and element.has_inductance):
+            return None
+        w = scene.value(element.reduction) * velocities[scene.hinge(element.joint).place]
+        return (div(_late_current(element, scene, w, h)[0] - scene.x[0], h),)
+
     def stiff(self, element: DCMotor, scene: Scene) -> Stiff | None:
         if not element.is_rigid:
             return None
@@ -118,8 +125,21 @@ class Drive:
         return _transmission(self.element, self.scene, w, _windings(self.element, self.scene, w).current).force
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """The same, and its pivot."""
-        return joint_slope(self.force, joint, h)
+        """The same, and its pivot: slopes of back-EMF and viscous friction, and the secants of what rubs dry, so that a
+        step does not leap over standstill.
+        """
+        element, scene = self.element, self.scene
+        K_m = _constants(element, scene)[2]
+        viscous, coulomb, slow, n = scene.value((element.viscous, element.coulomb, element.slow, element.reduction))
+        forth, back = (scene.value(one) for one in _losses(element))
+        w = n * joint.velocity
+        current, braking = _late_current(element, scene, w, h)
+        way, secant = gentle_sign(w, slow), gentle_secant(w, slow)
+        T = K_m * current - viscous * w - coulomb * way
+        lost = where(less(T * w, 0.0), back, forth)
+        slope = viscous + coulomb * secant + K_m * braking
+        pivot = n * n * (slope * (1.0 - way * sign(T) * lost) + absolute(T) * lost * secant)
+        return n * (T - way * absolute(T) * lost), h * pivot
 
 
 # ── windings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -145,6 +165,22 @@ def _windings(element: DCMotor, scene: Scene, w: S) -> Electric:
         still = R * i + K_b * w
         u = minimum(maximum(u, still - (most + i) * R / QUICK), still + (most - i) * R / QUICK)
     return Electric(i, u, div(u - R * i - K_b * w, L))
+
+
+def _late_current(element: DCMotor, scene: Scene, w: S, h: S) -> tuple[S, S]:
+    """(current [A] after a step of h at whose end the shaft has the speed w, by the implicit Euler method; how much
+    less of it there is for more speed [A s/rad]).
+    """
+    R, L, _, K_b = _constants(element, scene)
+    most = element.current_limit
+    u = limited(scene.input("voltage"), -element.voltage_limit, element.voltage_limit)
+    if element.has_inductance:
+        i, less_for = div(L * scene.x[0] + h * (u - K_b * w), L + h * R), div(h * K_b, L + h * R)
+    else:
+        i, less_for = div(u - K_b * w, R), div(K_b, R)
+    if most == math.inf:
+        return i, less_for
+    return limited(i, -most, most), where(less(absolute(i), most), less_for, 0.0)
 
 
 # ── shaft and transmission ────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,6 +232,13 @@ def gentle_sign(speed: S, slow: S) -> S:
     """The sign of a speed, without its jump: +-1 from `slow` on, a cubic with continuous slope between."""
     part = minimum(maximum(div(speed, slow), -1.0), 1.0)
     return part * (1.5 - 0.5 * part * part)
+
+
+def gentle_secant(speed: S, slow: S) -> S:
+    """The same over the speed."""
+    size = maximum(absolute(speed), slow)
+    part = div(speed, size)
+    return div(1.5 - 0.5 * part * part, size)
 
 
 # ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -4,8 +4,8 @@ A sensor has channels. Each reads a true number and makes a reading of it:
 
     reading = step floor(clip(true + bias + walk + noise) / step)
 
-Without `every` the reading is a function of the state. With it, readings are memory, and so are the biases that walk
-and the state of the random numbers (see `randomness`).
+Without `every` the reading is a function of the state. With it, readings are memory (see `holding`, which delays them),
+and so are the biases that walk and the state of the random numbers (see `randomness`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.quaternions import rotation_to_quat
-from kinemorph.algebra.scalar import S, div, floor, less, minimum, where
+from kinemorph.algebra.scalar import S, div, floor, less, where
 from kinemorph.algebra.vectors import add, matvec, matvec_transposed
 from kinemorph.mechanics.elements import randomness
 from kinemorph.mechanics.elements.actuators import limited
 from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis
+from kinemorph.mechanics.elements.holding import clocks_of, held_slots, let_in, let_out
 from kinemorph.mechanics.elements.law import Change, Clock, ElementLaw, Slot, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.elements.scene import Scene
@@ -66,9 +67,15 @@ class SensorLaw(ElementLaw[E]):
         what = f"element '{element.name}'"
         found = []
         if element.every is not None and not 0.0 < element.every < math.inf:
-            found.append(f"{what}: every is {element.every:g} s; expected a finite time above 0. Enlarge it.")
+            found.append(
+                f"{what}: every is {element.every:g} s; expected a finite time above 0. Enlarge it, or leave it out."
+            )
         if not 0.0 <= element.phase < math.inf:
             found.append(f"{what}: phase is {element.phase:g} s; expected a finite time of at least 0. Mend its sign.")
+        if not 0.0 <= element.delay < math.inf:
+            found.append(f"{what}: delay is {element.delay:g} s; expected a finite time of at least 0. Mend its sign.")
+        if element.delay and element.every is None:
+            found.append(f"{what}: it has a delay and is read at every instant; expected a time between. Give `every`.")
         for channel in self.channels(element):
             for name, value, least in (("noise", channel.noise, 0.0), ("walk", channel.walk, 0.0)):
                 if not least <= value < math.inf:
@@ -83,19 +90,21 @@ class SensorLaw(ElementLaw[E]):
         return tuple(Slot(channel.name, channel.unit) for channel in self.channels(element))
 
     def clocks(self, element: E) -> tuple[Clock, ...]:
-        return () if element.every is None else (Clock(element.every, element.phase),)
+        return clocks_of(element) if _samples(element) else ()
 
     def memory(self, element: E) -> tuple[Slot, ...]:
-        if element.every is None:
-            return ()
+        return (*held_slots(element, self.outputs(element)), *self.own(element)) if _samples(element) else ()
+
+    def outputs(self, element: E) -> tuple[str, ...]:
+        """Names of the numbers that are held."""
+        return tuple(channel.name for channel in self.channels(element))
+
+    def own(self, element: E) -> tuple[Slot, ...]:
+        """Memory besides: biases that walk, and the random numbers."""
         channels = self.channels(element)
         walks = tuple(Slot(f"{channel.name}.bias", channel.unit) for channel in channels if channel.walk)
         random = any(channel.noise or channel.walk for channel in channels)
-        return (*self.held(element), *walks, *(randomness.slots(element.name, element.seed) if random else ()))
-
-    def held(self, element: E) -> tuple[Slot, ...]:
-        """The readings as memory."""
-        return tuple(Slot(f"{channel.name}.held", channel.unit) for channel in self.channels(element))
+        return (*walks, *(randomness.slots(element.name, element.seed) if random else ()))
 
     def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
         channels = self.channels(element)
@@ -105,15 +114,20 @@ class SensorLaw(ElementLaw[E]):
         return {channel.name: _read(channel, scene.value(channel.bias) + true) for channel, true in pairs}
 
     def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
-        readings, rest = self.read(element, scene, scene.m[len(self.held(element)) :])
-        return [*readings, *rest]
+        names = self.outputs(element)
+        count = len(held_slots(element, names))
+        held, own = scene.m[:count], scene.m[count:]
+        if clock:  # what has waited comes out
+            return [*let_out(held, len(names)), *own]
+        outputs, after = self.read(element, scene, own)
+        return [*let_in(element, held, outputs), *after]
 
-    def read(self, element: E, scene: Scene, rest: Sequence[S]) -> tuple[list[S], list[S]]:
-        """(readings of all channels, biases and random numbers after them)."""
+    def read(self, element: E, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+        """(what is to be held, `own` memory after it)."""
         assert element.every is not None
         channels = self.channels(element)
         walking = [channel for channel in channels if channel.walk]
-        walks, state = list(rest[: len(walking)]), tuple(rest[len(walking) :])
+        walks, state = list(own[: len(walking)]), tuple(own[len(walking) :])
         noisy = [channel for channel in channels if channel.noise]
         if state:
             drawn, state = randomness.normals(state, len(walking) + len(noisy))
@@ -129,6 +143,11 @@ class SensorLaw(ElementLaw[E]):
                 value = value + channel.noise * noise[channel]
             readings.append(_read(channel, value))
         return readings, [*walks, *state]
+
+
+def _samples(element: Sensor) -> bool:
+    """Whether its times make sense, and there are some."""
+    return element.every is not None and 0.0 < element.every < math.inf and 0.0 <= element.delay < math.inf
 
 
 def _read(channel: Channel, value: S) -> S:
@@ -168,22 +187,22 @@ class EncoderLaw(SensorLaw[Encoder]):
     def signals(self, element: Encoder) -> tuple[Slot, ...]:
         return (*super().signals(element), *(() if element.every is None else (Slot("velocity"),)))
 
-    def held(self, element: Encoder) -> tuple[Slot, ...]:
-        return (Slot("steps"), Slot("steps before"), Slot("readings"))
+    def outputs(self, element: Encoder) -> tuple[str, ...]:
+        return ("steps", "change")
+
+    def own(self, element: Encoder) -> tuple[Slot, ...]:
+        return (Slot("begun"), Slot("last steps"), *super().own(element))
 
     def publish(self, element: Encoder, scene: Scene) -> Mapping[str, S]:
         step = element.step or 1.0
         if element.every is None:
             return {"position": step * super().publish(element, scene)["position"]}
-        now, before, count = scene.m[:3]
-        return {
-            "position": step * now,
-            "velocity": where(less(1.0, count), (now - before) * (step / element.every), 0.0),
-        }
+        return {"position": step * scene.m[0], "velocity": scene.m[1] * (step / element.every)}
 
-    def sample(self, element: Encoder, scene: Scene, clock: int) -> Sequence[S]:
-        (steps,), rest = self.read(element, scene, scene.m[3:])
-        return [steps, scene.m[0], minimum(scene.m[2] + 1.0, 2.0), *rest]
+    def read(self, element: Encoder, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+        begun, last = own[:2]
+        (steps,), after = super().read(element, scene, own[2:])
+        return [steps, where(begun, steps - last, 0.0)], [1.0, steps, *after]
 
 
 class IMULaw(SensorLaw[IMU]):
@@ -287,21 +306,28 @@ class ContactSwitchLaw(SensorLaw[ContactSwitch]):
     def channels(self, element: ContactSwitch) -> tuple[Channel, ...]:
         return ()
 
+    def outputs(self, element: ContactSwitch) -> tuple[str, ...]:
+        return ("",)
+
+    def own(self, element: ContactSwitch) -> tuple[Slot, ...]:
+        return (Slot("on"),)
+
     def memory(self, element: ContactSwitch) -> tuple[Slot, ...]:
-        return (Slot("held"),) if element.every is not None or element.hysteresis else ()
+        return self.own(element) if self.settles(element) else super().memory(element)
 
     def publish(self, element: ContactSwitch, scene: Scene) -> Mapping[str, S]:
-        return {"": scene.m[0] if self.memory(element) else less(element.threshold, scene.signal(element.signal))}
+        return {"": scene.m[0] if scene.m else less(element.threshold, scene.signal(element.signal))}
 
-    def sample(self, element: ContactSwitch, scene: Scene, clock: int) -> Sequence[S]:
-        on = where(scene.m[0], element.threshold - element.hysteresis, element.threshold)
-        return [less(on, scene.signal(element.signal))]
+    def read(self, element: ContactSwitch, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+        beyond = where(own[0], element.threshold - element.hysteresis, element.threshold)
+        on = less(beyond, scene.signal(element.signal))
+        return [on], [on]
 
     def settles(self, element: ContactSwitch) -> bool:
         return element.every is None and element.hysteresis > 0.0
 
     def settle(self, element: ContactSwitch, scene: Scene) -> Change:
-        return Change(self.sample(element, scene, 0))
+        return Change(self.read(element, scene, scene.m)[1])
 
 
 def felt_acceleration(frame: Frame, scene: Scene, point: Sequence[S] = (0.0, 0.0, 0.0)) -> Sequence[S]:

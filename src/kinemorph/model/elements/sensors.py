@@ -1,7 +1,8 @@
 """Sensors: what controllers may know of a robot, at which instants and how well.
 
 `every` [s] is the time between two readings, which are held; without it a sensor shows its quantity at every instant,
-without noise. `phase` [s] is when the first reading is taken. Noise is that of one reading, its standard deviation: for
+without noise. `phase` [s] is when the first reading is taken, and `delay` [s] how long each takes to arrive: until the
+first has, 0 is shown. Noise is that of one reading, its standard deviation: for
 a density given per root of frequency, divide it by sqrt(every). `seed` chooses the noise; each sensor has its own.
 """
 
@@ -25,6 +26,7 @@ class Sensor:
     name: str = field(kw_only=False)
     every: float | None = field(default=None, metadata=TIME)
     phase: float = field(default=0.0, metadata=TIME)
+    delay: float = field(default=0.0, metadata=TIME)
     seed: int = 0
 
 
