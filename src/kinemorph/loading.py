@@ -18,15 +18,17 @@ import numpy as np
 
 from kinemorph.errors import ModelError, ModelWarning, ParseError, users_level
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.elements.ensemble import ensemble
+from kinemorph.mechanics.elements.law import law_of
 from kinemorph.mechanics.newton_euler import inverse_dynamics
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import Dice, random_configuration
-from kinemorph.model.elements import Actuator
 from kinemorph.model.formats import Format, by_ending, by_name, recognize
 from kinemorph.model.formats.findings import Finding, Findings
 from kinemorph.model.formats.pausing import uncollected
 from kinemorph.model.formats.sources import Base, Options, Source, read_file
 from kinemorph.model.merging import merge_fixed as merge
+from kinemorph.model.reading import Problem
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
@@ -158,9 +160,36 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
         if system is None or findings.failed:
             return None
         if options.merge_fixed:
-            used = [element.joint for element in system.elements if isinstance(element, Actuator)]
-            system = replace(system, robot=merge(system.robot, keep=used))
-        return _tested(system, findings)
+            system = replace(system, robot=merge(system.robot, keep=_joints_named(system)))
+        return _tested(system, findings) if _acts(system, findings) else None
+
+
+def _joints_named(system: System) -> list[str]:
+    """Joints that elements act on."""
+    named = [[getattr(element, "joint", ""), *getattr(element, "joints", ())] for element in system.elements]
+    known = {joint.name for joint in system.robot.joints}
+    return [name for names in named for name in names if name in known]
+
+
+def _acts(system: System, findings: Findings) -> bool:
+    """Whether all elements can act on the robot; what keeps them from it is a finding each."""
+    lawless = []
+    for element in system.elements:
+        try:
+            law_of(element)
+        except ModelError as error:
+            lawless.append(Problem("element", element.name, error.problems[0], "element"))
+    for problem in lawless:  # a model may be read where its laws are not at hand
+        findings.tell("warning", problem)
+    if lawless:
+        return True
+    try:
+        ensemble(system.robot, system.elements)
+    except ModelError as error:
+        for sentence in error.problems:
+            about = next((e.name for e in system.elements if sentence.startswith(f"element '{e.name}'")), "")
+            findings.tell("error", Problem("element" if about else "elements", about, sentence, "element"))
+    return not findings.failed
 
 
 def _tested(system: System, findings: Findings) -> System | None:

@@ -46,10 +46,10 @@ class JointLimits:
 
         max(0, stiffness s + damping r ds/dt),      r = min(s / onset, 1)
 
-    so that a stop never holds a joint back that leaves it. Left out, `stiffness` and `damping` are those of a critically
-    damped stop, whatever the robot weighs: with I the inertia that an effort of this joint alone moves, at the neutral
-    configuration, they are  I / time^2  and  2 I / time. A joint that meets it at the speed v goes  v time / e  deep
-    and comes back with 0.14 v. Without `joints` it acts on all joints that have limits.
+    so that a stop never holds a joint back that leaves it. Left out, `stiffness` and `damping` are critical, whatever
+    the robot weighs: with I the inertia that an effort of this joint alone moves, at the neutral configuration, they
+    are  I / time^2  and  2 I / time. A joint that meets its stop at the speed v goes  v time / e  deep and comes back
+    with 0.14 v. Without `joints` it acts on all joints that have limits.
     """
 
     name: str
