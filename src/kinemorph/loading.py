@@ -161,7 +161,8 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
             return None
         if options.merge_fixed:
             system = replace(system, robot=merge(system.robot, keep=_joints_named(system)))
-        return _tested(system, findings) if _acts(system, findings) else None
+        acting = _acting(system, findings)
+        return None if acting is None else _tested(acting, findings)
 
 
 def _joints_named(system: System) -> list[str]:
@@ -171,8 +172,11 @@ def _joints_named(system: System) -> list[str]:
     return [name for names in named for name in names if name in known]
 
 
-def _acts(system: System, findings: Findings) -> bool:
-    """Whether all elements can act on the robot; what keeps them from it is a finding each."""
+def _acting(system: System, findings: Findings) -> System | None:
+    """The system, if all elements can act on the robot; what keeps them from it is a finding each.
+
+    In a file of ours that is an error. Other formats know drives that move nothing: these are left out.
+    """
     lawless = []
     for element in system.elements:
         try:
@@ -182,14 +186,35 @@ def _acts(system: System, findings: Findings) -> bool:
     for problem in lawless:  # a model may be read where its laws are not at hand
         findings.tell("warning", problem)
     if lawless:
-        return True
+        return system
+    wrong = _wrong(system)
+    foreign = {problem.name for problem in wrong if problem.name and ("element", problem.name) not in findings.native}
+    for problem in wrong:
+        if problem.name in foreign:
+            left_out = f"{problem.partition('. ')[0].rstrip('.')}; the element is left out. Correct the model."
+            findings.tell("warning", Problem("element", problem.name, left_out, "dropped"))
+    if foreign:
+        system = replace(system, elements=tuple(e for e in system.elements if e.name not in foreign))
+        wrong = _wrong(system)
+    for problem in wrong:
+        findings.tell("error", problem)
+    return None if wrong or findings.failed else system
+
+
+def _wrong(system: System) -> list[Problem]:
+    """What keeps elements from acting."""
     try:
         ensemble(system.robot, system.elements)
     except ModelError as error:
-        for sentence in error.problems:
-            about = next((e.name for e in system.elements if sentence.startswith(f"element '{e.name}'")), "")
-            findings.tell("error", Problem("element" if about else "elements", about, sentence, "element"))
-    return not findings.failed
+        about = [
+            next((e.name for e in system.elements if sentence.startswith(f"element '{e.name}'")), "")
+            for sentence in error.problems
+        ]
+        return [
+            Problem("element" if name else "elements", name, sentence, "element")
+            for name, sentence in zip(about, error.problems, strict=True)
+        ]
+    return []
 
 
 def _tested(system: System, findings: Findings) -> System | None:

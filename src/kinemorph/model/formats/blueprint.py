@@ -51,10 +51,11 @@ class Blueprint:
         self.lines = findings.lines  # by kind and name
         self.lines["robot", name] = line
         self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
+        self.kinds: dict[str, str] = {}  # of every joint
         self._main = findings
-        findings.tell = self.tell
         self.files: dict[tuple[str, str], Findings] = {}  # where a part is told of, if not in the model file
         self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
+        findings.tell, findings.native = self.tell, self.keys
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
         self.settings = SETTINGS
@@ -101,6 +102,7 @@ class Blueprint:
         name = draft["name"]
         if self._named("joint", name, line):
             self.ends[name] = (draft["parent"], draft["child"])
+            self.kinds[name] = draft["kind"]
             self.builder.joint_of(draft)
 
     def withdraw(self, joint: str) -> None:

@@ -6,7 +6,7 @@ a reader: no exception, no print.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Literal, NamedTuple
 
 from kinemorph.model.formats import limits
@@ -51,7 +51,8 @@ class Findings:
 
     Readers leave two more things here: `document`, the parsed file that repairs act on (an lxml element or a tomlkit
     document; None where none is kept), and `lines`, where each part of the robot stands, by kind and name. `tell` may
-    be exchanged by one that knows in which file and on which line a sentence belongs.
+    be exchanged by one that knows in which file and on which line a sentence belongs. `native` are the parts that a
+    TOML file of ours declares.
     """
 
     def __init__(self, file: str, *, strict: bool = False) -> None:
@@ -60,6 +61,7 @@ class Findings:
         self.found: list[Finding] = []
         self.document: Any = None
         self.lines: dict[tuple[str, str], int] = {}
+        self.native: Container[tuple[str, str]] = ()
         self._tally = _Tally()
         self.tell: Callable[[Severity, Problem], None] = self._tell
 
