@@ -339,14 +339,34 @@ def test_meshes_of_an_export_to_stdout_are_named_from_here(folder: Path) -> None
     assert "is not found from the folder" in run("export", "shown.urdf", "--output", "away/arm.urdf").stderr
 
 
-def test_what_a_run_leaves_aside_is_told(folder: Path) -> None:
+def test_what_acts_in_joints_is_told(folder: Path) -> None:
     run("new", "mine")
-    text = (folder / "mine.toml").read_text().replace('"170 deg"', '"101 deg"') + "[elements.motor]\n"
-    (folder / "mine.toml").write_text(text + 'kind = "actuator"\njoint = "elbow"\n')
-    note = next(line for line in run("simulate", "mine.toml").stderr.splitlines() if "not in the run" in line)
-    assert "1 actuator" in note and "shoulder" not in note
-    told = run("simulate", "mine.toml", "--q", "shoulder=3").stderr
-    assert "limits, which shoulder passed" in told
+    text = (folder / "mine.toml").read_text().replace('"170 deg"', '"101 deg"')
+    (folder / "mine.toml").write_text(text)
+    start = ("simulate", "mine.toml", "--time", "1", "--q", "shoulder=1.5", "--v", "shoulder=4")
+    told = run(*start).stderr
+    assert "what acts besides the elements of the model: the limits of 1 joint (--no-limits leaves" in told
+    assert "passed limits" not in told
+    free = run(*start, "--no-limits", "--no-friction").stderr
+    assert "besides the elements" not in free
+    assert "shoulder passed limits, at which nothing stops a joint" in free
+    beyond = run("simulate", "mine.toml", "--time", "0.1", "--q", "shoulder=3").stderr
+    assert "shoulder began beyond limits, and stops push back at once" in beyond
+
+
+def test_info_shows_elements_with_what_they_act_on(folder: Path) -> None:
+    run("new", "mine")
+    text = (folder / "mine.toml").read_text()
+    text += '[elements.motor]\nkind = "actuator"\njoint = "elbow"\n[elements.stops]\nkind = "joint limits"\n'
+    text += '[elements.cord]\nkind = "rope"\nbody_a = "world"\nbody_b = "forearm"\nstiffness = 40\nrest = 1\n'
+    (folder / "mine.toml").write_text(text)
+    shown = run("info", "mine.toml").stdout
+    for words in ("joint limits", "world, forearm", "stiffness 40 N/m, rest 1 m", "command from outside"):
+        assert words in shown
+    rows = {row["name"]: row for row in json.loads(run("info", "mine.toml", "--json").stdout)["elements"]}
+    assert rows["motor"]["inputs"] == [{"name": "command", "unit": "", "from": None}]
+    assert rows["stops"]["acts_on"] == ["shoulder"]
+    assert rows["cord"]["kind"] == "rope" and rows["cord"]["clocks"] == []
 
 
 def test_loops_are_counted_with_the_cut_tree(folder: Path) -> None:

@@ -18,15 +18,17 @@ import numpy as np
 
 from kinemorph.errors import ModelError, ModelWarning, ParseError, users_level
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.elements.ensemble import ensemble
+from kinemorph.mechanics.elements.law import law_of
 from kinemorph.mechanics.newton_euler import inverse_dynamics
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import Dice, random_configuration
-from kinemorph.model.elements import Actuator
 from kinemorph.model.formats import Format, by_ending, by_name, recognize
 from kinemorph.model.formats.findings import Finding, Findings
 from kinemorph.model.formats.pausing import uncollected
 from kinemorph.model.formats.sources import Base, Options, Source, read_file
 from kinemorph.model.merging import merge_fixed as merge
+from kinemorph.model.reading import Problem
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
@@ -158,9 +160,61 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
         if system is None or findings.failed:
             return None
         if options.merge_fixed:
-            used = [element.joint for element in system.elements if isinstance(element, Actuator)]
-            system = replace(system, robot=merge(system.robot, keep=used))
-        return _tested(system, findings)
+            system = replace(system, robot=merge(system.robot, keep=_joints_named(system)))
+        acting = _acting(system, findings)
+        return None if acting is None else _tested(acting, findings)
+
+
+def _joints_named(system: System) -> list[str]:
+    """Joints that elements act on."""
+    named = [[getattr(element, "joint", ""), *getattr(element, "joints", ())] for element in system.elements]
+    known = {joint.name for joint in system.robot.joints}
+    return [name for names in named for name in names if name in known]
+
+
+def _acting(system: System, findings: Findings) -> System | None:
+    """The system, if all elements can act on the robot; what keeps them from it is a finding each.
+
+    In a file of ours that is an error. Other formats know drives that move nothing: these are left out.
+    """
+    lawless = []
+    for element in system.elements:
+        try:
+            law_of(element)
+        except ModelError as error:
+            lawless.append(Problem("element", element.name, error.problems[0], "element"))
+    for problem in lawless:  # a model may be read where its laws are not at hand
+        findings.tell("warning", problem)
+    if lawless:
+        return system
+    wrong = _wrong(system)
+    foreign = {problem.name for problem in wrong if problem.name and ("element", problem.name) not in findings.native}
+    for problem in wrong:
+        if problem.name in foreign:
+            left_out = f"{problem.partition('. ')[0].rstrip('.')}; the element is left out. Correct the model."
+            findings.tell("warning", Problem("element", problem.name, left_out, "dropped"))
+    if foreign:
+        system = replace(system, elements=tuple(e for e in system.elements if e.name not in foreign))
+        wrong = _wrong(system)
+    for problem in wrong:
+        findings.tell("error", problem)
+    return None if wrong or findings.failed else system
+
+
+def _wrong(system: System) -> list[Problem]:
+    """What keeps elements from acting."""
+    try:
+        ensemble(system.robot, system.elements)
+    except ModelError as error:
+        about = [
+            next((e.name for e in system.elements if sentence.startswith(f"element '{e.name}'")), "")
+            for sentence in error.problems
+        ]
+        return [
+            Problem("element" if name else "elements", name, sentence, "element")
+            for name, sentence in zip(about, error.problems, strict=True)
+        ]
+    return []
 
 
 def _tested(system: System, findings: Findings) -> System | None:

@@ -62,6 +62,8 @@ def simulate(
     torque: Annotated[
         str | None, typer.Option("--torque", "--u", metavar="VALUES", help="Constant joint torques or forces.")
     ] = None,
+    limits: Annotated[bool, typer.Option(help="Stops at the limits of joints.")] = True,
+    friction: Annotated[bool, typer.Option(help="Coulomb friction of joints.")] = True,
     save: Annotated[Path | None, typer.Option(metavar="PATH", help="Write the run: .npz, .csv, .h5 or .res.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="PATH", help=PLOT_HELP)] = None,
     columns: Annotated[str | None, typer.Option(metavar="NAMES", help=COLUMNS_HELP)] = None,
@@ -75,9 +77,11 @@ def simulate(
 ) -> None:
     """Runs a robot through time; saves, plots and animates the run. A run that fails keeps what was computed."""
     from kinemorph.display import run_summaries, run_tables
+    from kinemorph.model.elements.joint_forces import with_joint_forces
     from kinemorph.simulation.run import simulate as run
 
-    system = chosen(robot, options)
+    given = chosen(robot, options)
+    system = with_joint_forces(given, limits=limits, friction=friction)
     model, settings = system.robot, system.settings
     for value, option in ((time, "--time"), (step, "--step"), (sample, "--sample")):
         reading.above_zero(value, option, "s")
@@ -108,7 +112,8 @@ def simulate(
         )
     data = run_summaries.run_summary(trajectory)
     data["files"] = _wrote([save] if save else [], pictures.write(trajectory))
-    for line in [*notes, *run_summaries.left_aside(system, trajectory), *run_summaries.cautions(trajectory)]:
+    notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
+    for line in [*notes, *run_summaries.cautions(trajectory)]:
         say(f"note: {line}")
     put(data, as_json, run_tables.run_tables)
     raise typer.Exit(_code(trajectory))

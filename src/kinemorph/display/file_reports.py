@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass
-from typing import Any
+from dataclasses import asdict
 
+from kinemorph.display.element_tables import element_rows
 from kinemorph.display.summaries import Data, robot_summary
 from kinemorph.loading import Examination
 from kinemorph.model.formats import FORMATS
@@ -114,21 +114,10 @@ def rule_rows() -> list[Data]:
 def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
     """A system as data: its robot, elements and settings, and the file that it came from."""
     data = robot_summary(system.robot)
-    data["elements"] = [_element_row(element) for element in system.elements]
+    data["elements"] = element_rows(system)
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
     data["file"] = None
     if examination is not None:
         title = FORMATS[examination.format].title
         data["file"] = {"path": path, "format": title, "warnings": len(examination.warnings)}
     return data
-
-
-def _element_row(element: Any) -> Data:
-    """An element by kind, name and its other fields, as far as JSON has them."""
-    fields = asdict(element) if is_dataclass(element) and not isinstance(element, type) else {}
-    plain = {key: value for key, value in fields.items() if isinstance(value, (str, int)) or _is_finite(value)}
-    return {"kind": type(element).__name__.lower(), **plain, "name": element.name}
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, float) and abs(value) < float("inf")

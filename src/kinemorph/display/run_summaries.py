@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +11,8 @@ from kinemorph.analysis.equilibria import Equilibrium
 from kinemorph.analysis.modes import Poles
 from kinemorph.display import series
 from kinemorph.display.summaries import Data
-from kinemorph.model.parameter import evaluate
+from kinemorph.mechanics.elements.law import law_of
+from kinemorph.model.elements import JointLimits
 from kinemorph.model.system import System
 from kinemorph.simulation.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.trajectory import Trajectory
@@ -94,23 +94,41 @@ def cautions(trajectory: Trajectory) -> list[str]:
     return found
 
 
-def left_aside(system: System, trajectory: Trajectory) -> list[str]:
-    """What a model says and a run does not heed."""
-    robot, found = system.robot, []
-    kinds = Counter(type(element).__name__.lower() for element in system.elements)
-    found += [_counted(count, kind) for kind, count in kinds.items()]
-    rubbing = sum(any(evaluate(x) != 0.0 for x in joint.friction) for joint in robot.joints)
-    if rubbing:
-        found.append(f"the friction of {_counted(rubbing, 'joint')}")
-    passed = []
-    for name, low, high in zip(robot.q_names, robot.q_lower, robot.q_upper, strict=True):
-        values = series.values(trajectory, f"q.{name}")
-        if np.any(values < low - PASSED) or np.any(values > high + PASSED):
-            passed.append(name)
-    if passed:
-        listed = ", ".join(passed[:4]) + (", ..." if len(passed) > 4 else "")
-        found.append(f"limits, which {listed} passed")
-    return [f"not in the run, though the model has it: {'; '.join(found)}"] if found else []
+def acting_joints(system: System, given: System) -> list[str]:
+    """What a run adds to a model out of what its joints say of themselves, and how to leave that out."""
+    added = [element for element in system.elements if element not in given.elements]
+    words = {"JointLimits": ("limits", "--no-limits"), "JointFriction": ("friction", "--no-friction")}
+    found = []
+    for element in added:
+        what, option = words[type(element).__name__]
+        count = len(law_of(element).acts_on(element, system.robot))
+        found.append(f"the {what} of {_counted(count, 'joint')} ({option} leaves them out)")
+    return [f"what acts besides the elements of the model: {'; '.join(found)}"] if found else []
+
+
+def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:
+    """Joints that begin beyond their limits, and those that pass them because nothing stops them."""
+    robot, begun, passed = system.robot, [], []
+    stopped = {
+        name
+        for element in system.elements
+        if isinstance(element, JointLimits)
+        for name in law_of(element).acts_on(element, robot)
+    }
+    for joint in robot.joints:
+        for k, name in enumerate(joint.q_names):
+            values = series.values(trajectory, f"q.{name}")
+            outside = (values < joint.lower[k] - PASSED) | (values > joint.upper[k] + PASSED)
+            if joint.name in stopped and outside[0]:
+                begun.append(name)
+            elif joint.name not in stopped and np.any(outside):
+                passed.append(name)
+    told = [f"{_some(begun)} began beyond limits, and stops push back at once"] if begun else []
+    return told + ([f"{_some(passed)} passed limits, at which nothing stops a joint"] if passed else [])
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
 
 
 def _counted(count: int, what: str) -> str:

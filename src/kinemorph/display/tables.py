@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+from kinemorph.display.element_tables import element_tables
 from kinemorph.display.summaries import PER_VELOCITY, Data
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def robot_tables(data: Data) -> list[RenderableType]:
         for row in data["frames"]:
             frames.add_row(row["name"], row["body"])
         parts.append(frames)
-    parts += _couplings(data["couplings"]) + _elements(data.get("elements", []))
+    parts += _couplings(data["couplings"]) + element_tables(data.get("elements", []))
     if data["parameters"]:
         parameters = _table("parameter", "value", "unit", title="parameters", right=("value",))
         for row in data["parameters"]:
@@ -164,17 +165,6 @@ def _couplings(rows: Sequence[Data]) -> list[RenderableType]:
     table = _table("joint", "follows", "times", "plus", title="couplings", right=("times", "plus"))
     for row in rows:
         table.add_row(row["joint"], row["leader"], f"{row['multiplier']:g}", f"{row['offset']:g}")
-    return [table]
-
-
-def _elements(rows: Sequence[Data]) -> list[RenderableType]:
-    """What acts on the robot."""
-    if not rows:
-        return []
-    table = _table("element", "kind", "data", title="elements")
-    for row in rows:
-        rest = ", ".join(f"{key} {value}" for key, value in row.items() if key not in ("name", "kind"))
-        table.add_row(row["name"], row["kind"], rest)
     return [table]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
 
@@ -286,8 +287,22 @@ def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
     return evaluate(nested, lookup)
 
 
+def nominal_part(part: Any) -> Any:
+    """A dataclass of Values, and of parts that hold some, with all parameters at their nominal values."""
+    if isinstance(part, (Parameter, Formula)):
+        return evaluate(part)
+    if isinstance(part, tuple):
+        items = map(nominal_part, part)
+        return part.__class__(*items) if hasattr(part, "_fields") else tuple(items)
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(
+            part, **{field.name: nominal_part(getattr(part, field.name)) for field in fields(part) if field.init}
+        )
+    return part
+
+
 def parameters_of(nested: Any) -> tuple[Parameter, ...]:
-    """The parameters in a Value or in nested tuples of Values, in order of first appearance, each once."""
+    """The parameters in a Value, or in nested tuples and dataclasses of Values, in order of appearance, each once."""
     found: dict[Parameter, None] = {}
     seen: set[int] = set()
     waiting = [nested]  # the next one last
@@ -301,4 +316,6 @@ def parameters_of(nested: Any) -> tuple[Parameter, ...]:
                 waiting.extend(reversed(item.args))
         elif isinstance(item, tuple):
             waiting.extend(reversed(item))
+        elif is_dataclass(item) and not isinstance(item, type):
+            waiting.extend(getattr(item, field.name) for field in reversed(fields(item)))
     return tuple(found)

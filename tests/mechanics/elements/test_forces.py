@@ -230,8 +230,8 @@ def _weightless(system: System) -> System:
 
 
 def test_stops_settle_in_their_time_whatever_the_robot_weighs() -> None:
-    """A hinge thrown at its stop goes  v time / e  deep and leaves it with v / e^2, for any inertia: s = v t exp(-t / time)
-    until the force 2 - t / time is used up.
+    """A hinge thrown at its stop moves as  s = v t exp(-t / time)  until the force, 2 - t / time, is used up: it goes
+    v time / e  deep and leaves with  v / e^2.
     """
     for mass in (1e-3, 1e3):
         builder = RobotBuilder("r", (0.0, 0.0, 0.0))

@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph.loading import examine
+from kinemorph.codegen.compile import build
+from kinemorph.loading import examine, load, save
 from kinemorph.mechanics.loops import constraint_error
 from kinemorph.mechanics.resolving import resolve
+from kinemorph.model.elements import TorsionSpring
 from kinemorph.model.formats.findings import Finding
 from kinemorph.model.shapes import Box, MeshFile
 from kinemorph.model.system import System
+from kinemorph.plants.robots import plant
 from mjcf_peers import CLOSE, worst
 
 mujoco = pytest.importorskip("mujoco")
@@ -67,7 +70,28 @@ def test_data_of_joints(tmp_path: Path) -> None:
     assert (*joint.lower, *joint.upper) == pytest.approx((-np.pi / 2, np.pi / 4))
     assert (joint.damping, joint.friction, joint.armature, joint.axis) == ((0.1,), (0.2,), (0.3,), (0.0, 0.0, 1.0))
     assert system.robot.body_names == ("a", "body2")
-    assert dropped(findings) == "springs of joints: 1 left out ('j')"
+    assert system.elements == (TorsionSpring("j spring", "j", 4.0),)
+    assert dropped(findings) == ""
+
+
+def test_springs_dampers_and_slides_push_as_in_mujoco(tmp_path: Path) -> None:
+    """The efforts of springs are MuJoCo's passive forces; a spring of a ball is left out, and named."""
+    hinge = '<joint name="j" axis="0 0 2" ref="20" springref="35" stiffness="4" damping="0.3"/>'
+    slide = '<joint name="s" type="slide" axis="1 0 0" springref="0.2" stiffness="7"/>'
+    ball = '<body name="c"><joint name="b" type="ball" stiffness="2"/><geom size="0.1"/></body>'
+    system, findings = read(tmp_path, f'<body name="a">{hinge}{slide}{GEOM}{ball}</body>')
+    assert dropped(findings) == "springs of joints: 1 left out ('b')"
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    data = mujoco.MjData(model)
+    q, v = np.array([0.3, -0.1, 1.0, 0.0, 0.0, 0.0]), np.array([0.7, 0.4, 0.0, 0.0, 0.0])
+    data.qpos[:], data.qvel[:] = q, v
+    mujoco.mj_forward(model, data)
+    made = plant(system)
+    supplied, damping = build(made.efforts)(0.0, q, np.concatenate([np.zeros(5), v]), [], np.zeros(made.nu), [])
+    assert (supplied + damping)[:2] == pytest.approx(data.qfrc_passive[:2], rel=1e-12)
+    save(system, tmp_path / "again.xml")
+    assert load(tmp_path / "again.xml").elements == system.elements
 
 
 def test_rotor_inertia_of_actuators_is_armature(tmp_path: Path) -> None:
@@ -88,10 +112,10 @@ def test_actuators(tmp_path: Path) -> None:
     </actuator><tendon><fixed name="cord"><joint joint="j" coef="1"/></fixed></tendon>"""
     system, findings = read(tmp_path, f'<body name="a"><joint name="j"/>{GEOM}</body>', drives)
     found = {element.name: element for element in system.elements}
-    assert set(found) == {"m", "p", "v", "g"}
+    assert set(found) == {"m", "p", "v~2", "g"}  # the velocities of a robot are called v
     assert (found["m"].gear, found["m"].lower, found["m"].upper, found["m"].effort) == (5.0, -1.0, 2.0, 8.0)
     assert (found["p"].control, found["p"].gain, found["p"].damping) == ("position", 100.0, 3.0)
-    assert (found["v"].control, found["v"].gain) == ("velocity", 7.0)
+    assert (found["v~2"].control, found["v~2"].gain) == ("velocity", 7.0)
     assert (found["g"].control, found["g"].gear, found["g"].effort) == ("effort", 2.0, 4.0)
     assert "'strong'" in dropped(findings)
     assert "do not act on a joint: 1 left out ('t')" in dropped(findings)

@@ -18,6 +18,7 @@ from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import joint_pose, neutral, random_configuration
+from kinemorph.model.elements import TorsionSpring
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sdf.reader import read
 from kinemorph.model.formats.sources import Options, Source
@@ -469,8 +470,8 @@ def world(body: str) -> str:
     return f'<sdf version="1.9"><world name="w"><gravity>0 0 0</gravity>{body}</world></sdf>'
 
 
-def hinged(axis: str) -> str:
-    return model(A + joint("j", "revolute", "world", "a", f"<axis>{axis}</axis>"))
+def hinged(axis: str, kind: str = "revolute") -> str:
+    return model(A + joint("j", kind, "world", "a", f"<axis>{axis}</axis>"))
 
 
 def ring(first: str, second: str) -> str:
@@ -552,7 +553,7 @@ def test_all_mistakes_are_told_at_once() -> None:
 
 
 DROPPED = {
-    "spring": hinged("<xyz>0 0 1</xyz><dynamics><spring_stiffness>5</spring_stiffness></dynamics>"),
+    "spring": hinged("<xyz>0 0 1</xyz><dynamics><spring_stiffness>5</spring_stiffness></dynamics>", "ball"),
     "no gravity": model(link("a", "<gravity>false</gravity>")),
     "kinematic": model(link("a", "<kinematic>1</kinematic>")),
     "decay": model(link("a", "<velocity_decay><linear>1</linear></velocity_decay>")),
@@ -561,6 +562,13 @@ DROPPED = {
     "custom": model(A + '<d:joint xmlns:d="drake"/>'),
     "ellipsoid": model(link("a", "<visual name='v'><geometry><ellipsoid/></geometry></visual>")),
 }  # fmt: skip
+
+
+def test_springs_of_joints_are_elements() -> None:
+    spring = "<spring_stiffness>5</spring_stiffness><spring_reference>0.3</spring_reference>"
+    found = examined(hinged(f"<xyz>0 0 1</xyz><dynamics>{spring}</dynamics>"))
+    assert found.system is not None and not found.findings
+    assert found.system.elements == (TorsionSpring("j spring", "j", 5.0, 0.3),)
 
 
 @pytest.mark.parametrize("case", DROPPED)

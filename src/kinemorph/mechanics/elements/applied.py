@@ -65,6 +65,9 @@ class AppliedWrenchLaw(ElementLaw[AppliedWrench]):
         found = known_body(element, "body", element.body, robot)
         return found + course_problems(element, "force", 3) + course_problems(element, "moment", 3)
 
+    def acts_on(self, element: AppliedWrench, robot: Robot) -> Sequence[str]:
+        return (element.body,)
+
     def effort(self, element: AppliedWrench, scene: Scene) -> Effort:
         force = over_time(element, "force", element.force, 3, scene)
         moment = over_time(element, "moment", element.moment, 3, scene)
@@ -114,6 +117,9 @@ class GravityLaw(ElementLaw[Gravity]):
     def problems(self, element: Gravity, robot: Robot) -> list[str]:
         return _body_problems(element, robot) + finite_vector(element, "acceleration")
 
+    def acts_on(self, element: Gravity, robot: Robot) -> Sequence[str]:
+        return [body.name for body in _heavy(element, robot)]
+
     def effort(self, element: Gravity, scene: Scene) -> Effort:
         field = scene.value(element.acceleration)
         pushes, stored = [], 0.0
@@ -130,6 +136,9 @@ class CentralGravityLaw(ElementLaw[CentralGravity]):
     def problems(self, element: CentralGravity, robot: Robot) -> list[str]:
         found = _body_problems(element, robot) + not_negative(element, "parameter")
         return found + known_body(element, "center", element.center, robot)
+
+    def acts_on(self, element: CentralGravity, robot: Robot) -> Sequence[str]:
+        return [body.name for body in _heavy(element, robot, but=element.center)]
 
     def effort(self, element: CentralGravity, scene: Scene) -> Effort:
         center, strength = scene.point(element.center, element.point), scene.value(element.parameter)

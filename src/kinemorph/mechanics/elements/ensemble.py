@@ -11,13 +11,13 @@ Everything here is bookkeeping on names, done once; `scene` looks at one state.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
-from kinemorph.model.parameter import Formula, Parameter, parameters_of
+from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 
 RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world")  # mean something else in signals and columns
@@ -128,7 +128,7 @@ class Ensemble:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters in the data of elements."""
-        return parameters_of(tuple(_plain(member.element) for member in self.members))
+        return parameters_of(tuple(member.element for member in self.members))
 
 
 def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
@@ -210,13 +210,6 @@ def _velocities(robot: Robot) -> Iterator[tuple[str, int]]:
 
 def _of_robot(robot: Robot) -> list[str]:
     return ["t", *(f"q.{name}" for name in robot.q_names), *(f"v.{name}" for name in robot.v_names)]
-
-
-def _plain(part: Any) -> Any:
-    """The data of an element, or of a part of one, as nested tuples."""
-    if is_dataclass(part) and not isinstance(part, (Parameter, Formula)):
-        return tuple(_plain(getattr(part, field.name)) for field in fields(part))
-    return tuple(map(_plain, part)) if isinstance(part, tuple) else part
 
 
 def _full(element: Any, slot: Slot) -> Slot:

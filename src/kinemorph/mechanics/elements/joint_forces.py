@@ -18,13 +18,19 @@ from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.mechanics.point_states import JointForce, JointState
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import neutral
-from kinemorph.model.elements.joint_forces import JointFriction, JointLimits, TorsionSpring
+from kinemorph.model.elements.joint_forces import (
+    ONE_AXIS,
+    JointFriction,
+    JointLimits,
+    TorsionSpring,
+    has_friction,
+    has_limits,
+)
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
 E = TypeVar("E")
-ONE_AXIS = ("revolute", "prismatic", "helical")  # primitives whose velocity is the rate of their coordinate
 
 
 class Along(NamedTuple):
@@ -88,6 +94,9 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
             found += known_joint(element, "joints", name, robot)
         return found
 
+    def acts_on(self, element: JointFriction, robot: Robot) -> Sequence[str]:
+        return element.joints or [joint.name for joint in robot.joints if has_friction(joint)]
+
     def along(self, element: JointFriction, scene: Scene) -> Sequence[Along]:
         shared = (element.viscous, element.breakaway, element.stribeck, element.smoothing)
         return [
@@ -116,7 +125,7 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
         found = not_negative(element, *given) + positive(element, "time", "onset")
         for name in element.joints:
             wrong = known_joint(element, "joints", name, robot)
-            if not wrong and not any(True for _ in _limited(robot.joint(name))):
+            if not wrong and not has_limits(robot.joint(name)):
                 joint = robot.joint(name)
                 wrong = [
                     f"element '{element.name}': joint '{name}' is {joint.kind} without limits that stop it; expected "
@@ -124,6 +133,9 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
                 ]
             found += wrong
         return found
+
+    def acts_on(self, element: JointLimits, robot: Robot) -> Sequence[str]:
+        return element.joints or [joint.name for joint in robot.joints if has_limits(joint)]
 
     def along(self, element: JointLimits, scene: Scene) -> Sequence[Along]:
         robot = scene.robot

@@ -110,6 +110,15 @@ class ElementLaw(Generic[E]):
         """Inertia [kg m^2 or kg] that turns or moves with joints of one axis, by name: part of the mass matrix."""
         return {}
 
+    def acts_on(self, element: E, robot: Robot) -> Sequence[str]:
+        """The joints, bodies and frames that it acts on, for tables: those that its data name."""
+        joints = (joint.name for joint in (*robot.joints, *robot.loops))
+        known = {"world", *robot.body_names, *joints, *(frame.name for frame in robot.frames)}
+        found = []
+        for value in vars(element).values():
+            found += [name for name in (value if isinstance(value, tuple) else (value,)) if isinstance(name, str)]
+        return [name for name in dict.fromkeys(found) if name in known and name != vars(element)["name"]]
+
     def states(self, element: E) -> tuple[Slot, ...]:
         """Own continuous states."""
         return ()

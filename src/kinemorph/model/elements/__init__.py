@@ -28,13 +28,17 @@ FILES: dict[str, tuple[str, ...]] = {
     "springs": ("Spring", "Damper", "Rope", "Bumper"),
 }  # what each file holds
 FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # hold functions, which no model file can
+PARTS: dict[str, tuple[str, ...]] = {
+    "applied": ("Table",),
+    "joint_forces": ("with_joint_forces",),
+}  # what else is offered: parts of elements, and functions
 
-__all__ = ["ELEMENT_KINDS", *(name for names in FILES.values() for name in names)]
+__all__ = ["ELEMENT_KINDS", *(name for table in (FILES, PARTS) for names in table.values() for name in names)]
 
 
 def __getattr__(name: str) -> Any:
     """Imports an element's class on first use (PEP 562)."""
-    for file, names in FILES.items():
+    for file, names in (*FILES.items(), *PARTS.items()):
         if name in names:
             return getattr(import_module(f"{__name__}.{file}"), name)
     listed = ", ".join(name for names in FILES.values() for name in names)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Value
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+
+ONE_AXIS = ("revolute", "prismatic", "helical")  # primitives whose velocity is the rate of their coordinate
 
 
 @dataclass(frozen=True)
@@ -46,10 +53,10 @@ class JointLimits:
 
         max(0, stiffness s + damping r ds/dt),      r = min(s / onset, 1)
 
-    so that a stop never holds a joint back that leaves it. Left out, `stiffness` and `damping` are those of a critically
-    damped stop, whatever the robot weighs: with I the inertia that an effort of this joint alone moves, at the neutral
-    configuration, they are  I / time^2  and  2 I / time. A joint that meets it at the speed v goes  v time / e  deep
-    and comes back with 0.14 v. Without `joints` it acts on all joints that have limits.
+    so that a stop never holds a joint back that leaves it. Left out, `stiffness` and `damping` are critical, whatever
+    the robot weighs: with I the inertia that an effort of this joint alone moves, at the neutral configuration, they
+    are  I / time^2  and  2 I / time. A joint that meets its stop at the speed v goes  v time / e  deep and comes back
+    with 0.14 v. Without `joints` it acts on all joints that have limits.
     """
 
     name: str
@@ -58,3 +65,41 @@ class JointLimits:
     damping: Value | None = field(default=None, metadata={"kind": "joint damping"})
     time: float = field(default=0.01, metadata={"kind": "time"})
     onset: Value = field(default=1e-3, metadata={"kind": "joint coordinate"})
+
+
+# ── what joints say of themselves ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def with_joint_forces(model: Robot | System, *, limits: bool = True, friction: bool = True) -> System:
+    """The system with stops at the limits of its joints and with their friction, as far as joints have such data and no
+    element sees to it yet. The elements are called "joint limits" and "joint friction".
+    """
+    system = model if isinstance(model, System) else System(model)
+    rows: tuple[tuple[bool, type[Any], Any], ...] = (
+        (limits, JointLimits, has_limits),
+        (friction, JointFriction, has_friction),
+    )
+    added: list[Any] = []
+    for wanted, kind, has in rows:
+        present = [element for element in system.elements if isinstance(element, kind)]
+        seen_to = {name for element in present for name in element.joints}
+        if not wanted or any(not element.joints for element in present):
+            continue
+        left = [joint.name for joint in system.robot.joints if has(joint) and joint.name not in seen_to]
+        if left:
+            name = "joint limits" if kind is JointLimits else "joint friction"
+            added.append(kind(name, tuple(left) if seen_to else ()))
+    return replace(system, elements=(*system.elements, *added)) if added else system
+
+
+def has_limits(joint: Joint) -> bool:
+    """Whether a joint has limits about or along axes."""
+    return any(
+        step.kind in ONE_AXIS and (joint.lower[step.q[0]] > -math.inf or joint.upper[step.q[0]] < math.inf)
+        for step in joint.table.primitives
+    )
+
+
+def has_friction(joint: Joint) -> bool:
+    """Whether a joint has Coulomb friction; of a parameter, 0 is a value like others."""
+    return any(not (isinstance(x, float) and x == 0.0) for x in joint.friction)

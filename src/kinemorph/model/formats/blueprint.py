@@ -16,7 +16,7 @@ from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.drafts import Draft
 from kinemorph.model.formats import limits
-from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.findings import Findings, Severity
 from kinemorph.model.reading import Problem, short
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Shape
@@ -51,9 +51,11 @@ class Blueprint:
         self.lines = findings.lines  # by kind and name
         self.lines["robot", name] = line
         self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
+        self.kinds: dict[str, str] = {}  # of every joint
         self._main = findings
         self.files: dict[tuple[str, str], Findings] = {}  # where a part is told of, if not in the model file
         self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
+        findings.tell, findings.native = self.tell, self.keys
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
         self.settings = SETTINGS
@@ -100,6 +102,7 @@ class Blueprint:
         name = draft["name"]
         if self._named("joint", name, line):
             self.ends[name] = (draft["parent"], draft["child"])
+            self.kinds[name] = draft["kind"]
             self.builder.joint_of(draft)
 
     def withdraw(self, joint: str) -> None:
@@ -171,9 +174,9 @@ class Blueprint:
             return None
         robot, problems, doubts = self.builder.judged()
         for problem in problems:
-            self._told(problem).problem("error", *self._place(problem), problem)
+            self.tell("error", problem)
         for doubt in doubts:
-            self._told(doubt).problem("warning", *self._place(doubt), doubt)
+            self.tell("warning", doubt)
         if robot is None or self.findings.failed:
             return None
         for step in self.afterwards:
@@ -187,9 +190,10 @@ class Blueprint:
                 self.findings.problem("error", 0, "settings", Problem("settings", "", sentence, "data"))
             return None
 
-    def _told(self, problem: Problem) -> Findings:
-        """The findings of the file that declares the part."""
-        return self.files.get((problem.kind, problem.name), self._main)
+    def tell(self, severity: Severity, problem: Problem) -> None:
+        """Writes down a sentence, of the file that declares the part."""
+        told = self.files.get((problem.kind, problem.name), self._main)
+        told.problem(severity, *self._place(problem), problem)
 
     def _place(self, problem: Problem) -> tuple[int, str]:
         """(line, element) of the part that a sentence is about."""

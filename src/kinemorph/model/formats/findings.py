@@ -6,7 +6,7 @@ a reader: no exception, no print.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Literal, NamedTuple
 
 from kinemorph.model.formats import limits
@@ -50,7 +50,9 @@ class Findings:
     """Collects findings. `strict` makes errors of all warnings.
 
     Readers leave two more things here: `document`, the parsed file that repairs act on (an lxml element or a tomlkit
-    document; None where none is kept), and `lines`, where each part of the robot stands, by kind and name.
+    document; None where none is kept), and `lines`, where each part of the robot stands, by kind and name. `tell` may
+    be exchanged by one that knows in which file and on which line a sentence belongs. `native` are the parts that a
+    TOML file of ours declares.
     """
 
     def __init__(self, file: str, *, strict: bool = False) -> None:
@@ -59,7 +61,12 @@ class Findings:
         self.found: list[Finding] = []
         self.document: Any = None
         self.lines: dict[tuple[str, str], int] = {}
+        self.native: Container[tuple[str, str]] = ()
         self._tally = _Tally()
+        self.tell: Callable[[Severity, Problem], None] = self._tell
+
+    def _tell(self, severity: Severity, problem: Problem) -> None:
+        self.problem(severity, 0, f"{problem.kind} '{problem.name}'" if problem.name else problem.kind, problem)
 
     def within(self, file: str) -> Findings:
         """The same findings, seen from another file: what is written down here is told of that file."""

@@ -31,4 +31,5 @@ RULES: dict[str, str] = {
     "path": "files that a model names lie within the folders that may be read",
     "dropped": "everything that the file says can be expressed",
     "data": "parts of a robot hold what the builder asks of them",
+    "element": "what acts on the robot names parts that it has, and holds numbers that its law can do with",
 }

@@ -22,7 +22,7 @@ from kinemorph.model.formats.toml.documents import parse
 from kinemorph.model.formats.toml.parts import Parts
 from kinemorph.model.formats.toml.writer import written_sidecar
 from kinemorph.model.joint import Joint
-from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.parameter import evaluate, evaluate_all, nominal_part
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.system import Element, System
 
@@ -82,7 +82,7 @@ def write_sidecar(
         ),
     )
     numbers = [_nominal_joint(joint) for joint in joints]
-    whole = replace(system, robot=robot, elements=tuple(elements))
+    whole = replace(system, robot=robot, elements=tuple(map(nominal_part, elements)))
     write_text(path, written_sidecar(whole, numbers, view, gravity=gravity, settings=settings), view)
     return path
 

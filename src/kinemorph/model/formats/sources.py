@@ -136,6 +136,17 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
     return _first_inside(text, [*own, *options.package_dirs])
 
 
+def named_text(name: str, source: Source, options: Options) -> str:
+    """The text of a file that a model names. Raises Outside, FileNotFoundError, or ValueError where it is too large."""
+    path = find_file(name, source, options)
+    if path is None:
+        raise FileNotFoundError(name)
+    size = path.stat().st_size
+    if size > limits.FILE_SIZE:
+        raise ValueError(f"file '{name}' has {size} bytes, expected at most {limits.FILE_SIZE}")
+    return path.read_text(encoding="utf-8-sig")
+
+
 def is_package(folder: Path) -> bool:
     """Whether a folder says that it is a package."""
     return any((folder / mark).is_file() for mark in PACKAGE_MARKS)

@@ -43,6 +43,7 @@ FIELDS = [
     "dof_dampingpoly",
     "dof_frictionloss",
     "qpos0",
+    "qpos_spring",
     "eq_type",
     "eq_obj1id",
     "eq_obj2id",

@@ -1,4 +1,4 @@
-"""Actuators of a compiled MuJoCo model: motors, position and velocity servos on hinges and slides.
+"""Actuators of a compiled MuJoCo model: motors, position and velocity servos on hinges and slides; springs of joints.
 
 force = gain ctrl + bias, effort of the joint = gear force. A motor's gain is part of its gear here.
 """
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.model.elements import Actuator
+from kinemorph.model.elements import Actuator, TorsionSpring
 from kinemorph.model.formats.mjcf.compiling import Compiled
 from kinemorph.model.robot import Array
 
 ON_JOINT = (0, 1)  # mjtTrn: joint, jointinparent
 SIMPLE = (2, 3)  # mjtJoint: slide, hinge
+RESERVED = ("t", "q", "v", "world")  # names that mean something else in signals
 FIXED, AFFINE, NONE = 0, 1, 0  # mjtGain, mjtBias
 
 
@@ -32,7 +33,7 @@ def reflected_inertia(model: Compiled) -> Array:
 def add_drives(model: Compiled, reading: Any) -> None:
     """Declares the actuators; what has no counterpart is named."""
     dropped: dict[str, list[str]] = {}
-    taken: set[str] = set()
+    taken = set(RESERVED)
     for k, name in enumerate(model.names["actuator"]):
         made = _drive(model, reading, k)
         if isinstance(made, str):
@@ -49,6 +50,23 @@ def add_drives(model: Compiled, reading: Any) -> None:
         reading.drop(what, names)
     damped = np.flatnonzero((model.actuator_damping != 0.0) | np.any(model.actuator_dampingpoly != 0.0, axis=1))
     reading.drop("dampings of actuators", [model.names["actuator"][k] for k in damped])
+
+
+def add_springs(model: Compiled, reading: Any) -> None:
+    """Declares the springs of hinges and slides; those of balls and free joints, and those that are not linear, are
+    named. A spring is called like its joint.
+    """
+    curved = np.any(model.jnt_stiffnesspoly != 0.0, axis=1)
+    lost = []
+    for j in np.flatnonzero((model.jnt_stiffness != 0.0) | curved):
+        name = reading.joints[j]
+        if curved[j] or model.jnt_type[j] not in SIMPLE:
+            lost.append(name)
+            continue
+        rest = float(model.qpos_spring[model.jnt_qposadr[j]])
+        spring = TorsionSpring(f"{name} spring", name, float(model.jnt_stiffness[j]), rest)
+        reading.blueprint.element(reading.line("joint", name), spring)
+    reading.drop("springs of joints", lost)
 
 
 def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:

@@ -14,7 +14,7 @@ from kinemorph.algebra.rotations import rotation
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.mjcf.compiling import Compiled
-from kinemorph.model.formats.mjcf.drives import add_drives, reflected_inertia
+from kinemorph.model.formats.mjcf.drives import add_drives, add_springs, reflected_inertia
 from kinemorph.model.formats.mjcf.equalities import add_equalities
 from kinemorph.model.formats.mjcf.files import Bundle
 from kinemorph.model.formats.mjcf.shapes import Geometry
@@ -62,6 +62,7 @@ class _Reading:
         self._sites()
         add_equalities(model, self)
         add_drives(model, self)
+        add_springs(model, self)
         self._left_out()
         self._start()
         return self.blueprint.system()
@@ -241,8 +242,6 @@ class _Reading:
 
     def _left_out(self) -> None:
         model, counts, joints = self.model, self.model.counts, self.joints
-        springs = (model.jnt_stiffness != 0.0) | np.any(model.jnt_stiffnesspoly != 0.0, axis=1)
-        self.drop("springs of joints", [joints[j] for j in np.flatnonzero(springs)])
         cones = (model.jnt_type == BALL) & (model.jnt_limited != 0)
         self.drop("limits of ball joints", [joints[j] for j in np.flatnonzero(cones)])
         uneven = (model.jnt_actfrclimited != 0) & (model.jnt_actfrcrange.sum(axis=1) != 0.0)

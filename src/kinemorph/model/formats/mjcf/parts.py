@@ -11,7 +11,7 @@ from typing import Any
 from lxml import etree
 
 from kinemorph.algebra.groups import Pose, compose, translation
-from kinemorph.model.elements import Actuator
+from kinemorph.model.elements import Actuator, TorsionSpring
 from kinemorph.model.formats.mjcf.text import Losses, number, numbers, place
 from kinemorph.model.formats.xml_documents import Node
 from kinemorph.model.joint import Joint
@@ -137,6 +137,8 @@ def write_drives(system: System, actuator: Node, losses: Losses) -> None:
     """Motors and servos of joints with one coordinate."""
     simple = {joint.name for joint in system.robot.joints if joint.kind in ("revolute", "prismatic", "helical")}
     for element in system.elements:
+        if isinstance(element, TorsionSpring) and evaluate(element.damping) == 0.0 and element.joint in simple:
+            continue  # a part of its joint
         if not isinstance(element, Actuator) or element.joint not in simple:
             losses.add(f"elements of kind {type(element).__name__} are left out", element.name)
             continue

@@ -25,6 +25,7 @@ from lxml import etree
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_rotation, translation, turn
 from kinemorph.algebra.rotations import rotation
 from kinemorph.model.body import Body
+from kinemorph.model.elements import TorsionSpring
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.mjcf.inertia import write_inertial
 from kinemorph.model.formats.mjcf.parts import write_drives, write_equalities, write_looks
@@ -216,6 +217,7 @@ class _Writing:
             node.set("pos", numbers(frame.p))
         if len(step.v) == 1:
             self._limits(node, joint, step.v[0])
+            self._spring(node, step)
         else:
             for key in ("velocity", "effort"):
                 if any(math.isfinite(getattr(joint, key)[k]) for k in step.v):
@@ -229,6 +231,14 @@ class _Writing:
         body_axes = {"free": (0, 1, 2), "planar": (0, 1)}.get(joint.kind, ())
         if any(k in body_axes and evaluate(joint.armature[k]) for k in step.v):
             self.losses.add("armature along the body's axes is written along fixed ones, as MuJoCo has it", joint.name)
+
+    def _spring(self, node: Node, step: Step) -> None:
+        """The spring of a joint, where one has no damper."""
+        springs = [e for e in self.system.elements if isinstance(e, TorsionSpring) and e.joint == step.name]
+        for spring in springs[:1]:
+            if evaluate(spring.damping) == 0.0:
+                node.set("stiffness", number(float(evaluate(spring.stiffness))))
+                node.set("springref", number(float(evaluate(spring.rest))))
 
     def _limits(self, node: Node, joint: Joint, k: int) -> None:
         lower, upper = joint.lower[k], joint.upper[k]

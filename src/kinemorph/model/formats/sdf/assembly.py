@@ -17,6 +17,7 @@ from kinemorph.algebra.inertia import Inertia
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.configuration import neutral
+from kinemorph.model.elements import TorsionSpring
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sdf.couplings import Couplings
@@ -211,6 +212,9 @@ class Assembly:
                 pitch=joint.pitch,
                 **data,
             )
+            if connection.spring is not None:
+                name = self.name(joint.name)
+                blueprint.element(connection.line, TorsionSpring(f"{name} spring", name, *connection.spring))
 
     def _declare_frames(self, blueprint: Blueprint) -> None:
         for model in self.models.opened:

@@ -35,6 +35,7 @@ KINDS = {
     "revolute2": "universal",
     "fixed": "fixed",
 }
+SPRUNG = ("revolute", "continuous", "prismatic", "screw")  # what a spring in a joint can be expressed for
 TURN = 2.0 * math.pi
 NEAR_UNIT = 1e-3  # how far the length of an axis may be from 1 without a word: files round their numbers
 
@@ -47,6 +48,7 @@ class Connection:
     line: int
     node: Node
     model: Model
+    spring: tuple[float, float] | None = None  # stiffness [N m/rad or N/m] and where it is at rest
 
 
 class Joints:
@@ -93,7 +95,8 @@ class Joints:
             pitch=self._pitch(node, model, element) if ours == "helical" else 0.0,
             **data,
         )
-        self.connections.append(Connection(joint, model.file.line_of(node), node, model))
+        spring = self._spring(node, model, element) if kind in SPRUNG else None
+        self.connections.append(Connection(joint, model.file.line_of(node), node, model, spring))
         for tag in ("axis", "axis2"):
             axis = node.find(tag)
             mimic = None if axis is None else axis.find("mimic")
@@ -246,13 +249,22 @@ class Joints:
         dynamics = None if axis is None else values.only(axis, "dynamics", element)
         if dynamics is not None:
             data |= {key: values.value(dynamics, key, element, 0.0) for key in ("damping", "friction")}
-            if values.value(dynamics, "spring_stiffness", element, 0.0):
-                what, remedy = "a spring of a joint cannot be expressed", "Add it as an element of the system."
+            if kind not in SPRUNG and values.value(dynamics, "spring_stiffness", element, 0.0):
+                what, remedy = f"a spring of a {kind} joint cannot be expressed", "Add a Bushing to the system."
                 self.tally.add(values.findings, "dropped", what, remedy, line_of(dynamics), element)
         if axis is not None and values.value(axis, "initial_position", element, 0.0):
             what, remedy = "<initial_position> is not used", "Set the initial state of the system."
             self.tally.add(values.findings, "dropped", what, remedy, line_of(axis), element)
         return data
+
+    def _spring(self, node: Node, model: Model, element: str) -> tuple[float, float] | None:
+        """(stiffness, place of rest) of a joint with one axis; None where it has no spring."""
+        dynamics = node.find("axis/dynamics")
+        if dynamics is None:
+            return None
+        values = model.file.values
+        stiffness = values.value(dynamics, "spring_stiffness", element, 0.0)
+        return (stiffness, values.value(dynamics, "spring_reference", element, 0.0)) if stiffness else None
 
     def _count_axes(self, node: Node, ours: str, model: Model, element: str) -> None:
         """Warns of a second axis where there is room for one."""

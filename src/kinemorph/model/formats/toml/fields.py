@@ -2,20 +2,17 @@
 
 A `Field` says how a value is written (its form), what kind of quantity it is, and what it means. Names, defaults and
 order are those of the dataclasses: a field that is added to one of them needs a row here, and nothing else. Elements
-need not even that: their rows follow from their type hints.
+need not even that: their rows follow from their type hints (`hinted`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import types
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from kinemorph.algebra.groups import Pose
-from kinemorph.model.body import Body, Vector
+from kinemorph.model.body import Body
 from kinemorph.model.joint import JOINT_KINDS
-from kinemorph.model.parameter import Value
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile
 
 MARK = "kinemorph"  # the key that opens every file
@@ -188,44 +185,3 @@ SOLIDS: dict[str, Solid] = {
     "box": Solid(Body.box, (Field("size", "vector", "length", "[m]", required=True), _CENTER)),
     "sphere": Solid(Body.sphere, (_length("radius"), _CENTER)),
 }
-
-# ── elements: rows out of type hints ──────────────────────────────────────────────────────────────────────────────────
-
-_PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Vector: "vector", Pose: "pose"}
-_PLAIN |= {Value: "value", Value | None: "value"}
-
-
-_ELEMENT_ROWS: dict[type[Any], tuple[Field, ...]] = {}  # those asked for so far
-
-
-def element_fields(element: type[Any]) -> tuple[Field, ...]:
-    """The rows of an element: one per field of its dataclass but the name. A field's metadata may hold its `kind`."""
-    if element not in _ELEMENT_ROWS:
-        _ELEMENT_ROWS[element] = tuple(_element_rows(element))
-    return _ELEMENT_ROWS[element]
-
-
-def _element_rows(element: type[Any]) -> Iterator[Field]:
-    hints = get_type_hints(element)
-    for field in dataclasses.fields(element):
-        if field.name != "name" and field.init:
-            needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            form, inner = _form(hints[field.name])
-            yield Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner)
-
-
-def _form(hint: Any) -> tuple[str, Any]:
-    """(form, inner) of a type: numbers, words, tuples of them, poses; anything else is taken as it is written."""
-    if hint in _PLAIN:
-        return _PLAIN[hint], None
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        rest = [part for part in parts if part is not type(None)]
-        return _form(rest[0]) if len(rest) == 1 else ("any", None)
-    if origin is Literal and all(isinstance(part, str) for part in parts):
-        return "choice", parts
-    if origin is tuple and parts and (parts[-1] is Ellipsis or len(set(parts)) == 1):
-        form, inner = _form(parts[0])
-        count = None if parts[-1] is Ellipsis else len(parts)
-        return "list", (Field("", form, "", "", False, inner), count)
-    return "any", None

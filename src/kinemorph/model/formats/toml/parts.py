@@ -15,11 +15,12 @@ from kinemorph.errors import did_you_mean
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.sources import Options, Source, named_text
 from kinemorph.model.formats.toml import fields as rows
 from kinemorph.model.formats.toml.bodies import Bodies
 from kinemorph.model.formats.toml.documents import Document
 from kinemorph.model.formats.toml.fields import Field
+from kinemorph.model.formats.toml.hinted import element_fields
 from kinemorph.model.formats.toml.lines import Path
 from kinemorph.model.formats.toml.parameters import read_parameters
 from kinemorph.model.formats.toml.repairs import Repairs
@@ -31,7 +32,7 @@ from kinemorph.model.robot import Robot
 ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # of the two kinds of quantity, the one about or along an axis
 REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
     "joint": lambda robot: (*robot.joint_names, *(loop.name for loop in robot.loops)),
-    "body": lambda robot: ("world", *robot.body_names),
+    "body": lambda robot: ("world", *robot.body_names, *(frame.name for frame in robot.frames)),
     "frame": lambda robot: ("world", *robot.body_names, *(frame.name for frame in robot.frames)),
 }  # fields of elements that name a part of the robot
 
@@ -49,7 +50,9 @@ class Parts:
     ) -> None:
         self.data, self.findings = document.data, findings
         self.source, self.options = source, options
-        self.values = Values(findings, document.lines, repairs=repairs)
+        self.values = Values(
+            findings, document.lines, repairs=repairs, open=lambda name: named_text(name, source, options)
+        )
         self._references: list[tuple[At, str]] = []
 
     def checked(self, without: tuple[str, ...] = ()) -> bool:
@@ -169,13 +172,11 @@ class Parts:
         if element is None:
             return
         before = self.values.mistakes
-        read = self.values.table(raw, at, rows.element_fields(element), skip=("kind",))
+        read = self.values.table(raw, at, element_fields(element), skip=("kind",))
         if self.values.mistakes > before:
             return
-        try:
-            made = element(name=name, **read)
-        except (TypeError, ValueError, ArithmeticError) as error:
-            self.values.error("data", at, f"it cannot be made: {short(str(error))}", "Correct its data.")
+        made = self.values.made(element, {"name": name, **read}, at)
+        if made is None:
             return
         blueprint.element(line, made)
         self._references += [(at.key(key), read[key]) for key in REFERENCES if isinstance(read.get(key), str)]

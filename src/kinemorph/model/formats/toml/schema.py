@@ -12,6 +12,7 @@ from typing import Any
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.formats.toml import fields as rows
 from kinemorph.model.formats.toml.fields import Field
+from kinemorph.model.formats.toml.hinted import element_fields, part_fields
 from kinemorph.model.formats.toml.values import AXES, MOMENTS
 from kinemorph.model.units import KINDS
 
@@ -30,7 +31,7 @@ def json_schema() -> Schema:
     tables["bodies"]["additionalProperties"]["not"] = {
         "anyOf": [{"required": ["solid", "com"]}, {"required": ["solid", "inertia"]}]
     }
-    elements = [_table(rows.element_fields(element), kind=kind) for kind, element in ELEMENT_KINDS.items()]
+    elements = [_table(element_fields(element), kind=kind) for kind, element in ELEMENT_KINDS.items()]
     tables["elements"] = {"type": "object", "additionalProperties": {"oneOf": elements}}
     tables["settings"] = _table(rows.SETTINGS)
     top = {field.name: FORMS[field.form](field) | _said(field) for field in rows.TOP if field.form in FORMS}
@@ -110,6 +111,21 @@ def _per(field: Field) -> Schema:
     return {"anyOf": [NUMBER, _list(NUMBER)]}
 
 
+def _row(field: Field) -> Schema:
+    """A list with one form for each place."""
+    items = [FORMS[row.form](row) for row in field.inner]
+    return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+
+
+def _part(field: Field) -> Schema:
+    """A table for each kind of part; the kind may be left out where there is one."""
+    tables = [_table(part_fields(part), kind=kind) for kind, part in field.inner.items()]
+    if len(tables) > 1:
+        return {"oneOf": tables}
+    tables[0]["required"] = [key for key in tables[0]["required"] if key != "kind"]
+    return tables[0]
+
+
 # one row per form of `fields`
 FORMS: dict[str, Callable[[Field], Schema]] = {
     "value": lambda field: dict(NUMBER),
@@ -133,5 +149,9 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "solid": lambda field: {"$ref": "#/$defs/solid"},
     "state": lambda field: {"anyOf": [_list(NUMBER), {"type": "object", "additionalProperties": NUMBER}]},
     "list": lambda field: _list(FORMS[field.inner[0].form](field.inner[0]), field.inner[1]),
+    "row": _row,
+    "part": _part,
+    "either": lambda field: {"anyOf": [FORMS[row.form](row) for row in field.inner]},
+    "function": lambda field: {"not": {}},
     "any": lambda field: {},
 }

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -18,6 +19,7 @@ from kinemorph.model import units
 from kinemorph.model.expressions import number as plain
 from kinemorph.model.expressions import written
 from kinemorph.model.formats.toml.fields import Field
+from kinemorph.model.formats.toml.hinted import data_row, part_fields
 from kinemorph.model.formats.toml.values import AXES, MOMENTS
 from kinemorph.model.parameter import Formula, Parameter, Value
 
@@ -169,6 +171,29 @@ def _per_coordinate(data: tuple[Value, ...], kinds: tuple[str, ...]) -> str:
     return array(value(x, kind) for x, kind in zip(data, kinds, strict=True))
 
 
+def part(data: Any, known: Mapping[str, type[Any]]) -> str:
+    """A part of an element as a table on one line, defaults left out; its kind where there are several."""
+    kind = next(name for name, one in known.items() if type(data) is one)
+    entries = {"kind": text(kind)} if len(known) > 1 else {}
+    defaults = {field.name: field.default for field in fields(data)}
+    for field in part_fields(type(data)):
+        one = getattr(data, field.name)
+        if one is not None and (field.required or one != defaults[field.name]):
+            entries[field.name] = FORMS[field.form](one, field)
+    return inline(entries) if entries else "{}"
+
+
+def _either(data: Any, field: Field) -> str:
+    row = data_row(field.inner, data)
+    return FORMS[row.form](data, row._replace(kind=field.kind))
+
+
+def _list(data: Any, field: Field) -> str:
+    row = field.inner[0]._replace(kind=field.kind)
+    items = [FORMS[row.form](item, row) for item in data]
+    return wrapped(items) if sum(map(len, items)) > WIDTH else array(items)
+
+
 def anything(data: Any) -> str:
     """Plain data of any form: numbers, words, Values, tuples and tables of them."""
     if isinstance(data, bool):
@@ -198,6 +223,9 @@ FORMS: dict[str, Callable[[Any, Field], str]] = {
     "faces": lambda data, field: wrapped(array(map(str, face)) for face in data),
     "per_coordinate": lambda data, field: _per_coordinate(data, field.inner or ()),
     "per_velocity": lambda data, field: _per_coordinate(data, field.inner or ()),
-    "list": lambda data, field: array(FORMS[field.inner[0].form](item, field.inner[0]) for item in data),
+    "list": _list,
+    "row": lambda data, field: array(FORMS[row.form](x, row) for x, row in zip(data, field.inner, strict=True)),
+    "part": lambda data, field: part(data, field.inner),
+    "either": _either,
     "any": lambda data, field: anything(data),
 }

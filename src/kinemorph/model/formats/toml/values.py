@@ -20,7 +20,9 @@ from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.formats import limits
 from kinemorph.model.formats.degrees import degrees_doubt
 from kinemorph.model.formats.findings import Findings
+from kinemorph.model.formats.sources import Outside
 from kinemorph.model.formats.toml.fields import POSE, POSE_KEYS, SYNONYMS, Field
+from kinemorph.model.formats.toml.hinted import part_fields, written_row
 from kinemorph.model.formats.toml.lines import Lines, Path
 from kinemorph.model.formats.toml.repairs import Repairs
 from kinemorph.model.parameter import Formula, Parameter, Value
@@ -52,8 +54,17 @@ class At(NamedTuple):
 class Values:
     """Reads values; `names` is what the names in expressions stand for."""
 
-    def __init__(self, findings: Findings, lines: Lines, *, repairs: Repairs | None = None) -> None:
+    def __init__(
+        self,
+        findings: Findings,
+        lines: Lines,
+        *,
+        repairs: Repairs | None = None,
+        open: Callable[[str], str] | None = None,
+    ) -> None:
+        """`open` gives the text of a file that the model names."""
         self.findings = findings
+        self.open = open or _closed
         self.lines = lines
         self.repairs = repairs
         self.names: dict[str, Value] = {}
@@ -75,6 +86,10 @@ class Values:
             "points": self.points,
             "faces": self.faces,
             "list": self.sequence,
+            "row": self.row,
+            "part": self.part,
+            "either": self.either,
+            "function": self.function,
             "any": self.anything,
         }
 
@@ -321,6 +336,52 @@ class Values:
         items = self.items(raw, at, count)
         return tuple(self.forms[row.form](item, at.key(i), row) for i, item in enumerate(items))
 
+    def row(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
+        """A list with one form for each place."""
+        items = self.items(raw, at, len(field.inner))
+        return tuple(
+            self.forms[row.form](item, at.key(i), row)
+            for i, (item, row) in enumerate(zip(items, field.inner, strict=True))
+        )
+
+    def either(self, raw: Any, at: At, field: Field) -> Any:
+        """Of several forms the one that fits."""
+        row = written_row(field.inner, raw)
+        return self.forms[row.form](raw, at, row._replace(kind=field.kind))
+
+    def function(self, raw: Any, at: At, field: Field) -> None:
+        """Nothing: files hold no programs."""
+        problem = f"{_named(at)} is {short(raw)}, expected nothing: it is a Python function, which no file can hold"
+        self.error("data", at, problem, "Leave it out, and add the element in Python.")
+
+    def part(self, raw: Any, at: At, field: Field) -> Any:
+        """A table that is an object of its own; where there are several kinds of them, `kind` says which."""
+        known = field.inner
+        one = next(iter(known.values())) if len(known) == 1 else None
+        made = one if one is not None and isinstance(raw, dict) and "kind" not in raw else self.kind(raw, at, known)
+        before = self.mistakes
+        read = {} if made is None else self.table(raw, at, part_fields(made), skip=("kind",))
+        if made is None or self.mistakes > before:
+            return None
+        return self.made(made, read, at)
+
+    def made(self, kind: type[Any], read: dict[str, Any], at: At) -> Any:
+        """An object out of its fields, with what its files hold; None, with a finding, where that cannot be had."""
+        try:
+            made = kind(**read)
+            return made.read_from(self.open) if hasattr(made, "read_from") else made
+        except Outside as error:
+            problem = f"{_named(at)} names the file {short(str(error))}, expected one beside the model or in a package"
+            self.error("path", at, problem, "Move the file there, or name its folder with --package-dir.")
+        except FileNotFoundError as error:
+            problem = f"{_named(at)} names the file {short(str(error))}, which is not there"
+            self.error("path", at, problem, "Correct the name, or put the file beside the model.")
+        except (TypeError, ValueError, ArithmeticError, OSError) as error:
+            what, _, remedy = str(error).partition(". ")
+            where = f"{_named(at)}: " if at.what else "it cannot be made: "
+            self.error("data", at, f"{where}{what}".rstrip("."), remedy or "Correct its data.")
+        return None
+
     def anything(self, raw: Any, at: At, field: Field | None = None) -> Any:
         """What is written, with tuples for lists of at most two dimensions and numbers for quantities."""
         if isinstance(raw, list):
@@ -377,6 +438,10 @@ class Values:
             self.error("rotation", at, problem, "Divide it by its length.")
             return IDENTITY.R
         return direction_to_rotation(q)
+
+
+def _closed(name: str) -> str:
+    raise Outside(name)
 
 
 def _named(at: At) -> str:

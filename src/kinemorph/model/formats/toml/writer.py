@@ -21,8 +21,9 @@ from kinemorph.model.formats.saving import write_text
 from kinemorph.model.formats.toml import fields as rows
 from kinemorph.model.formats.toml import text as spell
 from kinemorph.model.formats.toml.fields import Field
+from kinemorph.model.formats.toml.hinted import element_fields, functions_in
 from kinemorph.model.joint import Joint
-from kinemorph.model.parameter import Parameter
+from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Line, Mesh, MeshFile, Shape, Sphere
 from kinemorph.model.system import Element, Settings, System
@@ -60,7 +61,7 @@ def written_system(system: System, findings: Findings) -> str:
     robot = system.robot
     sections = [
         f"# A robot for Kinemorph. {UNITS_NOTE}\n" + _lines(_top(robot, {"name": spell.text(robot.name)})),
-        _parameters(robot.parameters, findings),
+        _parameters(_all_parameters(system), findings),
         *_tables("bodies", ((body.name, _body(body), "") for body in robot.bodies)),
         *_joints(robot),
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
@@ -130,6 +131,12 @@ def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entr
         elif field.form in spell.FORMS:
             entries[field.name] = spell.FORMS[field.form](data, field)
     return entries
+
+
+def _all_parameters(system: System) -> tuple[Parameter, ...]:
+    """Those of the robot, then those that only elements have."""
+    found = {parameter.name: parameter for parameter in parameters_of(system.elements)}
+    return tuple({**{p.name: p for p in system.robot.parameters}, **found}.values())
 
 
 def _parameters(parameters: Sequence[Parameter], findings: Findings) -> str:
@@ -245,8 +252,23 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
             problem = f"it is a {type(element).__name__}, which model files do not know, so that it is left out"
             findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add its type to ELEMENT_KINDS.")
             continue
-        entries = {"kind": spell.text(kind)}
-        yield element.name, entries | _part(element, rows.element_fields(type(element)), flat=""), ""
+        known = {field.name: field for field in element_fields(type(element))}
+        lost = sorted({name.partition(".")[0] for name in functions_in(element)})
+        for name in lost:
+            left = "the element is left out" if known[name].required else "it is left out"
+            problem = f"its {name} is a Python function, which no file can hold, so that {left}"
+            findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add it in Python after loading.")
+        if any(known[name].required for name in lost):
+            continue
+        try:
+            entries = _part(element, [field for name, field in known.items() if name not in lost], flat="")
+        except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
+            problem = "it holds data that a model file has no form for, so that it is left out"
+            findings.warn(
+                "dropped", 0, f"element '{element.name}'", problem, "Give it plain numbers, words and tuples."
+            )
+            continue
+        yield element.name, {"kind": spell.text(kind), **entries}, ""
 
 
 def _settings(settings: Settings, robot: Robot) -> list[str]:

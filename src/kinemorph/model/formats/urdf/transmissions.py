@@ -51,6 +51,11 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
             "Correct the name.",
         )
         return
+    kind = reading.blueprint.kinds.get(driven[0], "revolute")  # of one that is wrong something else is told
+    if kind not in ("revolute", "prismatic"):
+        what = f"joint '{driven[0]}' is {kind} and cannot be driven: it is left out"
+        reading.doubt("dropped", "transmission", node, element, what, "Let the joint move, or remove the transmission.")
+        return
     gear = 1.0
     for ratio in ratios[:1]:
         gear = reading.values.real(ratio, _text(ratio), f"<{ratio.tag}>", element)
