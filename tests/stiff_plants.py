@@ -69,7 +69,7 @@ class Stiff:
 
     def plant(self, inputs: int = 0) -> Plant:
         base = plant(self.robot, inputs={f"u{k}": "" for k in range(inputs)}, forces=lambda q: [0.0] * self.robot.nv)
-        return replace(base, laws=replace(base.laws, rate=self._rate, implicit=self._implicit))
+        return replace(base, laws=replace(base.laws, rate=self._rate, implicit=self._implicit, for_one=None))
 
     def _rate(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
         w, v, _ = split(s, self.tree.nv)

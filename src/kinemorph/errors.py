@@ -11,9 +11,9 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
-and four warnings: ModelWarning, a model file says what is doubtful or cannot be expressed; CacheWarning, compiled code
+and five warnings: ModelWarning, a model file says what is doubtful or cannot be expressed; CacheWarning, compiled code
 cannot be kept on disk; StorageWarning, a run cannot be saved as it goes; SlowRunWarning, a run takes steps without
-number.
+number; ChatterWarning, steps of a run were too large for what is stiff in it.
 
 A message is one sentence for a person: the thing's name, the value found, what was expected, how to mend it.
 """
@@ -91,6 +91,10 @@ class StorageWarning(UserWarning):
 
 class SlowRunWarning(UserWarning):
     """A run takes very many steps, as a method that is not made for stiff systems does on one. It goes on."""
+
+
+class ChatterWarning(UserWarning):
+    """Steps of an explicit method were too large for contact or gains: the run is finite and wrong."""
 
 
 MOST_SEARCHED = 5_000  # characters of names

@@ -5,6 +5,7 @@ steps that are too large for the ground are told from those that are not.
 from __future__ import annotations
 
 import itertools
+import warnings
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 import kinemorph
 from exact_rates import numbers
 from kinemorph.codegen.compile import build
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import ChatterWarning, UnsupportedError
 from kinemorph.mechanics.frozen_stiffness import frozen
 from kinemorph.mechanics.implicit_forces import present_forces
 from kinemorph.mechanics.kinematics import link_poses
@@ -102,7 +103,7 @@ def test_the_extrapolated_step_chooses_its_own_size() -> None:
 
 
 def test_elements_hand_their_forces_to_the_step(record_property: Any) -> None:
-    """Contacts and servos as elements: the same numbers as by hand, of hardly more work."""
+    """Contacts and servos as elements: the same numbers as by hand, of hardly more work; legs are side by side."""
     stiff, plant, q = hexapod()
     made = kinemorph.plant(as_elements(stiff))
     rng, still = np.random.default_rng(0), np.zeros(24)
@@ -117,6 +118,7 @@ def test_elements_hand_their_forces_to_the_step(record_property: Any) -> None:
     record_property("figure", ("operations of a step", "elements", work[0]))
     record_property("figure", ("operations of a step", "by hand", work[1]))
     assert work[0] < 1.03 * work[1]
+    assert made.implicit_step(1).for_one.ops < 0.3 * work[1]
 
 
 def test_damping_of_joints_is_taken_at_the_end_of_the_step() -> None:
@@ -140,11 +142,24 @@ def test_plants_without_such_a_step_say_so() -> None:
 
 def chatter(method: str, h: float) -> Any:
     stiff, _, _ = hexapod()
-    rows = run(method, h, 0.3, samples=15)
+    times, rows = np.linspace(0.0, 0.3, 16)[1:], run(method, h, 0.3, samples=15)
     points = dict(zip(stiff.points, stiff.at_points(), strict=True))
     joints = {f"joint {force.velocity}": force for force in stiff.at_joints(0.0, ())}
-    states = [(row[:25], row[25:]) for row in rows]
-    return find_chatter(stiff.tree, METHODS[method], h, np.linspace(0.0, 0.3, 16)[1:], states, points, joints), rows
+
+    def at(k: int) -> Any:
+        return frozen(stiff.tree, rows[k, :25].tolist(), rows[k, 25:].tolist(), points, joints, h)
+
+    return find_chatter(METHODS[method], h, times, at), rows
+
+
+def test_a_run_that_chatters_warns_and_names_the_contact() -> None:
+    stiff, _, q = hexapod()
+    system = as_elements(stiff)
+    with pytest.warns(ChatterWarning, match=r"'ground of foot\d' at t = .* s is too stiff.*'semi_implicit_euler'"):
+        kinemorph.simulate(system, 0.06, q=q, v=PUSHED, method="semi_implicit_euler", step=1e-3, sample=0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kinemorph.simulate(system, 0.02, q=q, v=PUSHED, method="implicit_contact", step=1e-3, sample=0.01)
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import is_zero
@@ -26,7 +26,7 @@ from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.elements.scene import Gathered, World, generalized
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.newton_euler import Wrench
-from kinemorph.mechanics.point_states import JointForce
+from kinemorph.mechanics.point_states import JointForce, PointForce
 from kinemorph.mechanics.reactions import joint_wrenches
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
@@ -36,6 +36,8 @@ from kinemorph.plants.implicit import Damping, StepForces, implicit_step
 from kinemorph.plants.laws import LEVEL, Law, checked_length, of_groups, split
 from kinemorph.plants.programs import Jumps, Laws
 from kinemorph.plants.variational import DiscreteLaws
+
+T = TypeVar("T")
 
 
 class Acting(NamedTuple):
@@ -87,6 +89,7 @@ class Motion:
             stored=self.stored if self.elements.members else None,
             reactions=self.reactions,
             implicit=self.implicit if self.dynamics.robot.is_open else None,
+            stiff=self.stiff if self.elements.members and self.dynamics.robot.is_open else None,
             for_one=self.for_one,
         )
 
@@ -296,6 +299,19 @@ class Motion:
                 after[2 * self.nv + k] = x[k] + h * rate
         return after, ends.a
 
+    def stiff(
+        self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any
+    ) -> tuple[Tree, dict[str, PointForce], dict[str, JointForce]]:
+        """The tree, and the stiff forces of elements on it by name."""
+        tree = self.tree(p)
+        points: dict[str, PointForce] = {}
+        joints: dict[str, JointForce] = {}
+        for index, stiff in self.world(tree, t, q, v, x, m, u, p).stiff().items():
+            name = self.elements.members[index].element.name
+            points |= _numbered(name, stiff.points)
+            joints |= _numbered(name, stiff.joints)
+        return tree, points, joints
+
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _now(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> World:
@@ -411,6 +427,11 @@ class Motion:
         """v with M(q) v equal to a given momentum."""
         q, _, _ = self._state(self.tree(p), base, s)
         return self.dynamics.accelerations(self._weightless(p), q, [0.0] * self.nv, begun, locked=self.still)
+
+
+def _numbered(name: str, parts: Sequence[T]) -> dict[str, T]:
+    """Parts of an element by name: its own, or with a number where it has several."""
+    return {f"{name}.{k}" if len(parts) > 1 else name: part for k, part in enumerate(parts, start=1)}
 
 
 def _sum(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:

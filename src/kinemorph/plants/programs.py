@@ -105,6 +105,7 @@ class Laws:
     stored: Law | None = None  # (t, base, s, m, u, p): energy that elements hold [J]
     reactions: Law | None = None  # (t, base, s, a, m, u, p): wrenches through joints
     implicit: Law | None = None  # (t, base, s, h, guess, m, u, p, passes); see `implicit`
+    stiff: Law | None = None  # (t, q, v, x, m, u, p) -> tree, and its stiff forces by name at points and at joints
     # (program, law of laws and its inputs, groups that its outputs are made of): adds loops that suit one state
     for_one: Callable[[Program, Law, Mapping[str, Sequence[str]]], Program] | None = None
 

@@ -8,23 +8,25 @@ motion that decays, and one step of the method is a matrix on it. Where its larg
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.errors import ChatterWarning, users_level
 from kinemorph.mechanics.frozen_stiffness import Frozen, frozen
-from kinemorph.mechanics.point_states import JointForce, PointForce
-from kinemorph.mechanics.tree import Tree
+from kinemorph.plants.laws import Law
 from kinemorph.simulation.integrators.explicit import ExplicitRungeKutta
 from kinemorph.simulation.integrators.symplectic import Partitioned
+from kinemorph.simulation.segments import Segment
 from kinemorph.simulation.stepping import Method
 
 Array = npt.NDArray[np.float64]
 GROWTH = 1.05  # of errors in a step from which on it is no matter of accuracy: twice as large after 14 steps
-MOST_STATES = 64  # that are looked at
+MOST_STATES = 32  # that are looked at
 
 
 @dataclass(frozen=True)
@@ -46,32 +48,42 @@ class Chatter:
         )
 
 
-def find_chatter(
-    tree: Tree,
-    method: Method,
-    step: float,
-    times: Sequence[float],
-    states: Sequence[tuple[Sequence[float], Sequence[float]]],
-    points: Mapping[str, PointForce],
-    joints: Mapping[str, JointForce] | None = None,
-) -> Chatter | None:
-    """The first of some states (q, v) of a run at which its step was too large; None where all is well.
+def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], Frozen]) -> Chatter | None:
+    """The first of some times at which the step of a run was too large; None where all is well.
 
-    Of many states some are looked at, evenly. Methods that are not explicit have no such limit.
+    `at(k)` is the robot at times[k]. Of many times some are looked at, evenly. Methods that are not explicit have no
+    such limit.
     """
     if step_matrix(method, np.zeros((2, 2)), step) is None:
         return None
     found, limit = None, step
-    count = len(times)
-    for k in np.unique(np.linspace(0, count - 1, min(count, MOST_STATES)).astype(int)):
-        q, v = ([float(x) for x in part] for part in states[k])
-        stiff = frozen(tree, q, v, points, joints, step)
+    for k in np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_STATES)).astype(int)):
+        stiff = at(int(k))
         growth, motion = largest_growth(method, stiff, limit)
         if growth > GROWTH:
             if found is None:
                 found = Chatter(float(times[k]), stiff.stiffest(motion), method.name, step, growth, limit)
             limit = stable_step(method, stiff, limit)
     return found and replace(found, limit=limit)
+
+
+def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> None:
+    """Warns where a run by steps of one size chatters."""
+    for segment in segments:
+        law = segment.plant.laws.stiff
+        if law is None or not np.isfinite(segment.v).all():  # what is not finite is said elsewhere
+            continue
+
+        def at(k: int, segment: Segment = segment, law: Law = law) -> Frozen:
+            groups = (segment.q, segment.v, segment.x, segment.m, segment.u)
+            q, v, x, m, u = (group[k].tolist() for group in groups)
+            tree, points, joints = law(float(segment.t[k]), q, v, x, m, u, segment.p.tolist())
+            return frozen(tree, q, v, points, joints, step)
+
+        found = find_chatter(method, step, segment.t, at)
+        if found is not None:
+            warnings.warn(str(found), ChatterWarning, stacklevel=users_level())
+            return
 
 
 def largest_growth(method: Method, stiff: Frozen, h: float) -> tuple[float, Array]:

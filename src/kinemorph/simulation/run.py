@@ -25,6 +25,7 @@ from kinemorph.plants.instants import instants
 from kinemorph.plants.laws import Law
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
+from kinemorph.simulation.chatter import warn_of_chatter
 from kinemorph.simulation.clockwork import Clockwork
 from kinemorph.simulation.events import RESOLUTION, Guard, Pace
 from kinemorph.simulation.failures import Patience, explained
@@ -165,6 +166,8 @@ def simulate(
     trajectory = made(run.carry_out(look_up if progress or checkpoints else None))
     if checkpoints:
         checkpoints.finish(trajectory)
+    if step is not None and isinstance(stepper, Stepper):
+        warn_of_chatter(trajectory.segments, stepper.method, float(step))
     return trajectory
 
 
