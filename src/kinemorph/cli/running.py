@@ -45,7 +45,9 @@ def simulate(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="Integrator by name; see --methods.", show_default="dop853, or implicit_contact on ground"),
+        typer.Option(
+            help="Integrator by name; see --methods.", show_default="dop853, or extrapolated_contact on ground"
+        ),
     ] = None,
     step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.", show_default=False)] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-8")] = None,

@@ -35,7 +35,7 @@ FAMILIES: tuple[tuple[Method, ...], ...] = (
 )
 METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for method in family}
 DEFAULT = "dop853"
-CONTACT = "implicit_contact"  # where something touches the ground
+CONTACT = "extrapolated_contact"  # where something touches the ground
 CONTACT_STEP = 1e-3  # [s]
 
 

@@ -84,7 +84,7 @@ def simulate(
     `m`                 what elements remember, by name or in order, as it is after what they sample at the start
     `method`            by name (`methods.method_rows` lists them); a `step` [s] makes its steps equally long, else
                         `rtol` (1e-8) and `atol` (1e-10) decide. Where none is named it is "dop853"; where contacts
-                        touch and no tolerance is given, "implicit_contact" with steps of 1 ms
+                        touch and no tolerance is given, "extrapolated_contact" with steps of 1 ms
     `sample`            time between stored states [s], or the times themselves
     `forces`            a law of generalized forces that is compiled into the step: `lambda t, q, v: [...]`
     `inputs`            u: numbers, numbers by name, or a Python function u(t, q, v, x) that is held from sample to

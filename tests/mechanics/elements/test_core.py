@@ -206,7 +206,7 @@ kinemorph.register(Gain, GainLaw())
 def test_signals_drive_joints_and_inputs_of_elements() -> None:
     robot = library.build("double_pendulum")
     joint, other = (joint.name for joint in robot.joints)
-    chain = (Gain("a", f"q.{joint}"), Gain("b", "a", joint, -3.0), Gain("c", f"v.{other}", "drive", -1.0))
+    chain = (Gain("one", f"q.{joint}"), Gain("two", "one", joint, -3.0), Gain("c", f"v.{other}", "drive", -1.0))
     system = System(robot, (*chain, Actuator("drive", other)))
     made = plant(system)
     q, v = np.array([0.3, 0.2]), np.array([0.1, -0.5])
@@ -215,7 +215,7 @@ def test_signals_drive_joints_and_inputs_of_elements() -> None:
     assert made.nu == 2  # no input is open: forces per velocity stay
     run = simulate(system, 1.0, q=q, v=v, rtol=1e-12, atol=1e-12)
     assert kinemorph.audit(run, tolerance=1e-9).passed
-    assert run["b"] == pytest.approx(-6.0 * run["q." + joint])
+    assert run["two"] == pytest.approx(-6.0 * run["q." + joint])
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_bad_wiring_is_named(elements: Sequence[Any], says: str) -> None:
 
 
 def test_circles_of_signals_are_named() -> None:
-    with pytest.raises(ModelError, match=r"in a circle: a -> b -> a"):
-        _ = plant(System(library.build("double_pendulum"), (Gain("a", "b", "q1"), Gain("b", "a")))).rate
+    with pytest.raises(ModelError, match=r"in a circle: one -> two -> one"):
+        _ = plant(System(library.build("double_pendulum"), (Gain("one", "two", "q1"), Gain("two", "one")))).rate
 
 
 def test_an_element_without_a_law_is_named() -> None:
