@@ -10,7 +10,7 @@ the place being  start + step velocity.  With a step of 0 they are those of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from kinemorph.algebra.dual import Dual
@@ -21,6 +21,7 @@ from kinemorph.errors import ModelError
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.motions import ZERO3, Move
 from kinemorph.mechanics.tree import WORLD, Tree
+from kinemorph.records import dataclass
 
 LEVEL = 5  # of the dual numbers in this file
 UNITS: tuple[Vec3, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -9,7 +9,6 @@ Only what is asked for is computed, so that the height over a plane costs one ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +20,7 @@ from kinemorph.mechanics.kinematics import link_twists
 from kinemorph.mechanics.motions import ZERO3, Move
 from kinemorph.mechanics.point_states import PointState, Sight
 from kinemorph.mechanics.tree import WORLD, Attachment, Tree
+from kinemorph.records import dataclass
 
 STILL: tuple[Vec3, Vec3] = (ZERO3, ZERO3)
 HOME = Pose(identity(3), ZERO3)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.parameter import Value, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -17,6 +16,10 @@ from kinemorph.model.system import System
 def with_rotors(system: System) -> Robot:
     """The robot of a system with what its elements add to the armature of joints; the same robot where none does."""
     robot = system.robot
+    if not system.elements:
+        return robot
+    from kinemorph.mechanics.elements.law import law_of  # a robot without elements starts without laws
+
     added: dict[str, Value] = {}
     for element in system.elements:
         for joint, inertia in law_of(element).armature(element).items():
