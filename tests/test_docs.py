@@ -23,6 +23,7 @@ PAGES = [
         "derivatives",
         "export",
         "generator",
+        "elements",
         "simulation",
         "motors_and_sensors",
         "analysis",
@@ -50,7 +51,7 @@ def test_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypat
             out = io.StringIO()
             line = text.count("\n", 0, block.start(2))
             with contextlib.redirect_stdout(out):  # blank lines ahead: a traceback names the line of the page
-                exec(compile("\n" * line + body, str(page), "exec"), names)
+                exec(compile("\n" * line + body, str(page), "exec", dont_inherit=True), names)
             printed = out.getvalue()
         elif language == "text":
             assert _lines(printed) == _lines(body), f"{page.name}: the output on the page is not what the code prints"

@@ -11,7 +11,7 @@ from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
 from kinemorph.mechanics.elements.law import Slot
 from kinemorph.model.elements import kind_of
-from kinemorph.model.formats.toml.hinted import is_part, part_fields
+from kinemorph.model.formats.toml.hinted import defaults_of, is_part, part_fields
 from kinemorph.model.parameter import Formula, Parameter, evaluate
 from kinemorph.model.system import System
 from kinemorph.model.units import KINDS
@@ -69,7 +69,7 @@ def _plain(element: Any) -> Data:
 
 def numbers_of(part: Any) -> str:
     """`stiffness 40 N/m, rest 0.1 m`: what is not a name and not left out."""
-    defaults = {field.name: field.default for field in fields(part)}
+    defaults = defaults_of(part)
     told = []
     for row in part_fields(type(part)):
         value = getattr(part, row.name)

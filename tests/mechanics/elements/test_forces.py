@@ -244,6 +244,17 @@ def test_stops_settle_in_their_time_whatever_the_robot_weighs() -> None:
         assert run.v[-1, 0] == pytest.approx(-math.exp(-2.0), rel=2e-3)
 
 
+def test_what_joints_say_of_themselves_becomes_elements_once() -> None:
+    model = ROBOTS["arm"]()
+    added = elements.with_joint_forces(model)
+    assert added.elements == (elements.JointLimits("joint limits"), elements.JointFriction("joint friction"))
+    assert elements.with_joint_forces(added) is added
+    some = System(model, (elements.JointLimits("mine", ("hinge",)),))
+    rest = elements.with_joint_forces(some, friction=False)
+    assert rest.elements[1:] == (elements.JointLimits("joint limits", ("slide", "wrist")),)
+    assert elements.with_joint_forces(library.build("pendulum")).elements == ()
+
+
 def test_a_torsion_spring_swings_with_its_frequency() -> None:
     builder = RobotBuilder("r", (0.0, 0.0, 0.0))
     builder.add(Body.rod("rod", 3.0, 1.0, (0.5, 0.0, 0.0), axis="x"))  # inertia 1 about the hinge

@@ -20,6 +20,8 @@ from kinemorph.errors import ModelWarning
 from kinemorph.model.body import Vector
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.applied import Table
+from kinemorph.model.elements.contact_laws import HuntCrossley
+from kinemorph.model.elements.grounds import HeightFunction
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.formats.toml.fields import Field
@@ -311,17 +313,17 @@ def test_bad_tables_are_named(tmp_path: Path, options: dict[str, str], rule: str
 
 
 def test_functions_are_left_out_with_a_warning(tmp_path: Path) -> None:
-    body, joint = ARM.body_names[0], ARM.joints[0].name
+    body = ARM.body_names[0]
     waving = elements.AppliedWrench("wave", body, lambda t: (t, t, t), (1.0, 0.0, 0.0))
-    needed = elements.AppliedEffort("push", joint, lambda t: t)
+    hill = elements.Contact("foot", body, HuntCrossley(1e4), ground=HeightFunction(lambda x, y: x * y))
+    kept = elements.Gravity("g", (0.0, 0.0, 1.0))
     with pytest.warns(ModelWarning) as told:
-        save(System(ARM, (waving, needed)), tmp_path / "x.toml")
+        save(System(ARM, (waving, kept, hill)), tmp_path / "x.toml")
     sentences = [str(one.message) for one in told]
-    assert any(
-        "'wave': its force is a Python function, which no file can hold, so that it is left out" in s for s in sentences
-    )
-    assert any("'push': its effort is a Python function" in s and "the element is left out" in s for s in sentences)
-    assert load(tmp_path / "x.toml").elements == (elements.AppliedWrench("wave", body, moment=(1.0, 0.0, 0.0)),)
+    says = "is a Python function, which no file can hold, so that the element is left out"
+    assert any(f"'wave': its force {says}" in sentence for sentence in sentences)
+    assert any(f"'foot': its ground.height {says}" in sentence for sentence in sentences)
+    assert load(tmp_path / "x.toml").elements == (kept,)
 
 
 def test_a_function_in_a_file_is_refused(tmp_path: Path) -> None:

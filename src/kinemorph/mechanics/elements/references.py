@@ -154,9 +154,9 @@ class SplinePathLaw(PointsLaw):
         return found
 
     def table(self, element: SplinePath, times: Sequence[float], values: Sequence[float]) -> Table:
-        if element.period and element.kind == "cubic":
+        if element.period and element.method == "cubic":
             return periodic(times, values)
-        return through(times, values, kind=element.kind, outside="extend" if element.period else "hold")
+        return through(times, values, kind=element.method, outside="extend" if element.period else "hold")
 
     def local(self, element: SplinePath, t: S) -> S:
         if not element.period:

@@ -53,7 +53,7 @@ class SplinePath:
     """Through points at given times [s]; before the first and after the last the path stays there.
 
     `points` has a row for each time, with a number [rad or m] for each joint; plain numbers where there is one.
-    `kind`: "cubic", with continuous acceleration; "monotone", never beyond the points; "linear", straight between them.
+    `method`: "cubic", with continuous acceleration; "monotone", never beyond the points; "linear", straight in between.
     `period` [s], where one is given, repeats the path: its points are then those of one period.
     """
 
@@ -61,7 +61,7 @@ class SplinePath:
     times: Numbers
     points: tuple[Numbers, ...]
     joints: Names = ()
-    kind: Literal["cubic", "monotone", "linear"] = "cubic"
+    method: Literal["cubic", "monotone", "linear"] = "cubic"
     period: float = field(default=0.0, metadata={"kind": "time"})
 
     def __post_init__(self) -> None:

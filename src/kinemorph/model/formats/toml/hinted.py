@@ -88,6 +88,14 @@ def _row(hint: Any) -> Field:
     return Field("", form, inner=inner)
 
 
+def defaults_of(part: Any) -> dict[str, Any]:
+    """What the fields of an object are where nothing is said."""
+    return {
+        field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+        for field in dataclasses.fields(part)
+    }
+
+
 def is_part(hint: Any) -> bool:
     """Whether a type is a dataclass of data, not a number."""
     return isinstance(hint, type) and dataclasses.is_dataclass(hint) and hint not in _VALUE
@@ -99,11 +107,12 @@ _LISTS, _TABLES = ("vector", "list", "row", "numbers"), ("part", "pose")
 _NUMBERS = ("value", "literal", "whole")
 
 
-def written_row(rows: tuple[Field, ...], raw: Any) -> Field:
-    """The row that fits what a file says."""
+def written_row(rows: tuple[Field, ...], raw: Any, is_number: Callable[[str], bool]) -> Field:
+    """The row that fits what a file says; a text may be a number (a quantity, an expression), a word or any text."""
     if isinstance(raw, str):
         choices = [row for row in rows if row.form == "choice" and raw in row.inner]
-        return choices[0] if choices else _first(rows, (*_NUMBERS, "text", "choice"))
+        words = (*_NUMBERS, "text", "choice") if is_number(raw) else ("text", *_NUMBERS, "choice")
+        return choices[0] if choices else _first(rows, words)
     forms = {dict: _TABLES, list: _LISTS, bool: ("flag",)}.get(type(raw), _NUMBERS)
     return _first(rows, forms)
 
@@ -119,7 +128,7 @@ def data_row(rows: tuple[Field, ...], data: Any) -> Field:
 
 
 def _first(rows: tuple[Field, ...], forms: tuple[str, ...]) -> Field:
-    return next((row for row in rows if row.form in forms), rows[0])
+    return next((row for form in forms for row in rows if row.form == form), rows[0])
 
 
 def functions_in(part: Any) -> Iterator[str]:

@@ -10,7 +10,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -19,7 +18,7 @@ from kinemorph.model import units
 from kinemorph.model.expressions import number as plain
 from kinemorph.model.expressions import written
 from kinemorph.model.formats.toml.fields import Field
-from kinemorph.model.formats.toml.hinted import data_row, part_fields
+from kinemorph.model.formats.toml.hinted import data_row, defaults_of, part_fields
 from kinemorph.model.formats.toml.values import AXES, MOMENTS
 from kinemorph.model.parameter import Formula, Parameter, Value
 
@@ -175,7 +174,7 @@ def part(data: Any, known: Mapping[str, type[Any]]) -> str:
     """A part of an element as a table on one line, defaults left out; its kind where there are several."""
     kind = next(name for name, one in known.items() if type(data) is one)
     entries = {"kind": text(kind)} if len(known) > 1 else {}
-    defaults = {field.name: field.default for field in fields(data)}
+    defaults = defaults_of(data)
     for field in part_fields(type(data)):
         one = getattr(data, field.name)
         if one is not None and (field.required or one != defaults[field.name]):

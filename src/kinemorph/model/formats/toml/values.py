@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import direction_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
-from kinemorph.errors import did_you_mean
+from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model import units
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.formats import limits
@@ -344,9 +344,16 @@ class Values:
             for i, (item, row) in enumerate(zip(items, field.inner, strict=True))
         )
 
+    def is_number(self, text: str) -> bool:
+        """Whether a text is a quantity or an expression of the file's parameters."""
+        try:
+            return units.is_quantity(text) or parse_expression(text, self.names, hints=False) is not None
+        except ExpressionError:
+            return False
+
     def either(self, raw: Any, at: At, field: Field) -> Any:
         """Of several forms the one that fits."""
-        row = written_row(field.inner, raw)
+        row = written_row(field.inner, raw, self.is_number)
         return self.forms[row.form](raw, at, row._replace(kind=field.kind))
 
     def function(self, raw: Any, at: At, field: Field) -> None:
@@ -376,8 +383,8 @@ class Values:
         except FileNotFoundError as error:
             problem = f"{_named(at)} names the file {short(str(error))}, which is not there"
             self.error("path", at, problem, "Correct the name, or put the file beside the model.")
-        except (TypeError, ValueError, ArithmeticError, OSError) as error:
-            what, _, remedy = str(error).partition(". ")
+        except (TypeError, ValueError, ArithmeticError, OSError, ModelError) as error:
+            what, _, remedy = str(error).removeprefix(f"{at.element}: ").partition(". ")
             where = f"{_named(at)}: " if at.what else "it cannot be made: "
             self.error("data", at, f"{where}{what}".rstrip("."), remedy or "Correct its data.")
         return None

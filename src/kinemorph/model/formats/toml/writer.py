@@ -7,7 +7,7 @@ each other as a reader wants them: parameters, bodies, joints, frames, couplings
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from kinemorph.model.formats.saving import write_text
 from kinemorph.model.formats.toml import fields as rows
 from kinemorph.model.formats.toml import text as spell
 from kinemorph.model.formats.toml.fields import Field
-from kinemorph.model.formats.toml.hinted import element_fields, functions_in
+from kinemorph.model.formats.toml.hinted import defaults_of, element_fields, functions_in
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
@@ -119,7 +119,7 @@ def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[st
 def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entries:
     """The keys of a part by its rows, defaults left out. The pose `flat` is written into the table itself."""
     entries: Entries = {}
-    defaults = {field.name: field.default for field in fields(part)}
+    defaults = defaults_of(part)
     for field in table:
         if field.name not in defaults:
             continue
@@ -252,16 +252,13 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
             problem = f"it is a {type(element).__name__}, which model files do not know, so that it is left out"
             findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add its type to ELEMENT_KINDS.")
             continue
-        known = {field.name: field for field in element_fields(type(element))}
-        lost = sorted({name.partition(".")[0] for name in functions_in(element)})
-        for name in lost:
-            left = "the element is left out" if known[name].required else "it is left out"
-            problem = f"its {name} is a Python function, which no file can hold, so that {left}"
+        lost = list(functions_in(element))
+        if lost:
+            problem = f"its {lost[0]} is a Python function, which no file can hold, so that the element is left out"
             findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add it in Python after loading.")
-        if any(known[name].required for name in lost):
             continue
         try:
-            entries = _part(element, [field for name, field in known.items() if name not in lost], flat="")
+            entries = _part(element, element_fields(type(element)), flat="")
         except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
             problem = "it holds data that a model file has no form for, so that it is left out"
             findings.warn(
