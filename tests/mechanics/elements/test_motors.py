@@ -198,7 +198,9 @@ def test_power_is_accounted_for_at_every_state(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", SWEEP)
-@pytest.mark.parametrize("others", [(), (SPRING,)], ids=["alone", "with a spring"])
+@pytest.mark.parametrize(
+    "others", [pytest.param((), marks=pytest.mark.slow), (SPRING,)], ids=["alone", "with a spring"]
+)
 def test_energy_balances(kind: str, others: tuple[Any, ...]) -> None:
     system = driven(kind, *others)
     run = simulate(system, 0.6, sample=0.02, q=[1.0], inputs=lambda t: [6.0 if t < 0.3 else -2.0], **TIGHT)
@@ -213,7 +215,7 @@ def test_energy_balances(kind: str, others: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.parametrize("kind", SWEEP)
-def test_exact_derivatives_are_those_of_differences(kind: str) -> None:
+def test_exact_derivatives_are_those_of_differences_and_finite_on_kinks(kind: str) -> None:
     system = driven(kind)
     made = plant(system)
     x = {"m.current": 0.4, "m.twist": 0.01, "m.rotor": 7.0}
@@ -227,12 +229,7 @@ def test_exact_derivatives_are_those_of_differences(kind: str) -> None:
             assert near.A[:, k] == pytest.approx((up - down) / 2e-6, rel=1e-6, abs=1e-5)
         up, down = (rate(0.0, [0.3], state, [], [u + sign * 1e-6], []) for sign in (1.0, -1.0))
         assert near.B[:, 0] == pytest.approx((up - down) / 2e-6, rel=1e-6, abs=1e-5)
-
-
-@pytest.mark.parametrize("kind", SWEEP)
-def test_derivatives_are_finite_on_kinks(kind: str) -> None:
-    """At rest, without power, at the edges of regions and of limits."""
-    made = plant(driven(kind))
+    # at rest, without power, at the edges of regions and of limits they are finite
     for v, u in ((0.0, 0.0), (0.1, 0.0), (0.0, 4.0), (2.0 / 20.0, 0.05 * 2.0), (0.0, 1.0)):
         near = linearize(made, [0.3], [v], [0.0] * made.nx, [u])
         assert np.isfinite(near.A).all()
@@ -268,6 +265,7 @@ def test_equations_of_a_system_have_the_reflected_inertia() -> None:
     assert with_rotors(System(robot)) is robot
 
 
+@pytest.mark.slow
 def test_an_elastic_transmission_goes_over_into_a_rigid_one() -> None:
     rigid = DCMotor("m", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, efficiency=0.8, viscous=1e-4)
     soft = replace(rigid, stiffness=3e5, damping=300.0, efficiency=1.0)
