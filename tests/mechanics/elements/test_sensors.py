@@ -196,7 +196,7 @@ def test_a_contact_switch_has_hysteresis() -> None:
 
 def test_a_motor_with_sensors_balances_its_energy() -> None:
     elements = (
-        DCMotor("m", "hinge", 1.0, 0.05, ratio=20.0, inductance=0.02, inertia=1e-4, efficiency=0.8),
+        DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, inductance=0.02, inertia=1e-4, efficiency=0.8),
         Encoder("e", "hinge", counts=1000.0, every=0.01),
         IMU("imu", "tip", every=0.02, accelerometer_noise=0.1),
         ForceTorqueSensor("ft", "hinge", every=0.05, force_noise=0.2),
