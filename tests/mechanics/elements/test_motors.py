@@ -57,9 +57,9 @@ def test_the_textbook_motor_within_1e_8() -> None:
     """Michigan CTMS, DC motor speed: poles, gain and step response of tests/data/dc_motor.json."""
     reference = json.loads((DATA / "dc_motor.json").read_text())
     given, expected = reference["inputs"], reference["reference"]
-    motor = DCMotor("m", "shaft", given["R"], given["Kt"], given["Ke"], given["L"])
+    motor = DCMotor("motor", "shaft", given["R"], given["Kt"], given["Ke"], given["L"])
     system = System(flywheel(given["J"], damping=given["b"]), (motor,))
-    near = linearize(system, outputs=["v.shaft", "m.current"])
+    near = linearize(system, outputs=["v.shaft", "motor.current"])
     A = near.A[1:, 1:]  # without the angle, which nothing depends on
     assert np.sort(np.linalg.eigvals(A).real) == pytest.approx(sorted(expected["poles"]), rel=1e-12)
     gain = -np.linalg.solve(A, near.B[1:, 0])
@@ -68,25 +68,27 @@ def test_the_textbook_motor_within_1e_8() -> None:
     run = simulate(system, times[-1], sample=times, inputs=[given["V"]], **TIGHT)
     for row, values in zip(range(1, len(times)), expected["open_loop"].values(), strict=True):
         assert run["v.shaft"][row] == pytest.approx(values["speed"], abs=1e-10)
-        assert run["m.current"][row] == pytest.approx(values["current"], abs=1e-10)
+        assert run["motor.current"][row] == pytest.approx(values["current"], abs=1e-10)
     assert audit(run, tolerance=1e-9).passed
 
 
 def test_nameplates() -> None:
-    motor = DCMotor.from_nameplate("m", "shaft", voltage=12.0, no_load_speed=510.638297872, stall_torque=0.1226086956)
+    motor = DCMotor.from_nameplate(
+        "motor", "shaft", voltage=12.0, no_load_speed=510.638297872, stall_torque=0.1226086956
+    )
     assert (motor.resistance, motor.torque_constant) == pytest.approx((2.3, 0.0235), rel=1e-9)
     dragging = DCMotor.from_nameplate(
-        "m", "shaft", voltage=24.0, no_load_speed=400.0, stall_torque=0.5, no_load_current=0.2, ratio=50.0
+        "motor", "shaft", voltage=24.0, no_load_speed=400.0, stall_torque=0.5, no_load_current=0.2, ratio=50.0
     )
     assert dragging.ratio == 50.0
     run = simulate(System(flywheel(1e-4), (replace(dragging, ratio=1.0),)), 5.0, sample=1.0, inputs=[24.0])
     assert run["v.shaft"][-1] == pytest.approx(400.0, rel=1e-6)
-    assert run["m.current"][-1] == pytest.approx(0.2, rel=1e-4)
+    assert run["motor.current"][-1] == pytest.approx(0.2, rel=1e-4)
     assert rate_of(System(flywheel(), (replace(dragging, ratio=1.0),)), 0.0, 24.0)[0] * 0.01 == pytest.approx(0.5)
 
 
 def test_stall_and_no_load_of_the_amru5_motor() -> None:
-    system = System(flywheel(), (DCMotor("m", "shaft", **AMRU5),))
+    system = System(flywheel(), (DCMotor("motor", "shaft", **AMRU5),))
     assert rate_of(system, 0.0, 12.0)[0] * 0.01 == pytest.approx(0.123, abs=5e-4)
     no_load = 12.0 / 0.0235
     assert no_load * 30.0 / math.pi == pytest.approx(4876.0, abs=0.5)
@@ -98,7 +100,7 @@ def test_torque_that_lifts_334_n_by_a_screw(efficiency: float, torque: float) ->
     """AMRU5: 0.027 N m without friction, 0.076 N m with; the exact figures are F lead / (2 pi ratio efficiency)."""
     exact = 334.0 * 0.002 / (2.0 * math.pi * 4.0) / efficiency
     assert exact == pytest.approx(torque, abs=5e-4)
-    motor = DCMotor("m", "slide", **SCREW, efficiency=efficiency, back_efficiency=0.2)
+    motor = DCMotor("motor", "slide", **SCREW, efficiency=efficiency, back_efficiency=0.2)
     robot = lift(334.0 / 9.81)
     speed = 0.01  # upward
     current = exact / 0.0235
@@ -110,7 +112,7 @@ def test_torque_that_lifts_334_n_by_a_screw(efficiency: float, torque: float) ->
 
 
 def test_efficiency_forth_and_back() -> None:
-    motor = DCMotor("m", "shaft", 1.0, 0.1, ratio=10.0, efficiency=0.8, back_efficiency=0.5)
+    motor = DCMotor("motor", "shaft", 1.0, 0.1, ratio=10.0, efficiency=0.8, back_efficiency=0.5)
     system = System(flywheel(), (motor,))
     speed = 2.0
     for torque, factor in ((0.3, 0.8), (-0.3, 1.0 / 0.5)):
@@ -120,7 +122,7 @@ def test_efficiency_forth_and_back() -> None:
 
 
 def test_a_self_locking_screw_holds_without_current_and_needs_torque_to_go_down() -> None:
-    motor = DCMotor("m", "slide", **SCREW, efficiency=0.35, stiffness=1e6, damping=2e3, slow=1.0)
+    motor = DCMotor("motor", "slide", **SCREW, efficiency=0.35, stiffness=1e6, damping=2e3, slow=1.0)
     settled = simulate(System(lift(), (motor,)), 1.0, sample=0.5, inputs=[0.0])
     n = 4e3 * math.pi
     # what it creeps is a part of `slow`; without friction it would fall with a quarter of g
@@ -136,18 +138,18 @@ def test_a_self_locking_screw_holds_without_current_and_needs_torque_to_go_down(
 
 
 def test_limits_of_voltage_and_current() -> None:
-    limited = DCMotor("m", "shaft", 1.0, 0.1, voltage_limit=5.0, current_limit=2.0)
+    limited = DCMotor("motor", "shaft", 1.0, 0.1, voltage_limit=5.0, current_limit=2.0)
     assert rate_of(System(flywheel(), (limited,)), 0.0, 100.0)[0] * 0.01 == pytest.approx(0.2)
     assert rate_of(System(flywheel(), (limited,)), 40.0, 100.0)[0] * 0.01 == pytest.approx(0.1)  # (5 - 4) / 1 A
     assert rate_of(System(flywheel(), (limited,)), 90.0, 100.0)[0] * 0.01 == pytest.approx(-0.2)
     coiled = replace(limited, inductance=0.01, voltage_limit=30.0)
     system = System(flywheel(), (coiled,))
     run = simulate(system, 0.3, sample=1e-3, inputs=lambda t: [30.0 if t < 0.15 else -30.0], **TIGHT)
-    assert np.abs(run["m.current"]).max() == pytest.approx(2.0, rel=1e-6)
-    assert np.abs(run["m.current"]).max() <= 2.0 + 1e-12
-    assert np.abs(run["m.voltage"]).max() <= 30.0
+    assert np.abs(run["motor.current"]).max() == pytest.approx(2.0, rel=1e-6)
+    assert np.abs(run["motor.current"]).max() <= 2.0 + 1e-12
+    assert np.abs(run["motor.voltage"]).max() <= 30.0
     # the amplifier lets the current come to its limit with a tenth of the time constant L/R, whatever the speed
-    assert run["m.current"][:9] == pytest.approx(2.0 * -np.expm1(-np.arange(9.0)), abs=1e-9)
+    assert run["motor.current"][:9] == pytest.approx(2.0 * -np.expm1(-np.arange(9.0)), abs=1e-9)
 
 
 # ── energy ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -162,12 +164,13 @@ KINDS: dict[str, dict[str, Any]] = {
     "lossy and limited": {**LOSSY, "current_limit": 1.0, "voltage_limit": 4.0, "inertia": 2e-4},
     "lossy and limited coil": {**LOSSY, "current_limit": 1.0, "voltage_limit": 4.0, "inductance": 0.02},
     "elastic": {"inertia": 2e-4, "stiffness": 300.0, "damping": 0.5, **LOSSY},
+    "with play": {"inertia": 2e-4, "stiffness": 300.0, "damping": 0.5, "backlash": 0.03, **LOSSY},
     "locking itself": {"inertia": 2e-4, "stiffness": 300.0, **LOSSY, "efficiency": 0.4, "inductance": 0.02},
 }
 
 
 def driven(kind: str, *others: Any) -> System:
-    return System(pendulum(), (DCMotor("m", "hinge", 1.0, 0.05, ratio=20.0, **KINDS[kind]), *others))
+    return System(pendulum(), (DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, **KINDS[kind]), *others))
 
 
 SPRING = Spring("spring", "bob", "world", 40.0, 0.3, 1.0, (0.0, 0.0, -0.5), (0.8, 0.0, 0.0))
@@ -198,7 +201,9 @@ def test_power_is_accounted_for_at_every_state(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", SWEEP)
-@pytest.mark.parametrize("others", [(), (SPRING,)], ids=["alone", "with a spring"])
+@pytest.mark.parametrize(
+    "others", [pytest.param((), marks=pytest.mark.slow), (SPRING,)], ids=["alone", "with a spring"]
+)
 def test_energy_balances(kind: str, others: tuple[Any, ...]) -> None:
     system = driven(kind, *others)
     run = simulate(system, 0.6, sample=0.02, q=[1.0], inputs=lambda t: [6.0 if t < 0.3 else -2.0], **TIGHT)
@@ -213,10 +218,10 @@ def test_energy_balances(kind: str, others: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.parametrize("kind", SWEEP)
-def test_exact_derivatives_are_those_of_differences(kind: str) -> None:
+def test_exact_derivatives_are_those_of_differences_and_finite_on_kinks(kind: str) -> None:
     system = driven(kind)
     made = plant(system)
-    x = {"m.current": 0.4, "m.twist": 0.01, "m.rotor": 7.0}
+    x = {"motor.current": 0.4, "motor.twist": 0.01, "motor.rotor": 7.0}
     x = {column.name: x[column.name] for column in made.x}
     for v, u in ((0.6, 3.0), (-0.4, 2.5), (1.7, -0.5)):
         near = linearize(made, [0.3], [v], x, [u])
@@ -227,12 +232,7 @@ def test_exact_derivatives_are_those_of_differences(kind: str) -> None:
             assert near.A[:, k] == pytest.approx((up - down) / 2e-6, rel=1e-6, abs=1e-5)
         up, down = (rate(0.0, [0.3], state, [], [u + sign * 1e-6], []) for sign in (1.0, -1.0))
         assert near.B[:, 0] == pytest.approx((up - down) / 2e-6, rel=1e-6, abs=1e-5)
-
-
-@pytest.mark.parametrize("kind", SWEEP)
-def test_derivatives_are_finite_on_kinks(kind: str) -> None:
-    """At rest, without power, at the edges of regions and of limits."""
-    made = plant(driven(kind))
+    # at rest, without power, at the edges of regions and of limits they are finite
     for v, u in ((0.0, 0.0), (0.1, 0.0), (0.0, 4.0), (2.0 / 20.0, 0.05 * 2.0), (0.0, 1.0)):
         near = linearize(made, [0.3], [v], [0.0] * made.nx, [u])
         assert np.isfinite(near.A).all()
@@ -254,8 +254,8 @@ def test_the_smoothed_sign() -> None:
 
 def test_equations_of_a_system_have_the_reflected_inertia() -> None:
     robot = pendulum()
-    motor = DCMotor("m", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3)
-    system = System(robot, (motor, replace(motor, name="m2", inertia=Parameter("J", 2e-3))))
+    motor = DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3)
+    system = System(robot, (motor, replace(motor, name="second", inertia=Parameter("J", 2e-3))))
     bare, loaded = (float(derive(model).mass_matrix([0.2])[0, 0]) for model in (robot, system))
     assert loaded - bare == pytest.approx(400.0 * 3e-3)
     assert [parameter.name for parameter in with_rotors(system).parameters] == ["J"]
@@ -268,8 +268,9 @@ def test_equations_of_a_system_have_the_reflected_inertia() -> None:
     assert with_rotors(System(robot)) is robot
 
 
+@pytest.mark.slow
 def test_an_elastic_transmission_goes_over_into_a_rigid_one() -> None:
-    rigid = DCMotor("m", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, efficiency=0.8, viscous=1e-4)
+    rigid = DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, efficiency=0.8, viscous=1e-4)
     soft = replace(rigid, stiffness=3e5, damping=300.0, efficiency=1.0)
     rigid = replace(rigid, efficiency=1.0)
     q = [simulate(System(pendulum(), (one,)), 0.5, q=[0.5], inputs=[4.0])["q.hinge"][-1] for one in (rigid, soft)]
@@ -277,10 +278,20 @@ def test_an_elastic_transmission_goes_over_into_a_rigid_one() -> None:
     assert q[0] != pytest.approx(q[1], abs=1e-9)
 
 
+def test_backlash_lets_the_joint_go_between_its_teeth() -> None:
+    """Between the teeth nothing passes; beyond them the joint is held by the stiffness, from the edge on."""
+    motor = DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, stiffness=500.0, damping=2.0, backlash=0.02)
+    made = plant(System(pendulum(), (motor,)))
+    law = made.laws.rate.__self__  # type: ignore[attr-defined]
+    for twist, slip, force in ((0.0099, 3.0, 0.0), (-0.01, 1.0, 0.0), (0.012, 0.0, 1.0), (-0.013, 0.5, -0.5)):
+        scene = law.world(law.tree([]), 0.0, [0.0], [0.1], [twist, 20.0 * (slip + 0.1)], [], [0.0], [])
+        assert scene.efforts[0].torques[0] == pytest.approx(force, abs=1e-12)
+
+
 def test_a_rotor_as_a_body_moves_the_joint_as_armature_does_where_its_carrier_rests() -> None:
-    system = System(pendulum(), (DCMotor("m", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, **LOSSY),))
-    geared = with_rotor_body(system, "m", mass=0.2)
-    assert geared.robot.joint_names == ("hinge", "m_shaft")
+    system = System(pendulum(), (DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, **LOSSY),))
+    geared = with_rotor_body(system, "motor", mass=0.2)
+    assert geared.robot.joint_names == ("hinge", "motor_shaft")
     one = simulate(system, 0.5, sample=0.05, q=[0.7], inputs=[3.0], **TIGHT)
     other = simulate(geared, 0.5, sample=0.05, q=[0.7, 14.0], inputs=[3.0], **TIGHT)
     assert other["q.hinge"] == pytest.approx(one["q.hinge"], abs=1e-9)
@@ -291,10 +302,10 @@ def test_a_rotor_as_a_body_turns_what_carries_it() -> None:
     """A floating hull with a wheel behind a gear: the whole angular momentum stays 0 only if the rotor has its own."""
     builder = RobotBuilder("craft", (0.0, 0.0, 0.0)).body("hull", 1.0, inertia=(0.1, 0.1, 0.1)).root("hull", "free")
     builder.body("wheel", 0.1, inertia=(0.01, 0.01, 0.02)).joint("axle", "revolute", "hull", "wheel")
-    motor = DCMotor("m", "axle", 1.0, 0.05, ratio=10.0, inertia=1e-3)
-    geared = with_rotor_body(System(builder.build(), (motor,)), "m")
+    motor = DCMotor("motor", "axle", 1.0, 0.05, ratio=10.0, inertia=1e-3)
+    geared = with_rotor_body(System(builder.build(), (motor,)), "motor")
     run = simulate(geared, 0.5, sample=0.1, inputs=[3.0], **TIGHT)
-    hull, wheel, rotor = (run[f"v.{name}"] for name in ("hull_root.wz", "axle", "m_shaft"))
+    hull, wheel, rotor = (run[f"v.{name}"] for name in ("hull_root.wz", "axle", "motor_shaft"))
     assert 0.1 * hull + 0.02 * (hull + wheel) + 1e-3 * (hull + rotor) == pytest.approx(np.zeros(6), abs=1e-10)
     assert rotor == pytest.approx(10.0 * wheel, abs=1e-9)
     assert abs(wheel[-1]) > 1.0
@@ -334,7 +345,7 @@ def test_laws_for_the_end_of_a_step_are_those_of_the_state(kind: str) -> None:
 @pytest.mark.parametrize("inductance", [0.0, 1e-4])
 def test_a_step_at_whose_end_motors_act_does_not_mind_hard_braking(inductance: float) -> None:
     """Back-EMF, dry friction and windings with time constants far below the step: an explicit one would explode."""
-    motor = DCMotor("m", "hinge", 1.0, 0.5, None, inductance, ratio=100.0, efficiency=0.7, coulomb=0.05, slow=0.01)
+    motor = DCMotor("motor", "hinge", 1.0, 0.5, None, inductance, ratio=100.0, efficiency=0.7, coulomb=0.05, slow=0.01)
     system = System(pendulum(), (motor,))
     assert 100.0**2 * 0.25 / 0.5 * 5e-3 > 10.0  # the slope times the step
     run = simulate(system, 2.0, sample=0.1, step=5e-3, method="implicit_contact_2", q=[0.5], v=[3.0], inputs=[5.0])
@@ -366,13 +377,15 @@ def test_a_step_at_whose_end_motors_act_does_not_mind_hard_braking(inductance: f
         ({"slow": 0.0}, "slow is 0"),
         ({"stiffness": 0.0, "inertia": 1.0}, "stiffness is 0"),
         ({"stiffness": 10.0}, "inertia is 0 and the transmission has a stiffness"),
+        ({"backlash": 0.1}, "backlash is 0.1 and the transmission is rigid"),
+        ({"backlash": -0.1, "stiffness": 10.0, "inertia": 1.0}, "backlash is -0.1"),
         ({"voltage_limit": 0.0}, "voltage_limit is 0; expected a number above 0"),
         ({"current_limit": -1.0}, "current_limit is -1"),
         ({"joint": "hing"}, "has no such joint. Did you mean 'hinge'"),
     ],
 )
 def test_bad_motors(data: dict[str, Any], sentence: str) -> None:
-    motor = replace(DCMotor("m", "hinge", 1.0, 0.05), **data)
+    motor = replace(DCMotor("motor", "hinge", 1.0, 0.05), **data)
     with pytest.raises(ModelError, match=sentence) as caught:
         plant(System(pendulum(), (motor,)))
     assert len(caught.value.problems) == 1
@@ -380,15 +393,15 @@ def test_bad_motors(data: dict[str, Any], sentence: str) -> None:
 
 def test_motors_on_joints_that_they_do_not_fit() -> None:
     with pytest.raises(ModelError, match="prismatic and lead is 0"):
-        plant(System(lift(), (DCMotor("m", "slide", 1.0, 0.05),)))
+        plant(System(lift(), (DCMotor("motor", "slide", 1.0, 0.05),)))
     builder = RobotBuilder("ball").body("ball", 1.0, inertia=(1.0, 1.0, 1.0))
     ball = builder.joint("socket", "spherical", "world", "ball").build()
     with pytest.raises(ModelError, match="'socket' is spherical with 3 velocities; expected a joint with one axis"):
-        plant(System(ball, (DCMotor("m", "socket", 1.0, 0.05),)))
+        plant(System(ball, (DCMotor("motor", "socket", 1.0, 0.05),)))
     with pytest.raises(ModelError, match="stall_torque is -1"):
-        DCMotor.from_nameplate("m", "hinge", voltage=1.0, no_load_speed=1.0, stall_torque=-1.0)
-    system = System(pendulum(), (DCMotor("m", "hinge", 1.0, 0.05), SPRING))
+        DCMotor.from_nameplate("motor", "hinge", voltage=1.0, no_load_speed=1.0, stall_torque=-1.0)
+    system = System(pendulum(), (DCMotor("motor", "hinge", 1.0, 0.05), SPRING))
     with pytest.raises(ModelError, match="inertia is 0 kg m"):
-        with_rotor_body(system, "m")
+        with_rotor_body(system, "motor")
     with pytest.raises(ModelError, match="is a Spring; expected a DCMotor"):
         with_rotor_body(system, "spring")

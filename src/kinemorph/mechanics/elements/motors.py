@@ -6,7 +6,7 @@ with the force F that passes, as it does in a screw. s(w) is the smoothed sign o
 
     rigid       T_out = T - s |T| (1 - efficiency)              motor drives, T w > 0
                 T_out = T - s |T| (1/back_efficiency - 1)       joint drives
-    elastic     dd/dt = w/n - v,    F = stiffness d + damping dd/dt
+    elastic     dd/dt = w/n - v,    F = stiffness z + damping dd/dt,    z what d is beyond the backlash
                 J dw/dt = T - F/n - s |F/n| c,      c = 1/efficiency - 1, or 1 - back_efficiency where F w < 0
 """
 
@@ -27,6 +27,7 @@ from kinemorph.model.elements.motors import DCMotor
 from kinemorph.model.parameter import Value, evaluate
 from kinemorph.model.robot import Robot
 
+SETTING_IN = 0.1  # of half the backlash: how far teeth are pressed before they damp fully
 QUICK = 0.1  # of L/R: how fast an amplifier brings the current back to its limit
 
 
@@ -207,11 +208,23 @@ def _transmission(element: DCMotor, scene: Scene, w: S, current: S) -> Mechanic:
     K, D, J = scene.value((element.stiffness, element.damping, element.inertia))
     twist = scene.x[-2]
     slip = div(w, n) - scene.hinge(element.joint).v
-    force = K * twist + D * slip
+    pressed, D = _teeth(element, scene, twist, D)
+    force = K * pressed + D * slip
     load = div(force, n)
     taken = way * absolute(load) * where(less(load * w, 0.0), back, forth)
     rates = (slip, div(T - load - taken, J))
-    return Mechanic(force, rates, (friction + taken) * w + D * slip * slip, 0.5 * K * twist * twist + 0.5 * J * w * w)
+    return Mechanic(
+        force, rates, (friction + taken) * w + D * slip * slip, 0.5 * K * pressed * pressed + 0.5 * J * w * w
+    )
+
+
+def _teeth(element: DCMotor, scene: Scene, twist: S, damping: S) -> tuple[S, S]:
+    """How far teeth are pressed [rad or m], and the damping there: it sets in with them, so that nothing jumps."""
+    if not element.has_backlash:
+        return twist, damping
+    half = 0.5 * scene.value(element.backlash)
+    pressed = twist - minimum(maximum(twist, -half), half)
+    return pressed, damping * minimum(div(absolute(pressed), SETTING_IN * half), 1.0)
 
 
 def _losses(element: DCMotor) -> tuple[Value, Value]:
@@ -247,7 +260,7 @@ def gentle_secant(speed: S, slow: S) -> S:
 def _problems(element: DCMotor, robot: Robot) -> list[str]:
     found = one_axis(element, "joint", element.joint, robot)
     found += positive(element, "resistance", "torque_constant", "slow")
-    found += not_negative(element, "inductance", "inertia", "lead", "viscous", "coulomb", "damping")
+    found += not_negative(element, "inductance", "inertia", "lead", "viscous", "coulomb", "damping", "backlash")
     what = f"element '{element.name}'"
     if element.has_inductance and not evaluate(element.inductance):
         found += positive(element, "inductance")
@@ -291,6 +304,11 @@ def _problems_of_gears(element: DCMotor, what: str) -> list[str]:
         found.append(
             f"{what}: back_efficiency is {back:.3g}, so the transmission locks itself, and it is rigid; expected above "
             "0. Give the transmission a `stiffness`, or a `back_efficiency`."
+        )
+    if element.is_rigid and element.has_backlash:
+        found.append(
+            f"{what}: backlash is {evaluate(element.backlash):g} and the transmission is rigid; expected teeth that "
+            "give way. Give it a `stiffness`."
         )
     if not element.is_rigid:
         found += positive(element, "stiffness")

@@ -29,6 +29,7 @@ class DCMotor:
     `slow`              speed of the shaft [rad/s] below which dry friction is taken as proportional to speed
     `stiffness`         of the transmission at the joint [N m/rad or N/m]; infinite where it is rigid. Otherwise the
                         rotor turns by itself, and `damping` [N m s/rad or N s/m] is that of the transmission
+    `backlash`          how far the joint moves between its teeth while the rotor rests [rad or m]; needs a `stiffness`
     `voltage_limit`     of the supply [V]
     `current_limit`     [A], kept by the amplifier: it changes the voltage for that, if need be beyond the supply's
     """
@@ -49,6 +50,7 @@ class DCMotor:
     slow: Value = field(default=0.1, metadata={"kind": "rate"})
     stiffness: Value = math.inf
     damping: Value = 0.0
+    backlash: Value = 0.0
     voltage_limit: float = field(default=math.inf, metadata={"kind": "voltage"})
     current_limit: float = field(default=math.inf, metadata={"kind": "current"})
 
@@ -101,6 +103,11 @@ class DCMotor:
     def has_inductance(self) -> bool:
         """Whether its current is a state."""
         return not _absent(self.inductance)
+
+    @property
+    def has_backlash(self) -> bool:
+        """Whether there is play in its transmission."""
+        return not _absent(self.backlash)
 
     @property
     def is_rigid(self) -> bool:
