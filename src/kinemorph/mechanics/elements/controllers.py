@@ -202,7 +202,7 @@ def terms(element: PID) -> Terms:
     return Terms(element.bandwidth < math.inf, not _absent(element.ki), derivative)
 
 
-def _absent(gains: Sequence[Any]) -> bool:
+def _absent(gains: Any) -> bool:
     return all(isinstance(gain, float) and gain == 0.0 for gain in gains)
 
 

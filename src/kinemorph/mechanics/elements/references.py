@@ -141,7 +141,7 @@ class PointsLaw(PathLaw):
 class SplinePathLaw(PointsLaw):
     """A spline, once or again and again."""
 
-    def other_problems(self, element: SplinePath) -> list[str]:
+    def other_problems(self, element: Any) -> list[str]:
         found: list[str] = []
         if element.period == 0.0:
             return found
@@ -159,11 +159,11 @@ class SplinePathLaw(PointsLaw):
         return found
 
     def table(self, element: SplinePath, times: Sequence[float], values: Sequence[float]) -> Table:
-        if element.period and element.kind == "cubic":
+        if element.period and element.method == "cubic":
             return periodic(times, values)
-        return through(times, values, kind=element.kind, outside="extend" if element.period else "hold")
+        return through(times, values, kind=element.method, outside="extend" if element.period else "hold")
 
-    def local(self, element: SplinePath, t: S) -> S:
+    def local(self, element: Any, t: S) -> S:
         if not element.period:
             return t
         first = evaluate(element.times[0])

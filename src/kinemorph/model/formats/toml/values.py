@@ -345,9 +345,22 @@ class Values:
         )
 
     def either(self, raw: Any, at: At, field: Field) -> Any:
-        """Of several forms the one that fits."""
+        """Of several forms the one that fits; text that is no number is a word, where words are taken."""
         row = written_row(field.inner, raw)
+        words = [other for other in field.inner if other.form == "text"]
+        if isinstance(raw, str) and words and not self._is_number(raw):
+            row = words[0]
         return self.forms[row.form](raw, at, row._replace(kind=field.kind))
+
+    def _is_number(self, text: str) -> bool:
+        """Whether a text is a quantity, or an expression of parameters."""
+        if units.is_quantity(text):
+            return True
+        try:
+            parse_expression(text, self.names, hints=False)
+        except ExpressionError:
+            return False
+        return True
 
     def function(self, raw: Any, at: At, field: Field) -> None:
         """Nothing: files hold no programs."""
