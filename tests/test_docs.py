@@ -25,6 +25,7 @@ PAGES = [
         "generator",
         "simulation",
         "motors_and_sensors",
+        "controllers",
         "analysis",
         "files",
         "model_file",

@@ -14,6 +14,9 @@ from kinemorph.algebra.scalar import cos, sin
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import jacobian
 from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.controllers import Pull
+from kinemorph.mechanics.elements.following import Wish
+from kinemorph.mechanics.point_states import JointState, joint_slope
 from kinemorph.model.elements import (
     PD,
     PID,
@@ -278,10 +281,6 @@ def test_gravity_compensation_holds_any_posture():
 
 def test_a_stiff_pd_is_taken_at_the_end_of_a_step():
     """kp = 1e6 at 1 ms: hopeless for an explicit step; the pivot is h kd + h^2 kp."""
-    from kinemorph.mechanics.elements.controllers import Pull
-    from kinemorph.mechanics.elements.following import Wish
-    from kinemorph.mechanics.point_states import JointState, joint_slope
-
     free = Pull(1e6, 100.0, Wish(0.3, 0.1), 0.5, -math.inf, math.inf)
     state, h = JointState(0.2, 1.0), 1e-3
     assert free.affine and free.linear(state, h)[1] == pytest.approx(h * 100.0 + h * h * 1e6)
@@ -289,6 +288,12 @@ def test_a_stiff_pd_is_taken_at_the_end_of_a_step():
     limited = Pull(1e6, 100.0, Wish(0.3, 0.1), 0.5, -10.0, 10.0)
     assert not limited.affine and limited.linear(state, h) == (10.0, 0.0)
     assert limited.linear(JointState(0.3, 0.1), h) == pytest.approx((0.5, h * 100.0 + h * h * 1e6))
+    system = cart(
+        PD("c", "x", kp=1e6, kd=2e3, reference=0.3), Sampled("push", lambda t: 5.0 * t, (), "x", every=0.0375)
+    )
+    run = simulate(system, 0.5, method="implicit_contact", step=1e-3, sample=0.05)
+    assert run.outcome.ok and run["q.x"][-1] == pytest.approx(0.3, abs=1e-5)
+    assert run["push"] == pytest.approx(5.0 * 0.0375 * np.floor(run.t / 0.0375 + 1e-9))
 
 
 def test_parameters_of_gains_are_inputs():
