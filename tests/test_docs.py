@@ -26,6 +26,7 @@ PAGES = [
         "elements",
         "simulation",
         "motors_and_sensors",
+        "controllers",
         "analysis",
         "files",
         "model_file",

@@ -1,4 +1,4 @@
-"""Sample instants: exactly when, in which order, whatever the method and the steps; delay and quantum by closed form."""
+"""Sample instants: exactly when and in which order, whatever the method; delay and quantum by closed form."""
 
 import math
 
@@ -137,7 +137,7 @@ def test_a_period_like_no_other_and_a_start_elsewhere():
     for python in (False, True):
         seen = []
         kind = PythonController if python else Sampled
-        law = (lambda t: seen.append(t) or t) if python else (lambda t: t)
+        law = (lambda t, seen=seen: seen.append(t) or t) if python else (lambda t: t)
         system = cart(kind("n1", law, (), outputs="time", every=odd, phase=0.1), notes("n2", 0.05))
         run = simulate(system, 2.0, start=0.35, v=[1.0], sample=0.05)
         k = math.ceil((0.35 - 0.1) / odd)

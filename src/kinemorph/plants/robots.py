@@ -17,7 +17,7 @@ from kinemorph.mechanics.elements.rotors import with_rotors
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, as_robot
 from kinemorph.plants.laws import Column, Law, columns
 from kinemorph.plants.motion import Motion
 from kinemorph.plants.programs import Place, Plant, Stage, Tick
@@ -57,7 +57,7 @@ def plant(
         given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
         _refuse(model, {**given, "output_units": output_units, "parameters": parameters, "locked": locked})
         return model
-    robot = model.robot if isinstance(model, (System, Dynamics)) else model
+    robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
     cast = ensemble(robot, model.elements if isinstance(model, System) else ())
     if isinstance(model, System):
         robot = with_rotors(model)

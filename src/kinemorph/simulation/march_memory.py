@@ -36,10 +36,12 @@ class Layout:
     def __init__(self, shapes: Mapping[str, Shape]) -> None:
         self.shapes = dict(shapes)
         self.starts: dict[str, int] = {}
+        self._parts: dict[str, slice] = {}
         self.size = 0
         for name, shape in self.shapes.items():
             self.starts[name] = self.size
             self.size += math.prod(shape)
+            self._parts[name] = slice(self.starts[name], self.size)
 
     def view(self, memory: View, name: str) -> View:
         """The array in a loop program's memory."""
@@ -49,10 +51,9 @@ class Layout:
 
     def array(self, memory: Array, name: str) -> Array:
         """The array in numbers, a view that can be written to; memory of shape (..., size)."""
+        flat = memory[..., self._parts[name]]
         shape = self.shapes[name]
-        start = self.starts[name]
-        flat = memory[..., start : start + math.prod(shape)]
-        return flat.reshape((*memory.shape[:-1], *shape))
+        return flat if len(shape) == 1 else flat.reshape((*memory.shape[:-1], *shape))
 
 
 @dataclass(frozen=True)

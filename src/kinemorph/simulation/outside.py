@@ -283,11 +283,15 @@ class OutsideStepper:
         """Whether elements have to sample now."""
         return self._t >= self.next_tick
 
-    def tick(self) -> None:
-        """Lets elements sample whose instant this is. Raises ControllerError where one of them cannot."""
-        if self.due:
-            self.m = self.clockwork.run(self._clock, self.inputs)
-            self._anew = True
+    def tick(self) -> bool:
+        """Lets elements sample whose instant this is; says whether there were any. Raises ControllerError where one of
+        them cannot.
+        """
+        if not self.due:
+            return False
+        self.m = self.clockwork.run(self._clock, self.inputs)
+        self._anew = True
+        return True
 
     def refresh(self) -> None:
         """To be called when m, u or p were changed: the method begins anew."""

@@ -410,9 +410,8 @@ class _Run:
 
     def _tick(self) -> None:
         """Lets elements sample; a sample at this very time shows what they remember then."""
-        if not self.stepper.due:
+        if not self.stepper.tick():
             return
-        self.stepper.tick()
         m = self.stepper.m
         if len(m) and self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
             self.done[-1][-1].rows[-1, -len(m) :] = m

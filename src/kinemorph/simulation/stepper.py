@@ -102,6 +102,7 @@ class Stepper:
         self.clockwork = Clockwork(self.plant)
         self._remembered, self._begun = m, begun
         self._placed = False  # whether a state has been given yet
+        self._put_off = not begun  # whether ticks at this instant may be due
         self._zero: Array | float = 0.0  # of the guards that have just changed their sign
         self._at("h")[...] = step if step is not None else min(FIRST, largest)
         self.place(t, q, v, x)
@@ -175,12 +176,16 @@ class Stepper:
         """Whether elements have to sample now."""
         return bool(self.plant.ticks) and float(self._at("t")) >= self.clockwork.next_time(self._at("clock"))
 
-    def tick(self) -> None:
-        """Lets elements sample whose instant this is. Raises ControllerError where one of them cannot."""
-        if self.due:
-            # memory during the last step stays: samples within it may still be wanted
-            self._at("m_next")[:] = self.clockwork.run(self._at("clock"), self.inputs)
-            self._at("fresh")[...] = 1.0
+    def tick(self) -> bool:
+        """Lets elements sample whose instant this is; says whether there were any. Raises ControllerError where one of
+        them cannot.
+        """
+        if not self.due:
+            return False
+        # memory during the last step stays: samples within it may still be wanted
+        self._at("m_next")[:] = self.clockwork.run(self._at("clock"), self.inputs)
+        self._at("fresh")[...] = 1.0
+        return True
 
     def restart(self, t: float = 0.0, q: Any = None, v: Any = None, x: Any = None, *, first: float = FIRST) -> None:
         """Begins anew at a state, as a stepper made for it would: with a first step of its own, counts at zero."""
@@ -244,7 +249,8 @@ class Stepper:
         return self._call(times[: self.rows], stop)
 
     def _call(self, times: Array, stop: float, most: int = MOST_TRIES) -> Marched:
-        self.tick()  # what an event at the very instant of a tick has put off
+        if self._put_off:  # an event at the very instant of a tick
+            self.tick()
         padded = np.zeros(self.rows)
         padded[: len(times)] = times
         limits = self.limits.copy()
@@ -258,6 +264,7 @@ class Stepper:
         )
         self.calls += 1
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
+        self._put_off = status is Status.EVENT
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
         self._zero = 0.0
         if self.watch and fired:

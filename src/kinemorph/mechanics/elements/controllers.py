@@ -31,6 +31,7 @@ from kinemorph.mechanics.elements.holding import (
     bounded,
     clocks_of,
     converted,
+    held_count,
     held_slots,
     let_in,
     let_out,
@@ -202,7 +203,7 @@ def terms(element: PID) -> Terms:
     return Terms(element.bandwidth < math.inf, not _absent(element.ki), derivative)
 
 
-def _absent(gains: Sequence[Any]) -> bool:
+def _absent(gains: Any) -> bool:
     return all(isinstance(gain, float) and gain == 0.0 for gain in gains)
 
 
@@ -349,7 +350,7 @@ class PIDLaw(Held):
 
     def sample(self, element: PID, scene: Scene, clock: int) -> Sequence[S]:
         n, kept, T = len(channel_names(element)), terms(element), element.every
-        front = len(super().memory(element))
+        front = held_count(element, n)
         if clock == 1:
             return [*let_out(scene.m[:front], n), *scene.m[front:]]
         size = kept.integral + 3 * kept.derivative

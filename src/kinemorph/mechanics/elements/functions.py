@@ -14,6 +14,7 @@ from kinemorph.mechanics.elements.following import each
 from kinemorph.mechanics.elements.holding import (
     clocks_of,
     converted,
+    held_count,
     held_slots,
     let_in,
     let_out,
@@ -134,7 +135,7 @@ class SampledLaw(FunctionLaw):
     ) -> list[S]:
         """New memory at a tick of either clock."""
         n = len(names_of_outputs(element))
-        front = len(held_slots(element, names_of_outputs(element)))
+        front = held_count(element, n)
         if clock == 1:
             return [*let_out(m[:front], n), *m[front:]]
         outputs, kept = self.asked(element, t, values, m[front:])

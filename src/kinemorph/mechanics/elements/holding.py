@@ -46,6 +46,11 @@ def held_slots(element: Any, channels: Sequence[str]) -> tuple[Slot, ...]:
     return (*held, *waiting)
 
 
+def held_count(element: Any, channels: int) -> int:
+    """How many numbers these are."""
+    return channels * (1 + _places(element)) if element.every else 0
+
+
 def _places(element: Any) -> int:
     """How many samples wait."""
     periods, rest = delayed(element)

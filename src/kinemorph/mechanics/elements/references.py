@@ -113,6 +113,7 @@ class PointsLaw(PathLaw):
                 f"element '{element.name}': points[{wrong[0]}] has {len(element.points[wrong[0]])} numbers; expected "
                 f"{width}, one for each joint. Mend that row."
             )
+        found = found or self.other_problems(element)
         if found:
             return found
         try:
@@ -121,6 +122,10 @@ class PointsLaw(PathLaw):
         except ShapeError as error:
             found.append(f"element '{element.name}': {error}")
         return found
+
+    def other_problems(self, element: Any) -> list[str]:
+        """What else is wrong where times and points fit each other."""
+        return []
 
     def path(self, element: Any, scene: Scene, k: int) -> Wish:
         table = self.table(element, [evaluate(t) for t in element.times], [evaluate(row[k]) for row in element.points])
@@ -136,9 +141,9 @@ class PointsLaw(PathLaw):
 class SplinePathLaw(PointsLaw):
     """A spline, once or again and again."""
 
-    def problems(self, element: SplinePath, robot: Robot) -> list[str]:
-        found = super().problems(element, robot)
-        if found or element.period == 0.0:
+    def other_problems(self, element: Any) -> list[str]:
+        found: list[str] = []
+        if element.period == 0.0:
             return found
         first, last = evaluate(element.times[0]), evaluate(element.times[-1])
         if not 0.0 < element.period < math.inf or abs(last - first - element.period) > 1e-9 * element.period:
@@ -158,7 +163,7 @@ class SplinePathLaw(PointsLaw):
             return periodic(times, values)
         return through(times, values, kind=element.method, outside="extend" if element.period else "hold")
 
-    def local(self, element: SplinePath, t: S) -> S:
+    def local(self, element: Any, t: S) -> S:
         if not element.period:
             return t
         first = evaluate(element.times[0])

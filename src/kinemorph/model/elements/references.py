@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,16 +53,19 @@ class SplinePath:
     """Through points at given times [s]; before the first and after the last the path stays there.
 
     `points` has a row for each time, with a number [rad or m] for each joint; plain numbers where there is one.
-    `method`: "cubic", with continuous acceleration; "monotone", never beyond the points; "linear", straight in between.
+    `method`: "cubic", with continuous acceleration; "monotone", never beyond the points; "linear", straight between.
     `period` [s], where one is given, repeats the path: its points are then those of one period.
+    In a model file `file` may name a CSV beside the model: a line of names, the first that of the time, the others of
+    joints; then a line for each time.
     """
 
     name: str
-    times: Numbers
-    points: tuple[Numbers, ...]
+    times: Numbers = field(default=(), metadata={"kind": "time"})
+    points: tuple[Numbers, ...] = ()
     joints: Names = ()
     method: Literal["cubic", "monotone", "linear"] = "cubic"
     period: float = field(default=0.0, metadata={"kind": "time"})
+    file: str = ""
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -71,10 +74,19 @@ class SplinePath:
 
     @classmethod
     def from_csv(cls, name: str, path: str | Path, **options: Any) -> SplinePath:
-        """Joint angles from a table: a line of names, the first that of the time [s], then a line for each time."""
-        header, rows = _table(name, Path(path))
+        """Joint angles from a table in a file. Raises ModelError with a sentence."""
+        try:
+            return cls(name, file=str(path), **options).read_from(lambda file: Path(file).read_text("utf-8-sig"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"element '{name}': {error}.") from None
+
+    def read_from(self, read: Callable[[str], str]) -> SplinePath:
+        """The path with what its file holds, whose text `read` gives. Raises ValueError with a sentence."""
+        if not self.file:
+            return self
+        header, rows = _table(self.file, read(self.file))
         points = tuple(row[1:] for row in rows)
-        return cls(name, tuple(row[0] for row in rows), points, joints=tuple(header[1:]), **options)
+        return replace(self, times=tuple(row[0] for row in rows), points=points, joints=tuple(header[1:]), file="")
 
 
 @dataclass(frozen=True)
@@ -125,18 +137,14 @@ def _plain(x: Any) -> Any:
     return float(x) if isinstance(x, (int, float, np.number)) else x
 
 
-def _table(name: str, path: Path) -> tuple[list[str], list[tuple[float, ...]]]:
+def _table(file: str, text: str) -> tuple[list[str], list[tuple[float, ...]]]:
     """(names of columns, rows) of a CSV file. Lines that begin with # are comments."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"element '{name}': file '{path}' cannot be read: {error}.") from None
     lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     parsed = [[cell.strip() for cell in row] for row in csv.reader(line for _, line in lines)]
     if len(parsed) < 3:
-        raise ModelError(
-            f"element '{name}': file '{path}' has {max(len(parsed) - 1, 0)} rows of numbers; expected a line of names "
-            "(time first, then joints) and two or more rows below it."
+        raise ValueError(
+            f"file '{file}' has {max(len(parsed) - 1, 0)} rows of numbers, expected a line of names (time first, then "
+            "joints) and two or more rows below it"
         )
     rows = []
     for (number, _), cells in zip(lines[1:], parsed[1:], strict=True):
@@ -145,9 +153,9 @@ def _table(name: str, path: Path) -> tuple[list[str], list[tuple[float, ...]]]:
         except ValueError:
             row = ()
         if len(row) != len(parsed[0]):
-            raise ModelError(
-                f"element '{name}': line {number} of '{path}' is {short(', '.join(cells))}; expected "
-                f"{len(parsed[0])} numbers, one for each name of the first line."
+            raise ValueError(
+                f"file '{file}' line {number} is {short(', '.join(cells))}, expected {len(parsed[0])} numbers, one for "
+                "each name of the first line"
             )
         rows.append(row)
     return parsed[0], rows

@@ -13,10 +13,12 @@ import numpy as np
 
 from kinemorph.model.parameter import Value
 
-Names: TypeAlias = tuple[str, ...]
-Numbers: TypeAlias = tuple[Value, ...]  # one for all channels, or one for each
-Targets: TypeAlias = tuple[Value | str, ...]  # numbers or signals, one for all channels or one for each
-Starts: TypeAlias = tuple[tuple[str, float], ...]  # names of numbers that are kept, and what they begin with
+# one or several may be given; what an element holds are tuples
+Names: TypeAlias = str | tuple[str, ...]
+Numbers: TypeAlias = Value | tuple[Value, ...]  # one for all channels, or one for each
+Targets: TypeAlias = Value | str | tuple[Value | str, ...]  # numbers or signals, one for all channels or one for each
+Starts: TypeAlias = str | Mapping[str, float] | tuple[str | tuple[str, float], ...]  # names of numbers that are kept,
+# and what they begin with
 
 
 def as_names(element: Any, *fields: str) -> None:
@@ -45,19 +47,19 @@ def as_starts(element: Any, *fields: str) -> None:
         object.__setattr__(element, name, starts)
 
 
-def driven(element: Any) -> Names:
+def driven(element: Any) -> tuple[str, ...]:
     """What each channel drives."""
-    names: Names = element.drives or getattr(element, "joints", ())
+    names: tuple[str, ...] = element.drives or getattr(element, "joints", ())
     return names
 
 
-def measured(element: Any) -> Names:
+def measured(element: Any) -> tuple[str, ...]:
     """The signal that each channel reads."""
-    names: Names = getattr(element, "reads", ()) or tuple(f"q.{joint}" for joint in element.joints)
+    names: tuple[str, ...] = getattr(element, "reads", ()) or tuple(f"q.{joint}" for joint in element.joints)
     return names
 
 
-def channel_names(element: Any) -> Names:
+def channel_names(element: Any) -> tuple[str, ...]:
     """What its signals are called: one like the element itself, several after joints, or what they drive or read."""
     names = getattr(element, "joints", ()) or element.drives or element.reads
     return ("",) if len(names) == 1 else tuple(names)
