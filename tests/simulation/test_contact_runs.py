@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from kinemorph.model.elements.contacts import Contact
 from kinemorph.model.elements.grounds import Plane
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
+from kinemorph.plants.programs import Plant
 from reference_robots import reference
 
 INCLINE = reference("incline_friction")["reference"]
@@ -26,9 +28,36 @@ SUNK = -G * np.cos(SLOPE) / 1e5 * NORMAL  # at rest on the slope
 V_LIM = 1e-4
 
 
-def on_slope(friction, normal=STIFF) -> System:
-    """A block of 1 kg on the slope."""
-    return System(particle(), (Contact("foot", "block", normal, friction, slope()),))
+MU, KINETIC = Parameter("mu", 0.8), Parameter("kinetic", 0.7)
+
+
+@cache
+def sliding() -> Plant:
+    """A block of 1 kg on the slope, with regularized friction."""
+    return plant(
+        System(particle(), (Contact("foot", "block", STIFF, Regularized(MU, V_LIM), slope()),)), parameters="all"
+    )
+
+
+@cache
+def sticking() -> Plant:
+    """The same with an anchor."""
+    friction = Anchor(MU, KINETIC, 1e6, 2e3)
+    return plant(System(particle(), (Contact("foot", "block", STIFF, friction, slope()),)), parameters="all")
+
+
+@cache
+def rolling() -> Plant:
+    """A ball on the slope."""
+    contact = Contact("foot", "ball", STIFF, Regularized(MU, 1e-3), slope(), radius=0.1)
+    return plant(System(ball(), (contact,)), parameters="all")
+
+
+@cache
+def hopping() -> Plant:
+    """The runner."""
+    given = reference("slip_runner")["inputs"]
+    return plant(runner(given["m"], given["k"], given["l0"], float(np.radians(given["alpha_deg"]))))
 
 
 # ── the spring-mass runner ────────────────────────────────────────────────────────────────────────────────────────────
@@ -37,7 +66,7 @@ def on_slope(friction, normal=STIFF) -> System:
 def test_spring_mass_runner_has_its_fixed_points() -> None:
     case = reference("slip_runner")
     given, tolerance = case["inputs"], case["tolerance_suggestion"]
-    p = plant(runner(given["m"], given["k"], given["l0"], float(np.radians(given["alpha_deg"]))))
+    p = hopping()
     apex = Guard("apex", lambda v: v[1], direction="falling", stop=True)
 
     def hop(height):
@@ -66,10 +95,9 @@ def test_spring_mass_runner_has_its_fixed_points() -> None:
 
 
 def test_runner_with_fixed_steps_hops_as_well() -> None:
-    given, wanted = reference("slip_runner")["inputs"], reference("slip_runner")["reference"]["fixed_points"][0]
-    system = runner(given["m"], given["k"], given["l0"], float(np.radians(given["alpha_deg"])))
+    wanted = reference("slip_runner")["reference"]["fixed_points"][0]
     start = {"q": [0, wanted["apex_height"]], "v": [wanted["apex_speed"], 0]}
-    run = simulate(system, wanted["period"], method="rk4", step=1e-5, **start)
+    run = simulate(hopping(), wanted["period"], method="rk4", step=1e-5, **start)
     assert np.abs(run.q[-1, 1] - wanted["apex_height"]) < 1e-4
     assert run["leg.stance"].max() == 1.0
 
@@ -77,7 +105,7 @@ def test_runner_with_fixed_steps_hops_as_well() -> None:
 # ── bounces ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("restitution", [0.3, 0.8])
+@pytest.mark.parametrize("restitution", [0.3, pytest.param(0.8, marks=pytest.mark.slow)])
 def test_hunt_crossley_keeps_the_share_that_was_asked_for(restitution: float) -> None:
     """Exactly without weight; with it a little less, as the time of contact, k^(-2/5)."""
     stiffness = Parameter("k", 1e6)
@@ -117,20 +145,19 @@ def test_bounces_of_a_ball_and_newtons_law() -> None:
 
 
 def test_anchored_block_stays_for_1000_s_to_the_last_bit() -> None:
-    system = on_slope(Anchor(0.8, 0.7, 1e5, 300.0))
     for options in ({"method": "rodas"}, {"method": "linearly_implicit_euler", "step": 0.1}):
-        run = simulate(system, 1000.0, q=SUNK, sample=1.0, **options)
+        run = simulate(sticking(), 1000.0, q=SUNK, sample=1.0, **options)
         (segment,) = run.segments
         assert run.outcome.ok and not run.events
         assert segment.m[0, 0] == 1.0
         assert (segment.m == segment.m[0]).all()  # mode, anchor, direction: bitwise
         stretch = segment.q[-1] - segment.m[-1, [1, 3]]
-        assert abs(stretch @ DOWN - G * np.sin(SLOPE) / 1e5) < 1e-12
+        assert abs(stretch @ DOWN - G * np.sin(SLOPE) / 1e6) < 1e-12
         assert np.abs(np.diff(segment.q[-500:], axis=0)).max() < 1e-15
 
 
 def test_regularized_block_creeps_by_its_closed_form() -> None:
-    run = simulate(on_slope(Regularized(0.8, V_LIM)), 1000.0, q=SUNK, sample=1.0, method="rodas")
+    run = simulate(sliding(), 1000.0, q=SUNK, sample=1.0, method="rodas")
     creep = V_LIM * np.tan(SLOPE) / 0.8
     assert np.abs(run.v[1:] @ DOWN - creep).max() < 1e-12
     assert abs((run.q[-1] - run.q[1]) @ DOWN - 999.0 * creep) < 1e-12
@@ -140,7 +167,7 @@ def test_regularized_block_creeps_by_its_closed_form() -> None:
 def test_release_from_rest(row) -> None:
     """Stick and slip as hard Coulomb's, but for what regularizing costs: V_LIM."""
     mu = row["mu"]
-    run = simulate(on_slope(Regularized(mu, V_LIM)), 1.0, q=SUNK, method="rodas", rtol=1e-9)
+    run = simulate(sliding(), 1.0, q=SUNK, p={"mu": mu}, method="rodas", rtol=1e-9)
     way, speed = (run.q[-1] - run.q[0]) @ DOWN, run.v[-1] @ DOWN
     if row["stick"]:
         assert abs(speed - V_LIM * np.tan(SLOPE) / mu) < 1e-9
@@ -156,9 +183,8 @@ def test_release_from_rest(row) -> None:
 def test_pushed_up_the_slope(row) -> None:
     """With an anchor: it halts, sticks where static friction can hold it, and slides back otherwise."""
     top = Guard("top", lambda v: DOWN[0] * v[0] + DOWN[1] * v[1], direction="rising")
-    friction = Anchor(row["mu"], row["mu"], 1e6, 2e3)
-    start = {"q": SUNK, "v": -row["v0_up"] * DOWN}
-    run = simulate(on_slope(friction), 1.0, events=[top], method="rodas", rtol=1e-9, **start)
+    start = {"q": SUNK, "v": -row["v0_up"] * DOWN, "p": {"mu": row["mu"], "kinetic": row["mu"]}}
+    run = simulate(sticking(), 1.0, events=[top], method="rodas", rtol=1e-9, **start)
     halt = next(event for event in run.events if event.name == "foot.halts")
     assert abs(halt.t - row["t_stop"]) < 1e-6
     assert abs((run.q[0] - halt.before["q"]) @ DOWN - row["s_stop"]) < 1e-6
@@ -187,7 +213,11 @@ def test_static_friction_is_the_limit_and_kinetic_what_is_left() -> None:
 # ── rolling ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("friction", [Regularized(0.3, V_LIM), Anchor(0.3, 0.3, 1e5, 500.0)], ids=["coulomb", "anchor"])
+@pytest.mark.parametrize(
+    "friction",
+    [pytest.param(Regularized(0.3, V_LIM), marks=pytest.mark.slow), Anchor(0.3, 0.3, 1e5, 500.0)],
+    ids=["coulomb", "anchor"],
+)
 def test_ball_slides_until_it_rolls(friction) -> None:
     row = INCLINE["ball_flat"]
     system = System(ball(), (Contact("foot", "ball", STIFF, friction, radius=0.1),))
@@ -204,9 +234,8 @@ def test_ball_slides_until_it_rolls(friction) -> None:
 def test_ball_on_a_slope_rolls_where_friction_is_enough(share: float) -> None:
     row = INCLINE["rolling"][0]
     mu = share * row["mu_min"]
-    system = System(ball(), (Contact("foot", "ball", STIFF, Regularized(mu, 1e-3), slope(), radius=0.1),))
     center = (0.1 - G * np.cos(SLOPE) / 1e5) * NORMAL
-    run = simulate(system, 1.0, q=[center[0], 0, center[1], 1, 0, 0, 0], method="rodas", rtol=1e-8)
+    run = simulate(rolling(), 1.0, q=[center[0], 0, center[1], 1, 0, 0, 0], p={"mu": mu}, method="rodas", rtol=1e-8)
     world = run["foot.friction"][-1] / run["foot.normal"][-1]
     rolls = share > 1.0
     assert bool(world < mu * (1.0 - 1e-3)) == rolls
