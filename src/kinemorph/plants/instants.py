@@ -5,7 +5,8 @@ would happen twice. Periods that people write are ratios of small whole numbers,
 
     (first + k step) / parts        all three whole numbers, so that only the division rounds
 
-which is 0.3 for both, the number that a program's text says. Other periods (pi / 100) are taken as they are.
+which is 0.3 for both, the number that a program's text says. Other periods (pi / 100) are taken as they are. A period
+of FAR means once: when a run begins.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ class Instants(NamedTuple):
     step: float
     parts: float
 
+    @property
+    def once(self) -> bool:
+        """Whether there is one instant, the beginning of a run."""
+        return self.step >= FAR
+
     def time(self, k: float) -> float:
         """Instant number k [s]."""
         return float((self.first + min(k * self.step, FAR)) / self.parts)
@@ -41,6 +47,8 @@ class Instants(NamedTuple):
 
     def snapped(self, times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Times [s], shape (n,), those that are instants but for rounding moved there."""
+        if self.once:
+            return times
         k = np.maximum(np.rint((times * self.parts - self.first) / self.step), 0.0)
         at = (self.first + k * self.step) / self.parts
         found: npt.NDArray[np.float64] = np.where(np.abs(times - at) <= NEAR * self.step / self.parts, at, times)
@@ -53,6 +61,8 @@ class Instants(NamedTuple):
 
     def next(self, t: float, *, passed: bool = False) -> float:
         """The number of the first instant at t or later; of the first after t where one at t has passed."""
+        if self.once:
+            return float(passed)
         k = self.nearest(t)
         if k is not None:
             return k + passed

@@ -30,8 +30,8 @@ FILES: dict[str, tuple[str, ...]] = {
 FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # hold functions, which no model file can
 PARTS: dict[str, tuple[str, ...]] = {
     "applied": ("Table",),
-    "contact_laws": ("Anchor", "EasyDynNormal", "HuntCrossley", "Regularized"),
-    "grounds": ("HeightFunction", "HeightMap", "Plane"),
+    "contact_laws": ("EasyDynNormal", "HuntCrossley", "Regularized", "Anchor"),
+    "grounds": ("Plane", "HeightMap", "HeightFunction"),
     "joint_forces": ("with_joint_forces",),
 }  # what else is offered: parts of elements, and functions
 
