@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram
@@ -116,6 +117,12 @@ def limb_program(
     for table in tables:
         if table.own(counts):
             arrays[table.port] = loop.constant(table.port, table.values)
+    refs = iter(program.refs)
+    for port, spread in outputs.items():
+        entries = zip(islice(refs, len(spread.spots)), spread.spots, strict=True)
+        if [spot for ref, spot in entries if ref == 0 and spot.repeat != COMMON]:
+            with loop.repeat(spread.size) as k:  # zeros of limbs are left as they are
+                loop.let(loop[port][k], lambda: 0.0)
     parts.write(loop, LATE, arrays)
     return loop.program()
 

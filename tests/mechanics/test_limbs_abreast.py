@@ -128,13 +128,14 @@ def test_any_function_of_a_tree() -> None:
         return {
             "a": forward_dynamics(one, q, after, pushed),
             "total": [total, 2.0 * total, one.of_all(1, load[0]), one.of_all(1, h[0])],
+            "some": [*v[:7], *[0.0] * (one.nv - 7)],
         }
 
     along_v = as_v(tree, limbs)
     program = limb_program(
         *("twice", tree, limbs, twice),
         {"q": as_q(tree, limbs), "v": along_v, "tau": along_v, "load": each(limbs, 0, 1), "h": common(1)},
-        {"a": along_v, "total": common(4)},
+        {"a": along_v, "some": along_v, "total": common(4)},
         {"gains": (along_v, gains)},
     )
     h = np.full((3, 1), 0.1)
@@ -143,7 +144,8 @@ def test_any_function_of_a_tree() -> None:
     exact = plain(q, after, tau - gains * after)
     first = np.arange(5) * 2 + 6  # the first velocity of each limb of the first kind
     for backend in ("interpreter", "llvm"):
-        a, total = build(program, backend)(q[0], v[0], tau[0], load[0], h[0])
+        a, some, total = build(program, backend)(q[0], v[0], tau[0], load[0], h[0])
         assert close(a, exact[0])
+        assert np.array_equal(np.flatnonzero(some), [*range(6), *first])
         once = (load[0] * v[0, first]).sum()
         assert close(total, np.array([once, 2.0 * once, load[0].sum(), 5 * h[0, 0]]))

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from kinemorph.codegen.compile import build
-from kinemorph.model.elements import Actuator, Spring
+from kinemorph.model.elements import Actuator, Contact, Spring
+from kinemorph.model.elements.contact_laws import Anchor, EasyDynNormal, Regularized
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.limbs import folded
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant
 from kinemorph.simulation.run import simulate
 
 LEGS = range(1, 7)
+STICKING, SLIDING = Anchor(0.8, 0.6, 1e4, 50.0), Regularized(0.8, 0.01)
 
 
 def hexapod() -> Robot:
@@ -48,11 +49,19 @@ def states(model: Plant, count: int) -> list[np.ndarray]:
     return list(given.values())
 
 
+def standing(robot: Robot, grip: Any = STICKING) -> list[Any]:
+    """Feet on the ground, with memory of where they stick, and motors; every foot at another point of its shank."""
+    at = {k: (0.001 * k, 0.002, 0.0) for k in LEGS}
+    contacts = [Contact(f"c{k}", f"foot{k}", EasyDynNormal(2e4, 200.0), grip, point=at[k]) for k in LEGS]
+    return [*contacts, *motors(robot)]
+
+
 SYSTEMS: dict[str, Any] = {
     "bare": lambda robot: [],
     "feet": lambda robot: feet(),
     "feet and motors": lambda robot: [*feet(), *motors(robot)],
     "leg by leg": lambda robot: [e for k in range(6) for e in (feet()[k], *motors(robot)[3 * k : 3 * k + 3])],
+    "standing": standing,
     "a spring on the body": lambda robot: [Spring("tether", "trunk", "world", 50.0), *feet()],
 }
 
@@ -95,13 +104,32 @@ def test_laws_of_the_whole_state_are_written_out() -> None:
         assert plant(robot, **options).rate.for_one is None
 
 
-def test_a_run_is_the_same() -> None:
-    """One robot, by lanes, against the same robot in a batch, written out; and twice the same bits."""
-    system = System(hexapod(), feet())
-    runs = [simulate(system, 0.2, method="rk4", step=0.002) for _ in range(2)]
+@pytest.mark.parametrize("passes, shares", [(2, (1.0,)), (1, (1.0, 0.5))])
+def test_whole_implicit_steps(passes: int, shares: tuple[float, ...]) -> None:
+    robot = hexapod()
+    model = plant(System(robot, standing(robot)))
+    program = model.implicit_step(passes, shares)
+    assert program.for_one is not None and program.for_one.ops < 0.4 * program.ops
+    given = dict(zip(model.ports, states(model, 3), strict=True))
+    given["base"][:, 2] = np.array([0.1, 0.14, 0.3])  # deep in the ground, at it, above it
+    given |= {"h": np.full(3, 1e-3), "guess": np.random.default_rng(0).normal(size=(3, model.nv))}
+    inputs = [given[port.name] for port in program.inputs]
+    exact, function = build(program, "interpreter")(*inputs), build(program)
+    for k in range(3):
+        for ours, theirs in zip(function(*(array[k] for array in inputs)), exact, strict=True):
+            assert np.abs(ours - theirs[k]).max() <= 1e-11 * np.abs(theirs[k]).max()
+
+
+@pytest.mark.parametrize(
+    "method, elements", [("rk4", lambda robot: feet()), ("implicit_contact", lambda robot: standing(robot, SLIDING))]
+)
+def test_a_run_is_the_same(method: str, elements: Any) -> None:
+    """One robot by lanes against the same written out; and twice the same bits."""
+    robot = hexapod()
+    model = plant(System(robot, elements(robot)))
+    runs = [simulate(model, 0.1, method=method, step=0.002) for _ in range(2)]
     assert np.array_equal(runs[0].q, runs[1].q)
-    model = plant(system)
     straight = replace(model, laws=replace(model.laws, for_one=None))
-    plain = simulate(straight, 0.2, method="rk4", step=0.002)
-    assert np.abs(runs[0].q - plain.q).max() < 1e-11
-    assert folded(model.laws.rate.__self__) is not None
+    plain = simulate(straight, 0.1, method=method, step=0.002)
+    assert not np.array_equal(runs[0].q, plain.q)  # other code
+    assert np.abs(runs[0].q - plain.q).max() < 1e-10

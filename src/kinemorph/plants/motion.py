@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import is_zero
@@ -36,6 +36,9 @@ from kinemorph.plants.implicit import Damping, StepForces, implicit_step
 from kinemorph.plants.laws import LEVEL, Law, checked_length, of_groups, split
 from kinemorph.plants.programs import Jumps, Laws
 from kinemorph.plants.variational import DiscreteLaws
+
+if TYPE_CHECKING:
+    from kinemorph.plants.limbs import Folded
 
 T = TypeVar("T")
 
@@ -234,12 +237,16 @@ class Motion:
 
     def for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
         """The program of a law, with limbs that are alike side by side where it runs on one state; see `limbs`."""
-        from kinemorph.plants.limbs import folded, with_limbs_abreast
+        from kinemorph.plants.limbs import with_limbs_abreast
 
-        made: dict[str, Any] = self.__dict__  # where cached properties are, too
-        if "_folded" not in made:
-            made["_folded"] = folded(self)
-        return with_limbs_abreast(made["_folded"], program, law, outputs)
+        return with_limbs_abreast(self._folded, program, law, outputs)
+
+    @cached_property
+    def _folded(self) -> Folded | None:
+        """The same system with one limb of each kind."""
+        from kinemorph.plants.limbs import folded
+
+        return folded(self)
 
     def _accelerations(self, tree: Tree, q: Any, v: Any, acting: Acting) -> Sequence[Any]:
         """FD under what acts; a formulation that takes no wrenches gets their generalized forces."""

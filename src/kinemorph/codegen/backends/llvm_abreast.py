@@ -34,6 +34,16 @@ class Abreast(Views):
         self.tables: dict[tuple[str, int, int, int, int], str] = {}  # what of a constant is in lanes -> its place
         # buffers that are kept in lanes -> the size of a pass's row, and how many vectors they are of which type
         self.rows = _rows_in_lanes(program, self._lanes)
+        looks = _looks(program.body, self._lanes)
+        self.turned = {view.array for view, loop in looks if loop and view.offset.coefficient(loop.counter)}
+
+    def _shown(self, place: str) -> str:
+        """A line after which an array counts as known elsewhere, so that it stays in memory.
+
+        LLVM 22 puts stores of short vectors together for the load of a long one, in an order that uses values before
+        they are there (SROA, in arrays that nobody else knows).
+        """
+        return f'  call void asm sideeffect "", "r"(ptr {place})'
 
     def _lanes(self, loop: For) -> int:
         """How many lanes a loop is run in; 1 where it stays a loop."""

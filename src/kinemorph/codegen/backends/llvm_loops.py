@@ -59,6 +59,8 @@ class LoopWriter(Abreast):
                 size, kind = row * -(-passes // lanes), Real(self.real.precision, lanes)
             self.memory.add(place, size, kind)
             self.arrays[port.name] = (place, port.size)
+            if port.name in self.turned and port.name not in self.rows:
+                self.lines.append(self._shown(place))
             if self.masked or port.name not in filled:
                 length = f"i64 {size * kind.bytes}"
                 self.lines.append(f"  call void @llvm.memset.p0.i64(ptr align 64 {place}, i8 0, {length}, i1 false)")
