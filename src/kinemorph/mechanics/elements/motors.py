@@ -15,16 +15,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sign, where
 from kinemorph.mechanics.elements.actuators import limited
-from kinemorph.mechanics.elements.checks import not_negative, one_axis, positive
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
+from kinemorph.mechanics.elements.motor_checks import back_efficiency, motor_problems
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.mechanics.point_states import JointForce, JointState
 from kinemorph.model.elements.motors import DCMotor
-from kinemorph.model.parameter import Value, evaluate
+from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 
 SETTING_IN = 0.1  # of half the backlash: how far teeth are pressed before they damp fully
@@ -52,7 +52,7 @@ class DCMotorLaw(ElementLaw[DCMotor]):
     """Windings, shaft, transmission."""
 
     def problems(self, element: DCMotor, robot: Robot) -> list[str]:
-        return _problems(element, robot)
+        return motor_problems(element, robot)
 
     def armature(self, element: DCMotor) -> dict[str, Value]:
         if not element.is_rigid:
@@ -231,14 +231,10 @@ def _losses(element: DCMotor) -> tuple[Value, Value]:
     """What friction takes while the motor drives and while the joint drives: of the torque that enters the gears where
     they are rigid, of the force that passes where they are not.
     """
-    good, back = element.efficiency, _back_efficiency(element)
+    good, back = element.efficiency, back_efficiency(element)
     if element.is_rigid:
         return 1.0 - good, 1.0 / back - 1.0
     return 1.0 / good - 1.0, 1.0 - back
-
-
-def _back_efficiency(element: DCMotor) -> Any:
-    return 2.0 - 1.0 / element.efficiency if element.back_efficiency is None else element.back_efficiency
 
 
 def gentle_sign(speed: S, slow: S) -> S:
@@ -252,72 +248,6 @@ def gentle_secant(speed: S, slow: S) -> S:
     size = maximum(absolute(speed), slow)
     part = div(speed, size)
     return div(1.5 - 0.5 * part * part, size)
-
-
-# ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _problems(element: DCMotor, robot: Robot) -> list[str]:
-    found = one_axis(element, "joint", element.joint, robot)
-    found += positive(element, "resistance", "torque_constant", "slow")
-    found += not_negative(element, "inductance", "inertia", "lead", "viscous", "coulomb", "damping", "backlash")
-    what = f"element '{element.name}'"
-    if element.has_inductance and not evaluate(element.inductance):
-        found += positive(element, "inductance")
-    if element.back_emf is not None:
-        found += positive(element, "back_emf")
-    ratio = float(evaluate(element.ratio))
-    if ratio == 0.0 or not math.isfinite(ratio):
-        found.append(f"{what}: ratio is {ratio:g}; expected a finite number that is not 0. Give turns per turn.")
-    for name in ("voltage_limit", "current_limit"):
-        if not getattr(element, name) > 0.0:
-            found.append(f"{what}: {name} is {getattr(element, name):g}; expected a number above 0. Enlarge it.")
-    found += _problems_of_joint(element, robot, what)
-    good = float(evaluate(element.efficiency))
-    if not 0.0 < good <= 1.0:
-        return [*found, f"{what}: efficiency is {good:g}; expected a number in (0, 1]. Give 1 for none lost."]
-    return found + _problems_of_gears(element, what)
-
-
-def _problems_of_joint(element: DCMotor, robot: Robot, what: str) -> list[str]:
-    kinds = {joint.name: joint.kind for joint in robot.joints}
-    sliding = kinds.get(element.joint) == "prismatic"
-    if sliding and not element.has_screw:
-        return [
-            f"{what}: joint '{element.joint}' is prismatic and lead is 0; expected the travel of a turn [m]. "
-            "Give the lead of the screw, or 2 pi r for a pinion or drum."
-        ]
-    if element.has_screw and element.joint in kinds and not sliding:
-        return [
-            f"{what}: lead is {evaluate(element.lead):g} m and joint '{element.joint}' is {kinds[element.joint]}; "
-            "expected a prismatic one for a screw. Leave lead out."
-        ]
-    return []
-
-
-def _problems_of_gears(element: DCMotor, what: str) -> list[str]:
-    back = float(evaluate(_back_efficiency(element)))
-    found = []
-    if not back <= 1.0 or not math.isfinite(back):
-        found.append(f"{what}: back_efficiency is {back:g}; expected a number of at most 1. Give 1 for none lost.")
-    if element.is_rigid and back <= 0.0:
-        found.append(
-            f"{what}: back_efficiency is {back:.3g}, so the transmission locks itself, and it is rigid; expected above "
-            "0. Give the transmission a `stiffness`, or a `back_efficiency`."
-        )
-    if element.is_rigid and element.has_backlash:
-        found.append(
-            f"{what}: backlash is {evaluate(element.backlash):g} and the transmission is rigid; expected teeth that "
-            "give way. Give it a `stiffness`."
-        )
-    if not element.is_rigid:
-        found += positive(element, "stiffness")
-        if not evaluate(element.inertia) > 0.0:
-            found.append(
-                f"{what}: inertia is {evaluate(element.inertia):g} and the transmission has a stiffness, so that the "
-                "rotor turns by itself; expected above 0. Give its inertia."
-            )
-    return found
 
 
 register(DCMotor, DCMotorLaw())

@@ -1,36 +1,25 @@
-"""The laws of sensors.
-
-A sensor has channels. Each reads a true number and makes a reading of it:
-
-    reading = step floor(clip(true + bias + walk + noise) / step)
-
-Without `every` the reading is a function of the state. With it, readings are memory (see `holding`, which delays them),
-and so are the biases that walk and the state of the random numbers (see `randomness`).
-"""
+"""The laws of sensors: what each of them reads. `readings` says what becomes of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from kinemorph.algebra.quaternions import rotation_to_quat
-from kinemorph.algebra.scalar import S, div, floor, less, where
+from kinemorph.algebra.scalar import S, div, less, where
 from kinemorph.algebra.vectors import add, matvec, matvec_transposed
-from kinemorph.mechanics.elements import randomness
-from kinemorph.mechanics.elements.actuators import limited
 from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis
-from kinemorph.mechanics.elements.holding import clocks_of, held_slots, let_in, let_out
-from kinemorph.mechanics.elements.law import Change, Clock, ElementLaw, Slot, register
+from kinemorph.mechanics.elements.law import Change, Slot, register
 from kinemorph.mechanics.elements.places import Frame
+from kinemorph.mechanics.elements.readings import Channel, SensorLaw, three_channels
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.mechanics.newton_euler import carried_point, ground_flow, outward
 from kinemorph.mechanics.point_states import PointState
 from kinemorph.mechanics.tree import WORLD
-from kinemorph.model.elements.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe, Sensor
+from kinemorph.model.elements.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe
 from kinemorph.model.robot import Robot
 
-E = TypeVar("E", bound=Sensor)
 PROBED = {
     "position": ("x y z", "m"),
     "velocity": ("vx vy vz", "m/s"),
@@ -38,122 +27,6 @@ PROBED = {
     "orientation": ("qw qx qy qz", ""),
     "rate": ("wx wy wz", "rad/s"),
 }  # names and unit of each quantity
-
-
-class Channel(NamedTuple):
-    """A number that is read. `noise` is the deviation of a reading, `walk` that of its bias after a second."""
-
-    name: str
-    unit: str
-    noise: float = 0.0
-    bias: Any = 0.0
-    walk: float = 0.0
-    range: float = math.inf
-    step: float = 0.0
-
-
-class SensorLaw(ElementLaw[E]):
-    """Abstract: a sensor of several channels."""
-
-    def channels(self, element: E) -> tuple[Channel, ...]:
-        """What it reads."""
-        raise AssertionError(f"{type(self).__name__} has no `channels`")
-
-    def true(self, element: E, scene: Scene) -> Sequence[S]:
-        """The numbers of its channels as they are."""
-        raise AssertionError(f"{type(self).__name__} has no `true`")
-
-    def problems(self, element: E, robot: Robot) -> list[str]:
-        what = f"element '{element.name}'"
-        found = []
-        if element.every is not None and not 0.0 < element.every < math.inf:
-            found.append(
-                f"{what}: every is {element.every:g} s; expected a finite time above 0. Enlarge it, or leave it out."
-            )
-        if not 0.0 <= element.phase < math.inf:
-            found.append(f"{what}: phase is {element.phase:g} s; expected a finite time of at least 0. Mend its sign.")
-        if not 0.0 <= element.delay < math.inf:
-            found.append(f"{what}: delay is {element.delay:g} s; expected a finite time of at least 0. Mend its sign.")
-        if element.delay and element.every is None:
-            found.append(f"{what}: it has a delay and is read at every instant; expected a time between. Give `every`.")
-        for channel in self.channels(element):
-            for name, value, least in (("noise", channel.noise, 0.0), ("walk", channel.walk, 0.0)):
-                if not least <= value < math.inf:
-                    found.append(f"{what}: {name} is {value:g}; expected a finite number of at least 0. Mend its sign.")
-            if not channel.range > 0.0:
-                found.append(f"{what}: the range of {channel.name} is {channel.range:g}; expected above 0. Enlarge it.")
-        if element.every is None and any(channel.noise or channel.walk for channel in self.channels(element)):
-            found.append(f"{what}: it has noise and is read at every instant; expected a time between. Give `every`.")
-        return list(dict.fromkeys(found))
-
-    def signals(self, element: E) -> tuple[Slot, ...]:
-        return tuple(Slot(channel.name, channel.unit) for channel in self.channels(element))
-
-    def clocks(self, element: E) -> tuple[Clock, ...]:
-        return clocks_of(element) if _samples(element) else ()
-
-    def memory(self, element: E) -> tuple[Slot, ...]:
-        return (*held_slots(element, self.outputs(element)), *self.own(element)) if _samples(element) else ()
-
-    def outputs(self, element: E) -> tuple[str, ...]:
-        """Names of the numbers that are held."""
-        return tuple(channel.name for channel in self.channels(element))
-
-    def own(self, element: E) -> tuple[Slot, ...]:
-        """Memory besides: biases that walk, and the random numbers."""
-        channels = self.channels(element)
-        walks = tuple(Slot(f"{channel.name}.bias", channel.unit) for channel in channels if channel.walk)
-        random = any(channel.noise or channel.walk for channel in channels)
-        return (*walks, *(randomness.slots(element.name, element.seed) if random else ()))
-
-    def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
-        channels = self.channels(element)
-        if element.every is not None:
-            return {channel.name: value for channel, value in zip(channels, scene.m, strict=False)}
-        pairs = zip(channels, self.true(element, scene), strict=True)
-        return {channel.name: _read(channel, scene.value(channel.bias) + true) for channel, true in pairs}
-
-    def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
-        names = self.outputs(element)
-        count = len(held_slots(element, names))
-        held, own = scene.m[:count], scene.m[count:]
-        if clock:  # what has waited comes out
-            return [*let_out(held, len(names)), *own]
-        outputs, after = self.read(element, scene, own)
-        return [*let_in(element, held, outputs), *after]
-
-    def read(self, element: E, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
-        """(what is to be held, `own` memory after it)."""
-        assert element.every is not None
-        channels = self.channels(element)
-        walking = [channel for channel in channels if channel.walk]
-        walks, state = list(own[: len(walking)]), tuple(own[len(walking) :])
-        noisy = [channel for channel in channels if channel.noise]
-        if state:
-            drawn, state = randomness.normals(state, len(walking) + len(noisy))
-            steps = [channel.walk * math.sqrt(element.every) for channel in walking]
-            walks = [walk + step * one for walk, step, one in zip(walks, steps, drawn, strict=False)]
-            noise = dict(zip(noisy, drawn[len(walking) :], strict=True))
-        readings = []
-        for channel, true in zip(channels, self.true(element, scene), strict=True):
-            value = true + scene.value(channel.bias)
-            if channel.walk:
-                value = value + walks[walking.index(channel)]
-            if channel.noise:
-                value = value + channel.noise * noise[channel]
-            readings.append(_read(channel, value))
-        return readings, [*walks, *state]
-
-
-def _samples(element: Sensor) -> bool:
-    """Whether its times make sense, and there are some."""
-    return element.every is not None and 0.0 < element.every < math.inf and 0.0 <= element.delay < math.inf
-
-
-def _read(channel: Channel, value: S) -> S:
-    """Clipped and in whole steps."""
-    value = limited(value, -channel.range, channel.range)
-    return channel.step * floor(div(value, channel.step)) if channel.step else value
 
 
 class EncoderLaw(SensorLaw[Encoder]):
@@ -215,7 +88,7 @@ class IMULaw(SensorLaw[IMU]):
         e = element
         felt = (e.accelerometer_noise, e.accelerometer_bias, e.accelerometer_walk, e.accelerometer_range)
         turned = (e.gyroscope_noise, e.gyroscope_bias, e.gyroscope_walk, e.gyroscope_range)
-        return (*_three("a", "m/s^2", *felt), *_three("w", "rad/s", *turned))
+        return (*three_channels("a", "m/s^2", *felt), *three_channels("w", "rad/s", *turned))
 
     def true(self, element: IMU, scene: Scene) -> Sequence[S]:
         frame = scene.frame(element.body)
@@ -243,8 +116,8 @@ class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
     def channels(self, element: ForceTorqueSensor) -> tuple[Channel, ...]:
         e = element
         return (
-            *_three("f", "N", e.force_noise, e.force_bias, 0.0, e.force_range),
-            *_three("m", "N m", e.torque_noise, e.torque_bias, 0.0, e.torque_range),
+            *three_channels("f", "N", e.force_noise, e.force_bias, 0.0, e.force_range),
+            *three_channels("m", "N m", e.torque_noise, e.torque_bias, 0.0, e.torque_range),
         )
 
     def true(self, element: ForceTorqueSensor, scene: Scene) -> Sequence[S]:
@@ -340,10 +213,6 @@ def felt_acceleration(frame: Frame, scene: Scene, point: Sequence[S] = (0.0, 0.0
     r = add(frame.at.pose.p, matvec(frame.at.pose.R, point))
     felt: Sequence[S] = matvec_transposed(frame.at.pose.R, carried_point(flow.a, flow.U, r))
     return felt
-
-
-def _three(letter: str, unit: str, noise: float, bias: Any, walk: float, most: float) -> tuple[Channel, ...]:
-    return tuple(Channel(f"{letter}{axis}", unit, noise, bias[k], walk, most) for k, axis in enumerate("xyz"))
 
 
 register(Encoder, EncoderLaw())
