@@ -126,15 +126,6 @@ class World:
             self._signals[full] = published[other.name]
         return published[slot.name]
 
-    def with_memory(self, m: Sequence[S]) -> World:
-        """The same instant with other memory."""
-        other = World.__new__(World)
-        other.__dict__.update(
-            {name: value for name, value in vars(self).items() if name not in ("scenes", "efforts", "accelerations")}
-        )
-        other.m, other._signals, other._asked = m, {}, []
-        return other
-
     def stiff(self) -> dict[int, Stiff]:
         """Members whose forces may be taken at the end of a step, and these."""
         found = {k: one.law.stiff(one.element, self.scenes[k]) for k, one in enumerate(self.ensemble.members)}
