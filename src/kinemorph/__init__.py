@@ -32,6 +32,8 @@ HOMES: dict[str, str] = {
     "ElementLaw": "kinemorph.mechanics.elements.law",
     "Effort": "kinemorph.mechanics.elements.law",
     "register": "kinemorph.mechanics.elements.law",
+    "with_rotors": "kinemorph.mechanics.elements.rotors",
+    "with_rotor_body": "kinemorph.model.rotors",
     # models in files
     "load": "kinemorph.loading",
     "load_text": "kinemorph.loading",
@@ -113,6 +115,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.mechanics.elements.law import Effort as Effort
     from kinemorph.mechanics.elements.law import ElementLaw as ElementLaw
     from kinemorph.mechanics.elements.law import register as register
+    from kinemorph.mechanics.elements.rotors import with_rotors as with_rotors
     from kinemorph.model import elements as elements
     from kinemorph.model import library as library
     from kinemorph.model.body import Body as Body
@@ -131,6 +134,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.parameter import Parameter as Parameter
     from kinemorph.model.rerooting import reroot as reroot
     from kinemorph.model.robot import Robot as Robot
+    from kinemorph.model.rotors import with_rotor_body as with_rotor_body
     from kinemorph.model.system import System as System
     from kinemorph.plants.equations import first_order as first_order
     from kinemorph.plants.equations import second_order as second_order
