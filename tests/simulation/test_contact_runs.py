@@ -198,6 +198,16 @@ def test_pushed_up_the_slope(row) -> None:
         assert abs(run.v[-1] @ DOWN - speed) < 1e-4
 
 
+@pytest.mark.parametrize("mu", [0.5779276194588153, 0.577])
+def test_loaded_anchor_has_coulombs_threshold(mu: float) -> None:
+    anchor = SUNK - G * np.sin(SLOPE) / 1e6 * DOWN
+    m = {"foot.mode": 1.0, "foot.anchor_x": anchor[0], "foot.anchor_z": anchor[1]}
+    run = simulate(sticking(), 1.0, q=SUNK, m=m, p={"mu": mu, "kinetic": mu}, method="rodas")
+    slides = mu < INCLINE["critical_mu"]
+    assert run.m[-1, 0] == (2.0 if slides else 1.0)
+    assert abs(run.v[-1] @ DOWN - (G * (np.sin(SLOPE) - mu * np.cos(SLOPE)) if slides else 0.0)) < 1e-9
+
+
 def test_static_friction_is_the_limit_and_kinetic_what_is_left() -> None:
     """A block on level ground is pushed ever harder."""
     contact = Contact("foot", "block", STIFF, Anchor(0.6, 0.4, 1e5, 600.0))
