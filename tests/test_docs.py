@@ -25,6 +25,7 @@ PAGES = [
         "generator",
         "elements",
         "simulation",
+        "contact",
         "motors_and_sensors",
         "controllers",
         "analysis",

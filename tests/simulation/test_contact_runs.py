@@ -156,6 +156,17 @@ def test_anchored_block_stays_for_1000_s_to_the_last_bit() -> None:
         assert np.abs(np.diff(segment.q[-500:], axis=0)).max() < 1e-15
 
 
+def test_anchored_block_comes_to_rest_by_default() -> None:
+    """Steps of one size that take contact at their end: it lands, slides, halts, and stays."""
+    contact = Contact("foot", "block", EasyDynNormal(2e4, 8e4), Anchor(0.8, 0.7, 2e4, 200.0), slope())
+    run = simulate(System(particle(), (contact,)), 2.0, q=[0.0, 1e-3], v=0.4 * DOWN)
+    assert run.statistics.method.endswith("contact")
+    assert set(run.m[:, 0]) == {0.0, 1.0, 2.0}
+    assert (run.m[-50:] == run.m[-1]).all() and run.m[-1, 0] == 1.0
+    assert abs(run["foot.friction"][-1] - G * np.sin(SLOPE)) < 1e-3
+    assert abs(run["foot.normal"][-1] - G * np.cos(SLOPE)) < 0.02
+
+
 def test_regularized_block_creeps_by_its_closed_form() -> None:
     run = simulate(sliding(), 1000.0, q=SUNK, sample=1.0, method="rodas")
     creep = V_LIM * np.tan(SLOPE) / 0.8
@@ -196,6 +207,16 @@ def test_pushed_up_the_slope(row) -> None:
         loose = next(event for event in run.events if event.name == "foot.lets go")
         speed = row["acc_down_after"] * (1.0 - loose.t) + loose.before["v"] @ DOWN
         assert abs(run.v[-1] @ DOWN - speed) < 1e-4
+
+
+@pytest.mark.parametrize("mu", [0.5779276194588153, 0.577])
+def test_loaded_anchor_has_coulombs_threshold(mu: float) -> None:
+    anchor = SUNK - G * np.sin(SLOPE) / 1e6 * DOWN
+    m = {"foot.mode": 1.0, "foot.anchor_x": anchor[0], "foot.anchor_z": anchor[1]}
+    run = simulate(sticking(), 1.0, q=SUNK, m=m, p={"mu": mu, "kinetic": mu}, method="rodas")
+    slides = mu < INCLINE["critical_mu"]
+    assert run.m[-1, 0] == (2.0 if slides else 1.0)
+    assert abs(run.v[-1] @ DOWN - (G * (np.sin(SLOPE) - mu * np.cos(SLOPE)) if slides else 0.0)) < 1e-9
 
 
 def test_static_friction_is_the_limit_and_kinetic_what_is_left() -> None:

@@ -30,7 +30,9 @@ from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import jacobian
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.contacts import ContactLaw
+from kinemorph.mechanics.elements.friction import regularized
 from kinemorph.mechanics.elements.grounds import interpolated, nearest, slopes, surface
+from kinemorph.mechanics.elements.normal_forces import normal_law
 from kinemorph.mechanics.elements.pair_contacts import EVEN
 from kinemorph.mechanics.elements.pair_contacts import nearest as nearest_axes
 from kinemorph.mechanics.kinematics import tangent_of
@@ -145,6 +147,28 @@ def test_slopes_are_finite_on_kinks(friction, ground) -> None:
                     s[k] = Dual(s[k], 1.0, 9)
                     found = p.laws.rate(0.0, q, s, m, [0.0] * p.nu, [])
                     assert np.isfinite([tangent_of(x, 9) for x in found]).all()
+
+
+@pytest.mark.parametrize("normal", [EASYDYN, HERTZ, EasyDynNormal(5e4, 4e3, 1.5, 1.2)])
+def test_ground_pushes_and_never_pulls(normal) -> None:
+    law = normal_law(normal)
+    for rate in (-50.0, -1.0, 0.0, 2.0):
+        assert law(-1e-3, rate).force == 0.0  # damping alone does not push above it
+        deep = law(2e-3, rate)
+        assert deep.force >= 0.0 and deep.dissipated >= 0.0
+        assert (deep.force == 0.0) == (rate == -50.0)
+        step = 1e-7
+        by_depth = (law(2e-3 + step, rate).force - law(2e-3 - step, rate).force) / (2 * step)
+        by_rate = (law(2e-3, rate + step).force - law(2e-3, rate - step).force) / (2 * step)
+        assert np.allclose([deep.by_depth, deep.by_rate], [max(by_depth, 0.0), by_rate], rtol=1e-5)
+
+
+def test_equation_19_and_20() -> None:
+    """The numbers of the paper's formulas by hand: K 5e4, C 1e5, f 0.6, v_lim 0.1 mm/s."""
+    pressed = normal_law(EasyDynNormal(5e4, 1e5))(2e-3, 0.1)
+    assert abs(pressed.force - (5e4 * 2e-3 + 1e5 * 2e-3 * 0.1)) < 1e-12
+    slow, fast = (regularized(0.6, 1e-4, 100.0, (0.0, v, 0.0)).force[1] for v in (5e-5, 3.0))
+    assert abs(slow + 30.0) < 1e-12 and abs(fast + 60.0) < 1e-12
 
 
 def test_laws_at_the_end_of_a_step() -> None:
