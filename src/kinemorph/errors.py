@@ -127,10 +127,12 @@ def users_level() -> int:
 
 
 def told(error: BaseException) -> str:
-    """An exception of a user's function in words: its type, its message, and the line it comes from."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
+    """An exception of a user's function in words: its type, its message, and the user's line that led to it."""
+    frames, frame = [], error.__traceback__
+    while frame is not None:
+        frames.append((frame.tb_frame.f_code.co_filename, frame.tb_lineno))
         frame = frame.tb_next
-    where = f" ({os.path.basename(frame.tb_frame.f_code.co_filename)}, line {frame.tb_lineno})" if frame else ""
+    own = [place for place in frames if "site-packages" not in place[0]] or frames
+    where = f" ({os.path.basename(own[-1][0])}, line {own[-1][1]})" if own else ""
     message = str(error).strip().rstrip(".")
     return f"{type(error).__name__}{': ' if message else ''}{message}{where}"

@@ -296,6 +296,14 @@ def test_the_phase_and_the_delay_are_seen_between_samples():
     assert np.abs(run["p"] - np.where(k >= 0, 0.05 + 0.1 * k, 0.0)).max() < 1e-12
 
 
+def test_a_delay_of_many_periods_has_no_rounding_in_its_rest():
+    from kinemorph.mechanics.elements.holding import clocks_of, delayed
+
+    control = PID("p", reads="t", drives="x", kp=-1.0, every=0.1, delay=10.03)
+    assert delayed(control) == (100, 0.03) and clocks_of(control)[1] == (0.1, 0.03)
+    assert delayed(PID("p", every=0.1, delay=0.3)) == (3, 0.0) and delayed(PID("p", every=1 / 3, delay=0.5))[0] == 1
+
+
 def test_outputs_are_rounded_to_quanta_and_stay_within_limits():
     control = PID("p", reads="t", drives="x", kp=-1.0, every=0.01, quantum=0.3, upper=1.0)
     run = simulate(cart(control), 2.0, sample=0.01)

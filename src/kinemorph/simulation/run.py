@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.deriving import Dynamics
-from kinemorph.errors import ControllerError, ModelError, ShapeError, UnsupportedError, told
+from kinemorph.errors import ControllerError, KinemorphError, ModelError, ShapeError, UnsupportedError, told
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.plants.instants import instants
@@ -101,7 +101,8 @@ def simulate(
                         that a run that is killed leaves what it had done. A problem with it shows before the run; a
                         later one is a warning
 
-    A run that fails is a Trajectory as well: its `outcome` says when, where and why.
+    A run that fails is a Trajectory as well: its `outcome` says when, where and why. So does one in which a function of
+    yours (a controller, `inputs`, `callback`, a reset) raises. A model or options that are wrong are exceptions.
     """
     powered = forces is not None or inputs is not None or _has_elements(model) or _has_damping(model)
     system = as_plant(model, forces=forces, locked=locked, account=powered)
@@ -435,7 +436,7 @@ class _Run:
                 ended = ended or self._rest(index, guard, t)
                 if ended is not None:
                     continue
-                changed = stepper.watch.after(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
+                changed = self._reset(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
                 stepper.m = changed.pop("m", stepper.m)
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
                 self.done.append([])  # the state jumps: what follows is another segment
@@ -453,6 +454,16 @@ class _Run:
         if ended is not None:
             self._keep_now()
         return ended
+
+    def _reset(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
+        """What a guard's reset says; what it raises ends the run with a sentence."""
+        assert self.stepper.watch is not None
+        try:
+            return self.stepper.watch.after(guard, state)
+        except KinemorphError:  # a law of the wrong form, which was wrong from the beginning
+            raise
+        except Exception as error:
+            raise ControllerError(f"the reset of guard '{guard.name}' raised {told(error)}.") from error
 
     def _switch(self, switch: int) -> Outcome | None:
         """Lets an element change its memory; the motion goes on as it was."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import Body, Parameter, RobotBuilder, System, audit, linearize, plant, simulate
+from kinemorph import Body, Guard, Parameter, RobotBuilder, System, audit, linearize, plant, simulate
 from kinemorph.algebra.scalar import cos, sin
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import jacobian
@@ -434,6 +434,10 @@ def test_functions_of_a_run_that_raise_end_it_with_a_sentence():
         run = simulate(cart().robot, 1.0, v=[1.0], sample=0.1, **given)
         assert run.outcome.kind == "failed" and run.outcome.t == 0.5 and run.t[-1] == 0.5
         assert "raised ValueError: no more fuel (test_controllers.py, line" in run.outcome.message
+    wall = Guard("wall", lambda t: t - 0.5, "rising", reset=lambda v: {"v": [np.linalg.inv(np.zeros((2, 2)))]})
+    run = simulate(cart().robot, 1.0, v=[1.0], sample=0.1, events=[wall])
+    assert run.outcome.kind == "failed" and "the reset of guard 'wall' raised LinAlgError" in run.outcome.message
+    assert "(test_controllers.py, line" in run.outcome.message
     run = simulate(cart().robot, 1.0, inputs=lambda t: [math.nan] if t > 0.45 else [0.0], sample=0.1)
     assert run.outcome.t == 0.5 and "'x' is nan; expected a finite number" in run.outcome.message
 

@@ -72,7 +72,7 @@ class Held(ElementLaw[Any]):
     def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
         if clock == 1:
             return let_out(scene.m, len(channel_names(element)))
-        return let_in(element, scene.m, self._converted(element, scene))
+        return let_in(scene.m, self._converted(element, scene))
 
     def _converted(self, element: Any, scene: Scene) -> list[S]:
         lower, upper = limits(element, scene)
@@ -372,7 +372,7 @@ class PIDLaw(Held):
             if kept.integral and element.anti_windup == "back_calculation":
                 grown = grown + T / channel.tracking * (channel.limited(u) - u)
             memory += [grown] * kept.integral + [channel.sloped, d, 1.0] * kept.derivative
-        return [*let_in(element, scene.m[:front], outputs), *memory]
+        return [*let_in(scene.m[:front], outputs), *memory]
 
 
 def _differences(kept: Terms) -> tuple[tuple[str, bool], ...]:

@@ -142,7 +142,7 @@ class SampledLaw(FunctionLaw):
         lower, upper = each(bounds[0], n), each(bounds[1], n)
         ends = zip(outputs, lower, upper, strict=True)
         outputs = [converted(u, low, high, element.quantum) for u, low, high in ends]
-        return [*let_in(element, m[:front], outputs), *kept]
+        return [*let_in(m[:front], outputs), *kept]
 
 
 class PythonControllerLaw(SampledLaw):

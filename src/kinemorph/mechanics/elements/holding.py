@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from kinemorph.algebra.scalar import S, floor, maximum, minimum
@@ -25,7 +26,14 @@ def delayed(element: Any) -> tuple[int, float]:
     periods = element.delay / element.every
     if abs(periods - round(periods)) < WHOLE * max(1.0, periods):
         return round(periods), 0.0
-    return math.floor(periods), element.delay - math.floor(periods) * element.every
+    whole = math.floor(periods)
+    return whole, float(_meant(element.delay) - whole * _meant(element.every))
+
+
+def _meant(x: float) -> Fraction:
+    """The ratio of small whole numbers that x stands for, so that a difference has no rounding in it; else x itself."""
+    found = Fraction(x).limit_denominator(10**6)
+    return found if abs(float(found) - x) <= 4e-16 * abs(x) else Fraction(x)
 
 
 def clocks_of(element: Any) -> tuple[Clock, ...]:
@@ -57,13 +65,11 @@ def _places(element: Any) -> int:
     return periods + (1 if rest else 0)
 
 
-def let_in(element: Any, memory: Sequence[S], outputs: Sequence[S]) -> list[S]:
+def let_in(memory: Sequence[S], outputs: Sequence[S]) -> list[S]:
     """The memory of `held_slots` after a sample that gives `outputs`."""
-    n, (_, rest) = len(outputs), delayed(element)
-    held, waiting = list(memory[:n]), list(memory[n:])
+    waiting = memory[len(outputs) :]
     moved = [*outputs, *waiting]
-    if rest:  # the second clock lets it out
-        return [*held, *moved[: len(waiting)]]
+    # where there is a second clock, what has waited longest is held already
     return [*moved[len(waiting) :], *moved[: len(waiting)]]
 
 

@@ -106,7 +106,7 @@ class SensorLaw(ElementLaw[E]):
         if clock:  # what has waited comes out
             return [*let_out(held, len(names)), *own]
         outputs, after = self.read(element, scene, own)
-        return [*let_in(element, held, outputs), *after]
+        return [*let_in(held, outputs), *after]
 
     def read(self, element: E, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
         """(what is to be held, `own` memory after it)."""
