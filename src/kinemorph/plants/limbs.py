@@ -21,6 +21,7 @@ from kinemorph.codegen.staging import CopiesMeet, Spot
 from kinemorph.deriving import Dynamics
 from kinemorph.limb_kernels import Spread, as_q, as_v, common, each, faster_of, limb_program
 from kinemorph.mechanics.elements.ensemble import Member, ensemble
+from kinemorph.mechanics.elements.law import ElementLaw
 from kinemorph.mechanics.limbs import Limbs, like_limbs
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Attachment, Tree
@@ -226,6 +227,8 @@ class _Folding:
                     (owners[index],) = spoken
                     if self.owner.setdefault(element.name, owners[index]) != owners[index]:
                         raise _Unlike
+        if any(self._spans(member) for index, member in enumerate(self.ensemble.members) if index not in owners):
+            raise _Unlike
         of_limbs: dict[Owner, list[int]] = {}
         for index, owner in owners.items():
             of_limbs.setdefault(owner, []).append(index)
@@ -239,6 +242,16 @@ class _Folding:
                 for limb, index in enumerate(group):
                     self._learn(elements[index].name, elements[group[0]].name, (number, limb))
         return [groups[index] for index in sorted(groups)]
+
+    def _spans(self, member: Member) -> bool:
+        """Whether an element that names no limb acts on limbs all the same, by numbers that the first limb has not for
+        all of them: masses, or what moves with a joint of the whole robot. Who does not say where it acts may do so.
+        """
+        element, law, *_ = member
+        if type(law).effort is ElementLaw.effort or law.limb_by_limb(element):
+            return False
+        named = law.acts_on(element, self.robot)
+        return not named or any(name in self.owner for name in named)
 
     def _owner(self, text: str) -> Owner | None:
         return next((self.owner[name] for name in _readings(text) if name in self.owner), None)
@@ -266,7 +279,7 @@ class _Folding:
                 raise _Unlike
             return one
         if is_dataclass(one) and not isinstance(one, type):
-            parts = {
+            members = {
                 field.name: self._merged(
                     [getattr(value, field.name) for value in values],
                     kind,
@@ -275,10 +288,11 @@ class _Folding:
                 )
                 for field in fields(one)
             }
-            return replace(one, **parts)
+            return replace(one, **members)
         if isinstance(one, tuple) and all(len(value) == len(one) for value in values):
             entries = zip(*values, strict=True)
-            return tuple(self._merged(entry, kind, f"{name}.{k}", numeric=numeric) for k, entry in enumerate(entries))
+            parts = [self._merged(entry, kind, f"{name}.{k}", numeric=numeric) for k, entry in enumerate(entries)]
+            return type(one)(*parts) if hasattr(one, "_fields") else tuple(parts)
         if all(value == one for value in values):
             return one
         if not numeric or not isinstance(one, float):

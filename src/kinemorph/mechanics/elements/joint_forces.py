@@ -97,6 +97,9 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
     def acts_on(self, element: JointFriction, robot: Robot) -> Sequence[str]:
         return element.joints or [joint.name for joint in robot.joints if has_friction(joint)]
 
+    def limb_by_limb(self, element: JointFriction) -> bool:
+        return True
+
     def along(self, element: JointFriction, scene: Scene) -> Sequence[Along]:
         shared = (element.viscous, element.breakaway, element.stribeck, element.smoothing)
         return [
@@ -136,6 +139,9 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
 
     def acts_on(self, element: JointLimits, robot: Robot) -> Sequence[str]:
         return element.joints or [joint.name for joint in robot.joints if has_limits(joint)]
+
+    def limb_by_limb(self, element: JointLimits) -> bool:
+        return element.stiffness is not None and element.damping is not None  # else they suit the whole robot
 
     def along(self, element: JointLimits, scene: Scene) -> Sequence[Along]:
         robot = scene.robot

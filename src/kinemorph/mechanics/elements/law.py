@@ -119,6 +119,12 @@ class ElementLaw(Generic[E]):
             found += [name for name in (value if isinstance(value, tuple) else (value,)) if isinstance(name, str)]
         return [name for name in dict.fromkeys(found) if name in known and name != vars(element)["name"]]
 
+    def limb_by_limb(self, element: E) -> bool:
+        """Whether, on all of a robot, it does to each limb what that limb's own joints say: nothing of its bodies, and
+        nothing of the whole robot. Then limbs that are alike may have it side by side.
+        """
+        return False
+
     def states(self, element: E) -> tuple[Slot, ...]:
         """Own continuous states."""
         return ()
