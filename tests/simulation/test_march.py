@@ -254,7 +254,7 @@ def test_a_restart_begins_where_a_new_stepper_would():
         ({"start": math.nan}, UnsupportedError, "start is nan"),
         ({"sample": 1e-15}, UnsupportedError, "which gives 1e.15 samples"),
         ({"sample": "often"}, UnsupportedError, "sample is 'often'"),
-        ({"method": None}, UnsupportedError, "method is None"),
+        ({"method": 3}, UnsupportedError, "method is 3"),
         ({"locked": 0}, ModelError, "locked is 0; expected names of joints: q1, q2"),
         ({"callback": 3}, UnsupportedError, "callback is 3"),
         ({"callback": print, "every": 0.0}, UnsupportedError, "every is 0.0"),  # once the sample time, silently

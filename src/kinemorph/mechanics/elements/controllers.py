@@ -349,7 +349,7 @@ class PIDLaw(Held):
         return (*super().memory(element), *(Slot(below(channel, name)) for channel in names for name in own))
 
     def sample(self, element: PID, scene: Scene, clock: int) -> Sequence[S]:
-        n, kept, T = len(channel_names(element)), terms(element), element.every
+        n, kept, T = len(channel_names(element)), terms(element), element.every or 0.0
         front = held_count(element, n)
         if clock == 1:
             return [*let_out(scene.m[:front], n), *scene.m[front:]]

@@ -60,8 +60,6 @@ class FunctionLaw(ElementLaw[Any]):
             )
         if hasattr(element, "every"):
             found += sampling_problems(element)
-            if not element.every:
-                found.append(f"element '{element.name}': every is 0; expected a time between samples [s]. Enlarge it.")
         return found
 
     def reads(self, element: Any) -> tuple[str, ...]:

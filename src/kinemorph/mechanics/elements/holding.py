@@ -94,13 +94,18 @@ def bounded(u: S, lower: Any, upper: Any) -> S:
 def sampling_problems(element: Any) -> list[str]:
     """What is wrong with times, quantum and limits."""
     found = []
-    for name in ("every", "phase", "delay", "quantum"):
+    if element.every is not None and not 0.0 < element.every < math.inf:
+        found.append(
+            f"element '{element.name}': every is {element.every:g}; expected a finite time above 0 [s]. Enlarge it, or "
+            "leave it out."
+        )
+    for name in ("phase", "delay", "quantum"):
         value = getattr(element, name)
         if not 0.0 <= value < math.inf:
             found.append(
                 f"element '{element.name}': {name} is {value:g}; expected a finite number of at least 0. Mend it."
             )
-        elif value and name != "every" and not element.every:
+        elif value and not element.every:
             found.append(
                 f"element '{element.name}': {name} is {value:g}, and it is not sampled; expected a time between "
                 "samples [s]. Give `every`, too."

@@ -7,7 +7,7 @@ What every controller has in common:
     reference   what is followed: a number, a signal, or an element of `references`
     feedforward a number or a signal that is added to the output
     lower, upper    limits of the output
-    every, phase    sample instants phase + k every [s]; every = 0 is continuous
+    every, phase    sample instants phase + k every [s]; without `every` it is continuous
     delay       time [s] from a sample to the output that it changes, of any length
     quantum     the output is rounded to multiples of it, as a converter does
 """
@@ -49,7 +49,7 @@ class PID:
     upper: Numbers = (math.inf,)
     anti_windup: Literal["none", "clamp", "back_calculation"] = "none"
     tracking: float = field(default=0.0, metadata={"kind": "time"})
-    every: float = field(default=0.0, metadata={"kind": "time"})
+    every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
     quantum: float = 0.0
@@ -75,7 +75,7 @@ class PD:
     feedforward: Targets = (0.0,)
     lower: Numbers = (-math.inf,)
     upper: Numbers = (math.inf,)
-    every: float = field(default=0.0, metadata={"kind": "time"})
+    every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
     quantum: float = 0.0

@@ -24,7 +24,7 @@ class ComputedTorque:
     drives: Names = ()
     lower: Numbers = (-math.inf,)
     upper: Numbers = (math.inf,)
-    every: float = field(default=0.0, metadata={"kind": "time"})
+    every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
     quantum: float = 0.0
@@ -44,7 +44,7 @@ class GravityCompensation:
     scale: float = 1.0
     lower: Numbers = (-math.inf,)
     upper: Numbers = (math.inf,)
-    every: float = field(default=0.0, metadata={"kind": "time"})
+    every: float | None = field(default=None, metadata={"kind": "time"})
     phase: float = field(default=0.0, metadata={"kind": "time"})
     delay: float = field(default=0.0, metadata={"kind": "time"})
     quantum: float = 0.0
