@@ -18,7 +18,7 @@ import numpy as np
 
 from kinemorph.errors import ModelError, ModelWarning, ParseError, users_level
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.elements.ensemble import ensemble
+from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.mechanics.newton_euler import inverse_dynamics
 from kinemorph.mechanics.resolving import resolve
@@ -177,6 +177,7 @@ def _acting(system: System, findings: Findings) -> System | None:
 
     In a file of ours that is an error. Other formats know drives that move nothing: these are left out.
     """
+    system = _renamed(system, findings)
     lawless = []
     for element in system.elements:
         try:
@@ -199,6 +200,22 @@ def _acting(system: System, findings: Findings) -> System | None:
     for problem in wrong:
         findings.tell("error", problem)
     return None if wrong or findings.failed else system
+
+
+def _renamed(system: System, findings: Findings) -> System:
+    """Elements of other formats get another name where theirs means something else in signals, such as "v"."""
+    found: list[Any] = []
+    taken = {element.name for element in system.elements}
+    for element in system.elements:
+        name = element.name
+        if name not in RESERVED or ("element", name) in findings.native:
+            found.append(element)
+            continue
+        other = next(f"{name}~{k}" for k in range(2, len(taken) + 3) if f"{name}~{k}" not in taken)
+        what = f"element '{name}': the name means something else in signals: it is called '{other}' here. Rename it."
+        findings.tell("warning", Problem("element", name, what, "name"))
+        found.append(replace(element, name=other))  # type: ignore[type-var]
+    return replace(system, elements=tuple(found))
 
 
 def _wrong(system: System) -> list[Problem]:

@@ -366,3 +366,23 @@ def test_a_limit_that_is_not_there_and_a_joint_that_closes_a_loop_are_named() ->
 def test_a_function_that_gives_the_wrong_number_is_named() -> None:
     with pytest.raises(ModelError, match=r"'e': the function of its force gives 2 numbers; expected 3"):
         _ = plant(System(ROBOTS["arm"](), (elements.AppliedWrench("e", "tool", lambda t: (t, t)),))).rate
+
+
+def test_stiff_stops_and_friction_hold_at_steps_far_beyond_their_own_time() -> None:
+    """A pendulum that falls on a stop of 0.5 ms at steps of 5 ms: it rests where the stop carries its weight."""
+    builder = RobotBuilder("r")
+    builder.add(Body.rod("rod", 2.0, 1.0, (0.5, 0.0, 0.0), axis="x"))
+    builder.joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), upper=0.5, friction=0.3)
+    model = builder.build()
+    stops = elements.JointLimits("stops", time=5e-4)
+    system = System(model, (stops, elements.JointFriction("rubs")))
+    run = simulate(system, 3.0, method="implicit_contact", step=5e-3)
+    assert run.outcome.ok
+    weight = 2.0 * 9.81 * 0.5 * math.cos(0.5)
+    stiffness = (2.0 / 3.0) / 5e-4**2
+    beyond = run.q[-1, 0] - 0.5
+    assert (weight - 0.3) / stiffness - 1e-9 <= beyond <= (weight + 0.3) / stiffness + 1e-9
+    assert abs(run.v[-1, 0]) < 1e-9
+    with pytest.raises(AssertionError):  # an explicit step of this size does not stay
+        explicit = simulate(system, 3.0, method="rk4", step=5e-3)
+        assert explicit.outcome.ok and abs(explicit.v[-1, 0]) < 1.0

@@ -112,8 +112,9 @@ def test_actuators(tmp_path: Path) -> None:
     </actuator><tendon><fixed name="cord"><joint joint="j" coef="1"/></fixed></tendon>"""
     system, findings = read(tmp_path, f'<body name="a"><joint name="j"/>{GEOM}</body>', drives)
     found = {element.name: element for element in system.elements}
-    assert set(found) == {"m", "p", "v~2", "g"}  # the velocities of a robot are called v
-    assert (found["m"].gear, found["m"].lower, found["m"].upper, found["m"].effort) == (5.0, -1.0, 2.0, 8.0)
+    assert set(found) == {"m~2", "p", "v~2", "g"}  # m and v mean something else in signals, and that is told
+    assert [f.element for f in findings if f.rule == "name"] == ["element 'm'", "element 'v'"]
+    assert (found["m~2"].gear, found["m~2"].lower, found["m~2"].upper, found["m~2"].effort) == (5.0, -1.0, 2.0, 8.0)
     assert (found["p"].control, found["p"].gain, found["p"].damping) == ("position", 100.0, 3.0)
     assert (found["v~2"].control, found["v~2"].gain) == ("velocity", 7.0)
     assert (found["g"].control, found["g"].gear, found["g"].effort) == ("effort", 2.0, 4.0)

@@ -175,7 +175,7 @@ def test_what_urdf_has_no_word_for_is_named(tmp_path):
         MeshFile("package://x/y.stl", "", (2.0, 1.0, 1.0)),
     ))  # fmt: skip
     builder.joint("j", "revolute", "world", "a", armature=0.2)
-    motor, plain = Actuator("m", "j", 3.0, effort=5.0), Actuator("n", "j", 2.0)
+    motor, plain = Actuator("motor", "j", 3.0, effort=5.0), Actuator("n", "j", 2.0)
     system = System(builder.build(), (motor, plain))
     after, files, findings = written(system, tmp_path / "r.urdf")
     told = " ".join(finding.problem for finding in findings.found)

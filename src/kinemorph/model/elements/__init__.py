@@ -26,6 +26,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "references": ("MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
     "sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
     "springs": ("Spring", "Damper", "Rope", "Bumper"),
+    "tires": ("Tire",),
 }  # what each file holds
 FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # hold functions, which no model file can
 PARTS: dict[str, tuple[str, ...]] = {

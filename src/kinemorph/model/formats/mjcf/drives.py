@@ -16,7 +16,6 @@ from kinemorph.model.robot import Array
 
 ON_JOINT = (0, 1)  # mjtTrn: joint, jointinparent
 SIMPLE = (2, 3)  # mjtJoint: slide, hinge
-RESERVED = ("t", "q", "v", "world")  # names that mean something else in signals
 FIXED, AFFINE, NONE = 0, 1, 0  # mjtGain, mjtBias
 
 
@@ -33,7 +32,7 @@ def reflected_inertia(model: Compiled) -> Array:
 def add_drives(model: Compiled, reading: Any) -> None:
     """Declares the actuators; what has no counterpart is named."""
     dropped: dict[str, list[str]] = {}
-    taken = set(RESERVED)
+    taken: set[str] = set()
     for k, name in enumerate(model.names["actuator"]):
         made = _drive(model, reading, k)
         if isinstance(made, str):
