@@ -83,6 +83,7 @@ def simulate_batch(
     x: Any = None,
     p: Any = None,
     u: Any = None,
+    m: Any = None,
     method: str | Method | None = None,
     step: float | None = None,
     rtol: float | None = None,
@@ -97,6 +98,7 @@ def simulate_batch(
 
     `q`, `v`, `x`, `p`, `u`     an array of shape (B, n) with a row for each state, or (n,) for one that all share; or
                                 by name, {"q1": (B,) numbers or one}. What is left out is the plant's start.
+    `m`                         what elements remember, likewise, as it is after what they sample at the start
     `most_steps`                that a state may try before it is given up
     `threads`                   that share the work; as many as there are CPUs where nothing is said
 
@@ -120,8 +122,9 @@ def simulate_batch(
     one = Stepper(
         plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=rows, t=times[0], begun=False
     )
-    given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u})
-    fleet = _Fleet(one, given, times, most_steps, threads)
+    given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
+    known = () if m is None else tuple(m) if isinstance(m, Mapping) else tuple(column.name for column in plant.m)
+    fleet = _Fleet(one, given, known, times, most_steps, threads)
     compiled = time.perf_counter()
     fleet.carry_out()
     took = time.perf_counter() - compiled
@@ -221,9 +224,16 @@ class _Fleet:
     """All states on their way."""
 
     def __init__(
-        self, one: Stepper, given: Mapping[str, Array], times: Array, most: int | None, threads: int | None
+        self,
+        one: Stepper,
+        given: Mapping[str, Array],
+        known: Sequence[str],
+        times: Array,
+        most: int | None,
+        threads: int | None,
     ) -> None:
         self.one, self.plant, self.given, self.times = one, one.plant, given, times
+        self.known = known  # names of memory that is given
         self.most = math.inf if most is None else float(most)
         n_row = self.plant.nq + self.plant.nv + self.plant.nx + len(self.plant.m)
         count = len(given["q"])
@@ -233,6 +243,7 @@ class _Fleet:
         s = self.at("s")
         s[:, nv : 2 * nv], s[:, 2 * nv :] = given["v"], given["x"]
         s[:, [nv + k for k in self.plant.locked]] = 0.0
+        self.at("m_next")[:] = given["m"]
         self.rows = np.zeros((count, len(times), n_row))
         self.done, self.status = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self._sample_first()
@@ -248,15 +259,15 @@ class _Fleet:
         """The ticks at the start, of every state."""
         if not self.plant.ticks:
             return
-        before = np.tile(self.plant.initial("m"), (len(self.memory), 1))
-        self.at("m_next")[:] = before
-        numbers = self.one.clockwork.first(float(self.times[0]))
+        before = self.at("m_next").copy()
+        first = self.one.clockwork.first(float(self.times[0]), self.known)
+        numbers = first.copy()
         inputs = (float(self.times[0]), self.at("base"), self.at("s"), self.at("m_next"))
         self.at("m_next")[:] = self.one.clockwork.run(numbers, (*inputs, self.given["u"], self.given["p"]))
         self.at("clock")[:] = numbers
         bad = np.flatnonzero(~np.isfinite(self.at("m_next")).all(axis=1))
         if len(bad):  # what they begin with is all that is known of them
-            self.at("m_next")[bad], self.at("clock")[bad] = before[bad], self.one.clockwork.first(float(self.times[0]))
+            self.at("m_next")[bad], self.at("clock")[bad] = before[bad], first
             self.status[bad], self.done[bad] = Status.TICK, 1
             nv = self.plant.nv
             self.rows[bad, 0] = np.concatenate([self.at("base"), self.at("s")[:, nv:], before], axis=1)[bad]

@@ -338,6 +338,17 @@ def test_settling_elements_settle_in_adaptive_runs_too_where_they_have_no_guards
     assert np.array_equal(batch.m[0], single.m)
 
 
+def test_memory_may_differ_from_state_to_state_in_a_batch() -> None:
+    robot = library.build("pendulum")
+    system = System(robot, (Ratchet("ratchet", robot.joints[0].name),))
+    rests = np.array([0.0, 0.1, -0.1])
+    batch = kinemorph.simulate_batch(system, 1.0, q=[0.0], m={"ratchet.rest": rests}, method="rk4", step=1e-3)
+    for k, rest in enumerate(rests):
+        single = simulate(system, 1.0, q=[0.0], m=[rest], method="rk4", step=1e-3)
+        assert np.allclose(batch.q[k], single.q, atol=1e-12)
+        assert np.array_equal(batch.m[k], single.m)
+
+
 @dataclass(frozen=True)
 class Counter:
     """Counts its ticks and notes when they were."""
