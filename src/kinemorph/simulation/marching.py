@@ -26,7 +26,7 @@ from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
 from kinemorph.plants.instants import FAR
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.march_memory import Guards, Layout, Status, layout
-from kinemorph.simulation.stepping import Method, Site, snap_reach
+from kinemorph.simulation.stepping import CHANGED, Method, Site, snap_reach
 from kinemorph.simulation.watching import Watching
 
 Array = npt.NDArray[np.float64]
@@ -338,12 +338,12 @@ class _March:
                     loop.let(self.status, lambda: float(Status.TICK))
 
     def _remember(self, new: View) -> None:
-        """New memory; where it differs, nothing carried over from the last step is used."""
+        """New memory; where it differs, no rate carried over from the last step is used."""
         loop, at = self.loop, self.at
         with loop.repeat(len(self.plant.m)) as i:
             loop.let(
                 at["fresh"],
-                lambda fresh, old, new: (old.equals(new)).where(fresh, 1.0),
+                lambda fresh, old, new: (old.equals(new)).where(fresh, fresh.maximum(CHANGED)),
                 *(at["fresh"], at["m_next"][i], new[i]),
             )
         loop.copy(at["m_next"], new)

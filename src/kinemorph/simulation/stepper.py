@@ -24,7 +24,7 @@ from kinemorph.simulation.events import Guard, Watch
 from kinemorph.simulation.march_memory import Layout, Status, layout
 from kinemorph.simulation.marching import compiled_march
 from kinemorph.simulation.methods import method_named, usual
-from kinemorph.simulation.stepping import Method
+from kinemorph.simulation.stepping import CHANGED, Method
 
 Array = npt.NDArray[np.float64]
 ROWS = 256  # samples in one call of compiled code
@@ -164,7 +164,7 @@ class Stepper:
             if self._begun:
                 self.tick()
             self._begun = True
-        self.refresh()
+        self.refresh(1.0)
 
     @property
     def next_tick(self) -> float:
@@ -184,7 +184,7 @@ class Stepper:
             return False
         # memory during the last step stays: samples within it may still be wanted
         self._at("m_next")[:] = self.clockwork.run(self._at("clock"), self.inputs)
-        self._at("fresh")[...] = 1.0
+        self._change(CHANGED)
         return True
 
     def restart(self, t: float = 0.0, q: Any = None, v: Any = None, x: Any = None, *, first: float = FIRST) -> None:
@@ -207,11 +207,16 @@ class Stepper:
         else:
             s[2 * nv :] = values
 
-    def refresh(self) -> None:
-        """To be called when m, u or p were changed: nothing carried over from the last step is used."""
-        self._at("fresh")[...] = 1.0
+    def refresh(self, fresh: float = CHANGED) -> None:
+        """To be called when m, u or p were changed: no rate carried over from the last step is used; with 1, where the
+        state has jumped, nothing else either.
+        """
+        self._change(fresh)
         if self.watch:
             self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero)
+
+    def _change(self, fresh: float) -> None:
+        self._at("fresh")[...] = max(float(self._at("fresh")), fresh)
 
     def side(self, guard: int) -> float:
         """On which side of zero a guard stands, +1 or -1; 0 where it is zero and stays there."""

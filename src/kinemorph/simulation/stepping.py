@@ -25,6 +25,7 @@ Shape = tuple[int, ...]
 
 SAFETY, SHRINK, GROW = 0.9, 1.0 / 3.0, 6.0  # of the usual control of the step size
 INTEGRAL, PROPORTIONAL = 0.7, 0.4  # its exponents times the order
+CHANGED = 0.5  # `fresh` where memory or inputs are others, and the motion goes on as it was
 LEAST_ERROR = 1e-4  # an old error below it counts as this
 
 
@@ -51,7 +52,7 @@ class Site:
     failed: View
     again: View  # above 0 where the try before this one was rejected
     error_old: View  # of the last step that was accepted, 0 at the start
-    fresh: View  # above 0 where nothing carried on may be used: at the start, and after an event
+    fresh: View  # above 0 where no rate carried on may be used: 1 at the start and after an event, else CHANGED
     dense: View
     m: View
     u: View

@@ -302,6 +302,18 @@ def test_angles_of_a_bushing_are_turns_one_after_the_other(order: str) -> None:
     assert theta == pytest.approx((0.3, -0.7, 1.1), abs=1e-14)
 
 
+@pytest.mark.parametrize("order", ["xyz", "xzy", "yxz", "yzx", "zxy", "zyx"])
+def test_angles_of_a_bushing_have_finite_rates_where_they_lock(order: str) -> None:
+    """The second angle is a right one to the last digit: no matrix of axes has an inverse there."""
+    i, j, k = ("xyz".index(axis) for axis in order)
+    R = [[0.0] * 3 for _ in range(3)]
+    R[i][k] = R[j][j] = 1.0
+    R[k][i] = -1.0  # a right angle about j, forth or back
+    theta, B = turned(order, R)
+    assert abs(theta[1]) == pytest.approx(math.pi / 2, abs=2e-6)
+    assert np.all(np.isfinite(theta)) and np.all(np.isfinite(B))
+
+
 # ── at the end of a step ──────────────────────────────────────────────────────────────────────────────────────────────
 
 

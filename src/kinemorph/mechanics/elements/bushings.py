@@ -12,20 +12,18 @@ from typing import Any, TypeAlias
 
 from kinemorph.algebra.groups import compose, relative
 from kinemorph.algebra.rotations import left_jacobian_so3_inverse, log_so3
-from kinemorph.algebra.scalar import S, atan2, maximum, plus, sincos, sqrt, times
+from kinemorph.algebra.scalar import S, atan2, div, less, maximum, plus, sincos, sqrt, times, where
 from kinemorph.algebra.vectors import (
     Mat,
     add,
     cross,
     dot,
     identity,
-    inverse3,
     matvec,
     matvec_transposed,
     neg,
     scale,
     sub,
-    transpose,
 )
 from kinemorph.mechanics.elements.checks import known_body, vector_not_negative
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Wrench, register
@@ -101,17 +99,25 @@ def _vector(R: Mat) -> Turned:
 
 
 def _angles(order: str, R: Mat) -> Turned:
-    """R = R_i(theta_0) R_j(theta_1) R_k(theta_2): the columns of B^-1 are the axes of the three turns, seen from A."""
+    """R = R_i(theta_0) R_j(theta_1) R_k(theta_2). An angular velocity is that of the three turns about their axes: e_i,
+    `second_axis` across it, and e sin(theta_1) e_i + cos(theta_1) n with n across both. B takes it apart again.
+    """
     i, j, k = ("xyz".index(axis) for axis in order)
     e = 1.0 if (j - i) % 3 == 1 else -1.0
-    first = atan2(-e * R[j][k], R[k][k])
-    level = sqrt(maximum(R[i][i] * R[i][i] + R[i][j] * R[i][j], LOCK))
-    second = atan2(e * R[i][k], level)
-    third = atan2(-e * R[i][j], R[i][i])
+    level = sqrt(maximum(R[i][i] * R[i][i] + R[i][j] * R[i][j], LOCK))  # cosine of the second angle
+    first, second, third = _angle(-e * R[j][k], R[k][k]), atan2(e * R[i][k], level), _angle(-e * R[i][j], R[i][i])
     sine, cosine = sincos(first)
     unit = identity(3)
-    axes = (unit[i], add(scale(cosine, unit[j]), scale(e * sine, unit[k])), transpose(R)[k])
-    return (first, second, third), inverse3(transpose(axes))
+    second_axis = add(scale(cosine, unit[j]), scale(e * sine, unit[k]))
+    n = sub(scale(cosine, unit[k]), scale(e * sine, unit[j]))
+    B = (sub(unit[i], scale(div(R[i][k], level), n)), second_axis, scale(div(1.0, level), n))
+    return (first, second, third), B
+
+
+def _angle(sine: S, cosine: S) -> S:
+    """The angle of a direction; 0 where angles lock and there is none, with a slope of 0."""
+    there = less(LOCK, sine * sine + cosine * cosine)
+    return atan2(where(there, sine, 0.0), where(there, cosine, 1.0))
 
 
 register(Bushing, BushingLaw())

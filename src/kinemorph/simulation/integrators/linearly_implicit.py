@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from kinemorph.codegen.loops import View
 from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping import Shape, Site, usual_control
+from kinemorph.simulation.stepping import CHANGED, Shape, Site, usual_control
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,9 @@ class LinearlyImplicit:
     def attempt(self, site: Site) -> None:
         """One step; or a whole one and two half ones."""
         loop, nv = site.loop, site.plant.nv
-        with loop.if_(site.fresh), loop.repeat(nv) as i:
+        jumped = loop.scratch("jumped")
+        loop.let(jumped, lambda fresh: fresh > CHANGED, site.fresh)  # memory that is another leaves the motion as it is
+        with loop.if_(jumped), loop.repeat(nv) as i:
             loop.let(site.own["guess"][i], lambda: 0.0)
         if self.extrapolated:
             self._extrapolated(site)
