@@ -155,7 +155,7 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
             if not any(one in known for one in choice.split("|")):
                 problems.append(
                     f"element '{element.name}' reads '{name}', and there is no such signal.{did_you_mean(name, known)} "
-                    f"Known: {_listed(known)}."
+                    f"Known: {_listed(_nearby(name, known))}."
                 )
     if problems:
         raise ModelError(problems)
@@ -183,8 +183,8 @@ def _wired(
                 )
             elif (place := (inputs[target][0], inputs[target][1].name)) in wired:
                 problems.append(
-                    f"'{target}' is driven by '{wired[place]}' and by '{source}'; expected one of them. Remove the "
-                    "other, or let one of them read the other and drive the sum."
+                    f"element '{element.name}': drives '{target}', and so does '{wired[place]}'; expected one of them. "
+                    "Remove one, or let one of them read the other and drive the sum."
                 )
             else:
                 wired[place] = source
@@ -218,6 +218,12 @@ def _full(element: Any, slot: Slot) -> Slot:
 
 def _joined(element: Any, name: str) -> str:
     return f"{element.name}.{name}" if name else str(element.name)
+
+
+def _nearby(name: str, known: Sequence[str]) -> Sequence[str]:
+    """The signals of the element that a name begins with; all of them where there is none."""
+    head = name.partition(".")[0]
+    return [one for one in known if one.partition(".")[0] == head] or known
 
 
 def _listed(names: Sequence[str]) -> str:
