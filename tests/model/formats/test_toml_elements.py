@@ -343,9 +343,14 @@ FOOT = '[elements.e]\nkind = "contact"\nbody = "rod"\n'
     ("more", "line", "says"),
     [
         (FOOT, 14, r'the key \'normal\' is missing. Write normal = { kind = "easy dyn normal", ... }'),
-        (FOOT + 'normal = { kind = "hunt crossley", stiffness = -1 }', 17, "normal: stiffness is -1; expected a finite"),
         (
-            FOOT + 'normal = { kind = "hunt crossley", stiffness = 1 }\nground = { kind = "plane", normal = [0, 0, 0] }',
+            FOOT + 'normal = { kind = "hunt crossley", stiffness = -1 }',
+            17,
+            "normal: stiffness is -1; expected a finite",
+        ),
+        (
+            FOOT
+            + 'normal = { kind = "hunt crossley", stiffness = 1 }\nground = { kind = "plane", normal = [0, 0, 0] }',
             18,
             "ground: the normal of the plane is zero",
         ),
@@ -363,13 +368,19 @@ FOOT = '[elements.e]\nkind = "contact"\nbody = "rod"\n'
             "gyroscope_noise is -0.1; expected a finite number of at least 0",
         ),
         ('[elements.e]\nkind = "imu"\nbody = "rod"\naccelerometer_range = 0', 17, "accelerometer_range is 0; expected"),
-        ('[elements.e]\nkind = "python controller"', 14, "holds a Python function, which no file can. Add it in Python"),
-        (MOTOR + PID.format("one").replace("q.hinge", "motor.curent"), 21, "Did you mean 'motor.current'. Known: motor.c"),
+        (
+            '[elements.e]\nkind = "python controller"',
+            14,
+            "holds a Python function, which no file can. Add it in Python",
+        ),
+        (
+            MOTOR + PID.format("one").replace("q.hinge", "motor.curent"),
+            21,
+            "Did you mean 'motor.current'. Known: motor.c",
+        ),
     ],
 )
-def test_mistakes_of_people_are_told_with_name_line_and_remedy(
-    tmp_path: Path, more: str, line: int, says: str
-) -> None:
+def test_mistakes_of_people_are_told_with_name_line_and_remedy(tmp_path: Path, more: str, line: int, says: str) -> None:
     (finding,) = loaded(tmp_path, more).errors
     assert re.search(says, str(finding)), str(finding)
     assert finding.line == line, str(finding)

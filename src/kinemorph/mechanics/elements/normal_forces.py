@@ -83,7 +83,9 @@ def normal_problems(name: str, normal: Any) -> list[str]:
     if not 0.0 < (k := number(normal.stiffness)) < math.inf:
         found.append(f"element '{name}': normal: stiffness is {k:g}; expected a finite number above 0. Correct it.")
     if not 0.0 <= (c := number(normal.damping)) < math.inf:
-        found.append(f"element '{name}': normal: damping is {c:g}; expected a finite number of at least 0. Mend its sign.")
+        found.append(
+            f"element '{name}': normal: damping is {c:g}; expected a finite number of at least 0. Mend its sign."
+        )
     for field in _POWERS[type(normal)]:
         if not 1.0 <= (p := number(getattr(normal, field))) < math.inf:
             found.append(

@@ -169,9 +169,11 @@ class Parts:
 
     def _element(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
         kind = raw.get("kind")
-        if kind not in ELEMENT_KINDS and kind in map(kind_of, FUNCTIONS):
+        if kind not in ELEMENT_KINDS and kind in {kind_of(name) for name in FUNCTIONS}:
             problem = f"an element of the kind {short(kind)} holds a Python function, which no file can"
-            self.values.error("structure", at, problem, "Add it in Python: System(system.robot, system.elements + ...).")
+            self.values.error(
+                "structure", at, problem, "Add it in Python: System(system.robot, system.elements + ...)."
+            )
             return
         element = self.values.kind(raw, at, ELEMENT_KINDS)
         if element is None:
