@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
-from kinemorph.mechanics.elements.law import Slot
+from kinemorph.mechanics.elements.law import ONCE, Slot
 from kinemorph.model.elements import kind_of
 from kinemorph.model.formats.toml.hinted import defaults_of, is_part, part_fields
 from kinemorph.model.parameter import Formula, Parameter, evaluate
@@ -42,10 +42,14 @@ def _row(cast: Ensemble, index: int) -> Data:
         "numbers": numbers_of(element),
         "inputs": [{**_slot(slot), "from": wired.get(slot.name)} for slot in law.inputs(element)],
         "signals": [_slot(slot, element.name) for slot in law.signals(element)],
+        "reads": [choice.split("|")[-1] for choice in law.reads(element)],
         "drives": [target for target in law.drives(element)],
         "states": [_slot(slot) for slot in law.states(element)],
         "memory": [_slot(slot) for slot in law.memory(element)],
-        "clocks": [{"period": clock.period, "phase": clock.phase} for clock in law.clocks(element)],
+        "clocks": [
+            {"period": clock.period if clock.period < ONCE else None, "phase": clock.phase}
+            for clock in law.clocks(element)
+        ],
         "events": list(law.guards(element)),
     }
 
@@ -101,6 +105,8 @@ def spelled(value: Any) -> str:
         return value
     if isinstance(value, (int, float)):
         return f"{value:g}"
+    if isinstance(value, tuple) and len(value) == 1:
+        return spelled(value[0])
     if isinstance(value, tuple):
         return f"({', '.join(map(spelled, value))})" if len(value) <= FEW else f"{len(value)} of them"
     if is_part(type(value)):
@@ -120,7 +126,7 @@ def element_tables(rows: Sequence[Data]) -> list[RenderableType]:
         return []
     acting = [(row["name"], row["kind"], _listed(row.get("acts_on", [])), row.get("numbers", "")) for row in rows]
     tables: list[RenderableType] = [plain_table("elements", ("element", "kind", "acts on", "numbers"), acting, ())]
-    columns = ("element", "inputs", "signals", "states", "memory", "clocks")
+    columns = ("element", "inputs", "reads", "signals", "states", "memory", "clocks")
     having = [(row["name"], *_traffic(row)) for row in rows if "clocks" in row]
     having = [row for row in having if any(row[1:])]
     if having:
@@ -131,12 +137,15 @@ def element_tables(rows: Sequence[Data]) -> list[RenderableType]:
 def _traffic(row: Data) -> tuple[str, ...]:
     inputs = [f"{_unit(slot)} from {slot['from'] or 'outside'}" for slot in row["inputs"]]
     targets = f" to {_listed(row['drives'])}" if row["drives"] else ""
-    clocks = [
-        f"every {clock['period']:g} s" + (f" from {clock['phase']:g} s" if clock["phase"] else "")
-        for clock in row["clocks"]
-    ]
+    clocks = [_times(**clock) for clock in row["clocks"]]
     names = [_listed([_unit(slot) for slot in row[key]]) for key in ("signals", "states", "memory")]
-    return _listed(inputs), f"{names[0]}{targets}", names[1], names[2], _listed(clocks)
+    return _listed(inputs), _listed(row["reads"]), f"{names[0]}{targets}", names[1], names[2], _listed(clocks)
+
+
+def _times(period: float | None, phase: float) -> str:
+    if period is None:
+        return "at the start" if not phase else f"at {phase:g} s"
+    return f"every {period:g} s" + (f" from {phase:g} s" if phase else "")
 
 
 def _unit(slot: Data) -> str:

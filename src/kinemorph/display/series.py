@@ -93,6 +93,7 @@ def _meant(trajectory: Trajectory, known: dict[str, Column], wish: str) -> list[
     if wish in known:
         return [wish]
     grouped = [name for name in known if group_of(trajectory, name) == wish]
+    grouped = grouped or [name for name in known if name.startswith(f"{wish}.")]  # all that an element shows
     return grouped or [name for name in known if fnmatch.fnmatchcase(name, wish)]
 
 

@@ -6,15 +6,17 @@ Functions that need only the robot take either, through `as_robot`.
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
-from dataclasses import field
+from dataclasses import field, fields, is_dataclass, replace
 from pathlib import PurePath
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from kinemorph.errors import ModelError
 from kinemorph.model.configuration import neutral
+from kinemorph.model.reading import short
 from kinemorph.model.robot import Array, Robot
 from kinemorph.records import dataclass
 
@@ -39,13 +41,14 @@ class Settings:
 
 @dataclass(frozen=True, repr=False)
 class System:
-    """A robot with its elements and settings. Element names are unique."""
+    """A robot with its elements and settings. Element names are unique; lists and arrays in them become tuples."""
 
     robot: Robot
     elements: tuple[Element, ...] = ()
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "elements", _tidied(self.elements))
         problems = [
             f"element '{name}' is declared {count} times, expected once. Rename all but one."
             for name, count in Counter(element.name for element in self.elements).items()
@@ -86,6 +89,32 @@ class System:
         q = np.array(self.settings.q) if self.settings.q else neutral(self.robot)
         v = np.array(self.settings.v) if self.settings.v else np.zeros(self.robot.nv)
         return q, v
+
+
+def _tidied(elements: Any) -> tuple[Element, ...]:
+    """One element or several as a tuple of them, with plain data."""
+    several = (elements,) if hasattr(elements, "name") else tuple(elements)
+    for element in several:
+        if not hasattr(element, "name"):
+            raise ModelError(
+                f"{short(element)} is given as an element; expected data with a name, as a Spring. Put all elements "
+                "into one tuple: (*feet, motor)."
+            )
+    return tuple(map(_plain, several))
+
+
+def _plain(data: Any) -> Any:
+    """Data with tuples in place of lists and arrays; the same object where there are none."""
+    if isinstance(data, np.ndarray):
+        return _plain(data.tolist())
+    if isinstance(data, (list, tuple)) and not hasattr(data, "_fields"):
+        items = tuple(map(_plain, data))
+        return data if isinstance(data, tuple) and all(map(operator.is_, items, data)) else items
+    if not is_dataclass(data) or isinstance(data, type):
+        return data
+    held = {part.name: getattr(data, part.name) for part in fields(data) if part.init}
+    plain = {name: _plain(value) for name, value in held.items()}
+    return data if all(map(operator.is_, plain.values(), held.values())) else replace(data, **plain)
 
 
 def as_robot(model: Robot | System) -> Robot:

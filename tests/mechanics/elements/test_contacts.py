@@ -292,15 +292,15 @@ def test_parameters_of_parts_are_inputs() -> None:
 
 HOLE = float("nan")
 BAD = {
-    "stiffness of its contact is -1": {"normal": EasyDynNormal(-1.0)},
-    "damping of its contact is -2": {"normal": HuntCrossley(1.0, -2.0)},
-    "damping_power of its contact is 0": {"normal": EasyDynNormal(1.0, 1.0, 1.0, 0.0)},
+    "normal: stiffness is -1": {"normal": EasyDynNormal(-1.0)},
+    "normal: damping is -2": {"normal": HuntCrossley(1.0, -2.0)},
+    "normal: damping_power is 0": {"normal": EasyDynNormal(1.0, 1.0, 1.0, 0.0)},
     "normal is None; expected one of EasyDynNormal, HuntCrossley": {"normal": None},
     "no such body or frame. Did you mean 'left'?": {"body": "lft"},
-    "coefficient of its friction is -0.1": {"friction": Regularized(-0.1)},
-    "speed of its friction is 0": {"friction": Regularized(0.1, 0.0)},
-    "static friction is 0.3 and kinetic friction 0.4": {"friction": Anchor(0.3, 0.4, 1e3)},
-    "the normal of its plane is zero": {"ground": Plane(normal=(0.0, 0.0, 0.0))},
+    "friction: coefficient is -0.1": {"friction": Regularized(-0.1)},
+    "friction: speed is 0": {"friction": Regularized(0.1, 0.0)},
+    "friction: static is 0.3 and kinetic 0.4": {"friction": Anchor(0.3, 0.4, 1e3)},
+    "ground: the normal of the plane is zero": {"ground": Plane(normal=(0.0, 0.0, 0.0))},
     "has a hole: heights[1][0] is nan": {"ground": HeightMap(((0.0, 0.0), (HOLE, 0.0)))},
     "has 1 x 3 heights; expected at least 2 x 2": {"ground": HeightMap(((0.0, 0.0, 0.0),))},
     "rows of 2 and of 3 heights; expected a regular grid": {"ground": HeightMap(((0.0, 0.0), (0.0, 0.0, 0.0)))},

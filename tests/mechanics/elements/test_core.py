@@ -225,7 +225,7 @@ def test_signals_drive_joints_and_inputs_of_elements() -> None:
         ((Gain("a", "t", "drivee"), Actuator("drive", "q1")), r"'a' drives 'drivee'.*Did you mean 'drive'"),
         (
             (Gain("a", "t", "drive"), Gain("b", "t", "drive"), Actuator("drive", "q1")),
-            r"'drive' is driven by 'a' and by 'b'",
+            r"element 'b': drives 'drive', and so does 'a'",
         ),
         ((Gain("t", "t"),), r"element 't': the name means something else"),
         ((Actuator("drive", "q9"),), r"element 'drive': joint is 'q9', and robot 'double_pendulum' has no such joint"),

@@ -326,7 +326,7 @@ def test_streams_begin_alike_in_every_process() -> None:
         (Encoder("s", "hinge", noise=0.1), "it has noise and is read at every instant"),
         (IMU("s", "head"), "has no such body or frame"),
         (IMU("s", "tip", every=0.1, gyroscope_noise=-1.0), "noise is -1; expected a finite number of at least 0"),
-        (IMU("s", "tip", accelerometer_range=0.0), "the range of ax is 0"),
+        (IMU("s", "tip", accelerometer_range=0.0), "accelerometer_range is 0"),
         (ForceTorqueSensor("s", "knee", every=0.1), "has no such joint"),
         (ContactSwitch("s", "contact.normal"), "there is no such signal"),
         (ContactSwitch("s", "q.hinge", hysteresis=-1.0), "hysteresis is -1"),

@@ -329,3 +329,58 @@ def test_functions_are_left_out_with_a_warning(tmp_path: Path) -> None:
 def test_a_function_in_a_file_is_refused(tmp_path: Path) -> None:
     found = loaded(tmp_path, '[elements.e]\nkind = "applied effort"\njoint = "hinge"\neffort = "sin(t)"\n')
     assert "effort is 'sin(t)'" in str(found.errors[0]) and found.errors[0].line == 17
+
+
+# ── mistakes that people make ─────────────────────────────────────────────────────────────────────────────────────────
+
+HELD = '[elements.e]\nkind = "pd"\njoints = ["hinge"]\nkp = 1\n'
+MOTOR = '[elements.motor]\nkind = "dc motor"\njoint = "hinge"\nresistance = 1\ntorque_constant = 1\n'
+PID = '[elements.{}]\nkind = "pid"\nreads = "q.hinge"\ndrives = "motor"\nkp = 1\n'
+FOOT = '[elements.e]\nkind = "contact"\nbody = "rod"\n'
+
+
+@pytest.mark.parametrize(
+    ("more", "line", "says"),
+    [
+        (FOOT, 14, r'the key \'normal\' is missing. Write normal = { kind = "easy dyn normal", ... }'),
+        (
+            FOOT + 'normal = { kind = "hunt crossley", stiffness = -1 }',
+            17,
+            "normal: stiffness is -1; expected a finite",
+        ),
+        (
+            FOOT
+            + 'normal = { kind = "hunt crossley", stiffness = 1 }\nground = { kind = "plane", normal = [0, 0, 0] }',
+            18,
+            "ground: the normal of the plane is zero",
+        ),
+        (HELD + "reference = [1, 2]", 18, "reference has 2 numbers; expected 1"),
+        (HELD + "feedforward = [1, 2]", 18, "feedforward has 2 numbers; expected 1"),
+        (MOTOR + PID.format("one") + PID.format("two"), 27, "element 'two': drives 'motor', and so does 'one'"),
+        (
+            '[elements.e]\nkind = "encoder"\njoint = "hinge"\ncounts = 100\nevery = 1\nnoise = -0.1',
+            19,
+            "noise is -0.1; expected a finite number of at least 0",
+        ),
+        (
+            '[elements.e]\nkind = "imu"\nbody = "rod"\nevery = 1\ngyroscope_noise = -0.1',
+            18,
+            "gyroscope_noise is -0.1; expected a finite number of at least 0",
+        ),
+        ('[elements.e]\nkind = "imu"\nbody = "rod"\naccelerometer_range = 0', 17, "accelerometer_range is 0; expected"),
+        (
+            '[elements.e]\nkind = "python controller"',
+            14,
+            "holds a Python function, which no file can. Add it in Python",
+        ),
+        (
+            MOTOR + PID.format("one").replace("q.hinge", "motor.curent"),
+            21,
+            "Did you mean 'motor.current'. Known: motor.c",
+        ),
+    ],
+)
+def test_mistakes_of_people_are_told_with_name_line_and_remedy(tmp_path: Path, more: str, line: int, says: str) -> None:
+    (finding,) = loaded(tmp_path, more).errors
+    assert re.search(says, str(finding)), str(finding)
+    assert finding.line == line, str(finding)

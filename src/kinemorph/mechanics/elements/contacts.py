@@ -21,7 +21,7 @@ from kinemorph.mechanics.elements.friction import (
     tangential,
 )
 from kinemorph.mechanics.elements.grounds import Meeting, ground_problems, surface
-from kinemorph.mechanics.elements.law import Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
+from kinemorph.mechanics.elements.law import ONCE, Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
 from kinemorph.mechanics.elements.normal_forces import normal_law, normal_problems
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.mechanics.elements.touching import Felt, Seen, Touch, lowered, total
@@ -40,7 +40,7 @@ SIGNALS = (
     *(Slot(f"force_{axis}", "N") for axis in "xyz"),
     Slot("touching"),
 )
-AT_START = Clock(1e300)  # ticks once, when a run begins: what touches then is anchored then
+AT_START = Clock(ONCE)  # ticks once, when a run begins: what touches then is anchored then
 TINY = 1e-150  # [N]; below, a friction force has no direction
 
 

@@ -10,12 +10,13 @@ Everything here is bookkeeping on names, done once; `scene` looks at one state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.mechanics.elements.data_checks import data_problems
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
@@ -134,28 +135,33 @@ class Ensemble:
 def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
     """The elements on a robot, wired; raises ModelError with every problem found."""
     problems: list[str] = []
+    broken: set[str] = set()  # elements whose laws could not say what they read and drive
     members = []
     x = m = 0
     for element in elements:
         law = law_of(element)
+        wrong = data_problems(element) or law.problems(element, robot)
+        problems += wrong
+        if wrong:
+            broken.add(str(element.name))
+            continue
         members.append(Member(element, law, x, m))
-        problems += law.problems(element, robot)
         if element.name in RESERVED:
             problems.append(
                 f"element '{element.name}': the name means something else in signals and columns. Choose another."
             )
         x, m = x + len(law.states(element)), m + len(law.memory(element))
-    driven, wired = _wired(robot, members, problems)
+    driven, wired = _wired(robot, members, problems, broken)
     inputs = [(k, slot.name) for k, (element, law, *_) in enumerate(members) for slot in law.inputs(element)]
     found = Ensemble(robot, tuple(members), driven, wired, tuple(key for key in inputs if key not in wired))
     known = found.sources
     for element, law, *_ in members:
         for choice in law.reads(element):
             name = choice.split("|")[-1]
-            if not any(one in known for one in choice.split("|")):
+            if not any(one in known or _owner(one) in broken for one in choice.split("|")):
                 problems.append(
                     f"element '{element.name}' reads '{name}', and there is no such signal.{did_you_mean(name, known)} "
-                    f"Known: {_listed(known)}."
+                    f"Known: {_listed(_nearby(name, known))}."
                 )
     if problems:
         raise ModelError(problems)
@@ -163,7 +169,7 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
 
 
 def _wired(
-    robot: Robot, members: Sequence[Member], problems: list[str]
+    robot: Robot, members: Sequence[Member], problems: list[str], broken: Container[str]
 ) -> tuple[dict[int, tuple[str, ...]], dict[tuple[int, str], str]]:
     """Which signals drive velocities, where they add up, and inputs of elements, where each has one."""
     inputs = {name: (index, slot) for index, member in enumerate(members) for name, slot in _inputs(member)}
@@ -175,6 +181,8 @@ def _wired(
             source = _joined(element, signal)
             if target in velocities and target not in inputs:
                 driven[velocities[target]] = (*driven.get(velocities[target], ()), source)
+            elif target not in inputs and _owner(target) in broken:
+                continue
             elif target not in inputs:
                 known = [*inputs, *velocities]
                 problems.append(
@@ -183,8 +191,8 @@ def _wired(
                 )
             elif (place := (inputs[target][0], inputs[target][1].name)) in wired:
                 problems.append(
-                    f"'{target}' is driven by '{wired[place]}' and by '{source}'; expected one of them. Remove the "
-                    "other, or let one of them read the other and drive the sum."
+                    f"element '{element.name}': drives '{target}', and so does '{wired[place]}'; expected one of them. "
+                    "Remove one, or let one of them read the other and drive the sum."
                 )
             else:
                 wired[place] = source
@@ -218,6 +226,16 @@ def _full(element: Any, slot: Slot) -> Slot:
 
 def _joined(element: Any, name: str) -> str:
     return f"{element.name}.{name}" if name else str(element.name)
+
+
+def _owner(name: str) -> str:
+    """The element that a signal or an input belongs to, as far as its name says."""
+    return name.partition(".")[0]
+
+
+def _nearby(name: str, known: Sequence[str]) -> Sequence[str]:
+    """The signals of the element that a name begins with; all of them where there is none."""
+    return [one for one in known if _owner(one) == _owner(name)] or known
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -34,7 +34,7 @@ def choices(element: Any, field: str = "reference") -> list[Any]:
     joints = getattr(element, "joints", ()) or ("",) * len(given)
     return [
         f"{target}.{joint}|{target}" if isinstance(target, str) and joint else target
-        for target, joint in zip(given, joints, strict=True)
+        for target, joint in zip(given, joints, strict=False)  # `problems` tells where their numbers differ
     ]
 
 

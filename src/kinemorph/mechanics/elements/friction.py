@@ -91,10 +91,10 @@ def friction_problems(name: str, friction: Any) -> list[str]:
         x = number(getattr(friction, field))
         if not (x > 0.0 if least else x >= 0.0) or not x < math.inf:
             expected = "a finite number above 0" if least else "a finite number of at least 0"
-            found.append(f"element '{name}': {field} of its friction is {x:g}; expected {expected}. Mend it.")
+            found.append(f"element '{name}': friction: {field} is {x:g}; expected {expected}. Mend it.")
     if isinstance(friction, Anchor) and not found and number(friction.static) < number(friction.kinetic):
         found.append(
-            f"element '{name}': static friction is {number(friction.static):g} and kinetic friction "
+            f"element '{name}': friction: static is {number(friction.static):g} and kinetic "
             f"{number(friction.kinetic):g}; expected static not below kinetic. Swap them, or make them equal."
         )
     return found

@@ -177,20 +177,20 @@ def ground_problems(name: str, ground: Any) -> list[str]:
 def _plane_problems(name: str, ground: Plane) -> list[str]:
     numbers = [float(x) for x in (*evaluate_all(ground.point), *evaluate_all(ground.normal))]
     if not all(map(math.isfinite, numbers)):
-        return [f"element '{name}': its plane has numbers that are not finite: {ground}. Mend them."]
+        return [f"element '{name}': ground: it is {ground}; expected finite numbers. Mend them."]
     if math.hypot(*numbers[3:]) == 0.0:
-        return [f"element '{name}': the normal of its plane is zero; expected a direction out of the ground."]
+        return [f"element '{name}': ground: the normal of the plane is zero; expected a direction out of the ground."]
     return []
 
 
 def _function_problems(name: str, ground: HeightFunction) -> list[str]:
     if not callable(ground.height):
-        return [f"element '{name}': height is {ground.height!r}; expected a function of x and y that gives z."]
+        return [f"element '{name}': ground: height is {ground.height!r}; expected a function of x and y that gives z."]
     return []
 
 
 def _map_problems(name: str, ground: HeightMap) -> list[str]:
-    where_, heights = f"element '{name}': its terrain", ground.heights
+    where_, heights = f"element '{name}': ground", ground.heights
     sizes = sorted({len(row) for row in heights})
     if len(heights) < 2 or not sizes or sizes[0] < 2:
         shape = f"{len(heights)} x {sizes[0] if sizes else 0}"

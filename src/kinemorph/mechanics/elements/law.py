@@ -49,6 +49,9 @@ class Clock(NamedTuple):
     phase: float = 0.0
 
 
+ONCE = 1e300  # [s] the period of a clock that ticks once, when a run begins
+
+
 class Push(NamedTuple):
     """A force [N] on a point, in the axes of the link that carries it."""
 

@@ -81,13 +81,15 @@ def normal_problems(name: str, normal: Any) -> list[str]:
         return [f"element '{name}': normal is {normal!r}; expected one of {known}."]
     found = []
     if not 0.0 < (k := number(normal.stiffness)) < math.inf:
-        found.append(f"element '{name}': the stiffness of its contact is {k:g}; expected a finite number above 0.")
+        found.append(f"element '{name}': normal: stiffness is {k:g}; expected a finite number above 0. Correct it.")
     if not 0.0 <= (c := number(normal.damping)) < math.inf:
-        found.append(f"element '{name}': the damping of its contact is {c:g}; expected a finite number of at least 0.")
+        found.append(
+            f"element '{name}': normal: damping is {c:g}; expected a finite number of at least 0. Mend its sign."
+        )
     for field in _POWERS[type(normal)]:
         if not 1.0 <= (p := number(getattr(normal, field))) < math.inf:
             found.append(
-                f"element '{name}': {field} of its contact is {p:g}; expected 1 or more, so that the force has a slope "
+                f"element '{name}': normal: {field} is {p:g}; expected 1 or more, so that the force has a slope "
                 "where bodies begin to touch."
             )
     return found

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from kinemorph.algebra.scalar import S, div, floor
 from kinemorph.mechanics.elements import randomness
 from kinemorph.mechanics.elements.actuators import limited
+from kinemorph.mechanics.elements.checks import not_negative
 from kinemorph.mechanics.elements.holding import clocks_of, held_slots, let_in, let_out
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot
 from kinemorph.mechanics.elements.scene import Scene
@@ -62,15 +63,13 @@ class SensorLaw(ElementLaw[E]):
             found.append(f"{what}: delay is {element.delay:g} s; expected a finite time of at least 0. Mend its sign.")
         if element.delay and element.every is None:
             found.append(f"{what}: it has a delay and is read at every instant; expected a time between. Give `every`.")
-        for channel in self.channels(element):
-            for name, value, least in (("noise", channel.noise, 0.0), ("walk", channel.walk, 0.0)):
-                if not least <= value < math.inf:
-                    found.append(f"{what}: {name} is {value:g}; expected a finite number of at least 0. Mend its sign.")
-            if not channel.range > 0.0:
-                found.append(f"{what}: the range of {channel.name} is {channel.range:g}; expected above 0. Enlarge it.")
+        for name, value in vars(element).items():
+            found += not_negative(element, name) if name.endswith(("noise", "walk")) else []
+            if name.endswith("range") and not value > 0.0:
+                found.append(f"{what}: {name} is {value:g}; expected a number above 0. Enlarge it.")
         if element.every is None and any(channel.noise or channel.walk for channel in self.channels(element)):
             found.append(f"{what}: it has noise and is read at every instant; expected a time between. Give `every`.")
-        return list(dict.fromkeys(found))
+        return found
 
     def signals(self, element: E) -> tuple[Slot, ...]:
         return tuple(Slot(channel.name, channel.unit) for channel in self.channels(element))

@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from kinemorph.errors import ModelError
 from kinemorph.model.parameter import Value
+from kinemorph.model.reading import short
 
 # one or several may be given; what an element holds are tuples
 Names: TypeAlias = str | tuple[str, ...]
@@ -25,7 +27,8 @@ def as_names(element: Any, *fields: str) -> None:
     """Lets fields of names be given as one name or as any sequence of them."""
     for name in fields:
         given = getattr(element, name)
-        object.__setattr__(element, name, (given,) if isinstance(given, str) else tuple(given))
+        several = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
+        object.__setattr__(element, name, tuple(given) if several else (given,))  # what is no name is told by checks
 
 
 def as_numbers(element: Any, *fields: str) -> None:
@@ -43,7 +46,13 @@ def as_starts(element: Any, *fields: str) -> None:
     for name in fields:
         given = getattr(element, name)
         pairs = given.items() if isinstance(given, Mapping) else [given] if isinstance(given, str) else given
-        starts = tuple((pair, 0.0) if isinstance(pair, str) else (str(pair[0]), float(pair[1])) for pair in pairs)
+        try:
+            starts = tuple((pair, 0.0) if isinstance(pair, str) else (str(pair[0]), float(pair[1])) for pair in pairs)
+        except (TypeError, ValueError, IndexError):
+            raise ModelError(
+                f"element '{element.name}': {name} is {short(given)}; expected names, each with the number that it "
+                'begins with. Write {"count": 0.0}.'
+            ) from None
         object.__setattr__(element, name, starts)
 
 
@@ -61,7 +70,7 @@ def measured(element: Any) -> tuple[str, ...]:
 
 def channel_names(element: Any) -> tuple[str, ...]:
     """What its signals are called: one like the element itself, several after joints, or what they drive or read."""
-    names = getattr(element, "joints", ()) or element.drives or element.reads
+    names = getattr(element, "joints", ()) or element.drives or getattr(element, "reads", ())
     return ("",) if len(names) == 1 else tuple(names)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from kinemorph.errors import did_you_mean
-from kinemorph.model.elements import ELEMENT_KINDS
+from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
 from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source, named_text
@@ -168,6 +168,13 @@ class Parts:
     # ── elements and settings ─────────────────────────────────────────────────────────────────────────────────────
 
     def _element(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        kind = raw.get("kind")
+        if kind not in ELEMENT_KINDS and kind in {kind_of(name) for name in FUNCTIONS}:
+            problem = f"an element of the kind {short(kind)} holds a Python function, which no file can"
+            self.values.error(
+                "structure", at, problem, "Add it in Python: System(system.robot, system.elements + ...)."
+            )
+            return
         element = self.values.kind(raw, at, ELEMENT_KINDS)
         if element is None:
             return

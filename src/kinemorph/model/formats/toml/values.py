@@ -139,7 +139,9 @@ class Values:
     def missing(self, at: At, name: str, field: Field) -> None:
         """Reports a key that must be there."""
         where = f"{at.what}: " if at.what else ""
-        example = {"text": '"..."', "choice": f'"{(field.inner or ("...",))[0]}"', "vector": "[0, 0, 0]"}
+        first = next(iter(field.inner), "...") if field.form in ("choice", "part") else ""
+        example = {"text": '"..."', "choice": f'"{first}"', "vector": "[0, 0, 0]"}
+        example["part"] = f'{{ kind = "{first}", ... }}'
         remedy = f"Write {name} = {example.get(field.form, '...')}."
         self.error("structure", at, f"{where}the key '{name}' is missing", remedy)
 

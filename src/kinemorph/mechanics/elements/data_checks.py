@@ -1,0 +1,111 @@
+"""Whether an element's data are what its type hints say: numbers where there are to be numbers, as many as expected.
+
+Laws may rely on it. Dataclasses take whatever they are given, so that a slip would show much later, inside a law.
+What a law says of itself is left to it: signs, names, sizes that belong together.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from typing import Any
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.model.formats.toml.fields import Field
+from kinemorph.model.formats.toml.hinted import defaults_of, part_fields
+from kinemorph.model.parameter import Formula, Parameter
+from kinemorph.model.reading import short
+
+
+def data_problems(element: Any) -> list[str]:
+    """Fields that hold something else than they should, one sentence each."""
+    return [f"element '{element.name}': {problem}" for problem in _problems(element)]
+
+
+def _problems(part: Any) -> Iterator[str]:
+    try:
+        rows = part_fields(type(part))
+    except (NameError, TypeError):  # hints that only their author can resolve say nothing
+        return
+    defaults = defaults_of(part)
+    for row in rows:
+        value = getattr(part, row.name)
+        if value is None and defaults[row.name] is None:
+            continue
+        if not _fits(row, value):
+            yield f"{row.name} is {short(value)}; expected {_expected(row)}. Correct it."
+        elif row.form in ("part", "either") and is_dataclass(value) and not isinstance(value, _NUMBERS):
+            yield from (f"{row.name}: {problem}" for problem in _problems(value))
+
+
+# ── what fits a row, and what it expects ──────────────────────────────────────────────────────────────────────────────
+
+_NUMBERS = (Parameter, Formula)
+
+
+def _fits(row: Field, value: Any) -> bool:
+    return _FITS[row.form](row, value) if row.form in _FITS else True
+
+
+def _number(row: Field, value: Any) -> bool:
+    return isinstance(value, (numbers.Real, *_NUMBERS)) or (getattr(value, "shape", None) == () and value.dtype != "O")
+
+
+def _items(row: Field, value: Any) -> bool:
+    item, count = row.inner if row.form == "list" else (Field("", "value"), 3)
+    return (
+        _is_sequence(value)
+        and (count is None or len(value) == count)
+        and all(_fits(item, one) and not callable(one) for one in value)
+    )
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) or bool(getattr(value, "shape", ()))
+
+
+_FITS: dict[str, Callable[[Field, Any], bool]] = {
+    "literal": _number,
+    "value": _number,
+    "whole": lambda row, value: isinstance(value, numbers.Integral),
+    "flag": lambda row, value: isinstance(value, (bool, numbers.Integral)),
+    "text": lambda row, value: isinstance(value, str),
+    "choice": lambda row, value: isinstance(value, str) and value in row.inner,
+    "pose": lambda row, value: isinstance(value, Pose),
+    "vector": _items,
+    "list": _items,
+    "row": lambda row, value: (
+        _is_sequence(value)
+        and len(value) == len(row.inner)
+        and all(_fits(item, one) for item, one in zip(row.inner, value, strict=True))
+    ),
+    "part": lambda row, value: isinstance(value, tuple(row.inner.values())),
+    "function": lambda row, value: callable(value),
+    "either": lambda row, value: any(_fits(one, value) for one in row.inner) or callable(value),
+}
+
+
+def _expected(row: Field) -> str:
+    simple = {
+        "literal": "a number",
+        "value": "a number",
+        "whole": "a whole number",
+        "flag": "True or False",
+        "text": "a name",
+        "pose": "a Pose",
+        "vector": "three numbers",
+        "function": "a function",
+    }
+    if row.form in simple:
+        return simple[row.form]
+    if row.form == "choice":
+        return f"one of {', '.join(row.inner)}"
+    if row.form == "part":
+        return " or ".join(kind.__name__ for kind in row.inner.values())
+    if row.form == "list":
+        item, count = row.inner
+        return f"{count or 'a tuple'} of {_expected(item).removeprefix('a ')}{'' if count else 's'}"
+    if row.form == "row":
+        return f"({', '.join(map(_expected, row.inner))})"
+    return " or ".join(dict.fromkeys(map(_expected, row.inner)))
