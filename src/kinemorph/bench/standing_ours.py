@@ -25,6 +25,9 @@ METHODS: dict[str, tuple[float, ...]] = {  # and the steps [s] that each is trie
     "semi_implicit_euler": STEPS[3:8],
     "implicit_contact": STEPS[0:7],
     "implicit_contact_2": STEPS[0:7],
+    "centered_contact": STEPS[0:7],
+    "centered_contact_2": STEPS[0:7],
+    "centered_contact_3": STEPS[0:7],
     "extrapolated_contact": STEPS[0:6],
 }
 BATCH, BATCH_STEPS = 256, 400  # robots, and steps of each, in what is timed for a batch
