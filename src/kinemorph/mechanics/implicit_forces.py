@@ -14,6 +14,11 @@ linearly implicit step; each further pass is one of Newton's on v+, with D in pl
 common is computed once. The first pass may begin with accelerations that somebody knows, those of the step before: they
 are a far better guess than none where a foot rests, and cost a tenth of a pass.
 
+A centered step is looked at from its middle: q is moved by h v / 2 before and by h v+ / 2 after. What remains of it
+for places is h / 2, so x_p = x + h u_p / 2 and D = -(h df/du + h^2/2 df/dx). Joint forces with one slope everywhere, as
+those of springs and gains, are then those at the middle, v + h a / 2 and q + h^2 a / 4: the implicit midpoint rule,
+with the pivot -(h/2 df/dv + h^2/4 df/dq). It is stable for any gain, and does not damp what the gain does not.
+
 Gravity is an upward acceleration of the world in the recursion, so c has to take it out again.
 """
 
@@ -21,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks
@@ -64,11 +70,13 @@ def implicit_accelerations(
     guess: Sequence[S] | None = None,
     wrenches: Mapping[int, Wrench] | None = None,
     locked: Collection[int] = (),
+    centered: bool = False,
 ) -> Ends:
     """Accelerations (nv,) over a step of h [s] under `tau` and `wrenches`, and under laws at the end of the step:
 
     (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joints, each of these of the last pass.
-    `guess` are the accelerations to begin with, none (0) where nothing is known.
+    `guess` are the accelerations to begin with, none (0) where nothing is known. Where it is `centered`, q is that of
+    the middle of the step, and v still that of its start.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -76,7 +84,8 @@ def implicit_accelerations(
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
     sight = Sight(tree, moves)
-    laws = _Laws(q, v, h, points, joints, sight, _free_velocities(tree, sight, flows, v, h, points), coordinates(tree))
+    free = _free_velocities(tree, sight, flows, v, h, points)
+    laws = _Laws(q, v, h, points, joints, sight, free, coordinates(tree), centered)
 
     before = None if guess is None else given_responses(tree, moves, guess)
     felt, held = laws.at_points(before), laws.at_joints(before, None)
@@ -126,6 +135,17 @@ class _Laws:
     sight: Sight
     free: Sequence[Vec3]  # velocity of each point at the end of a step without joint acceleration
     coordinates: Mapping[int, int]
+    centered: bool
+
+    @cached_property
+    def left(self) -> S:
+        """What of the step is still to come for places [s]."""
+        return 0.5 * self.h if self.centered else self.h
+
+    @property
+    def share(self) -> float:
+        """Slopes by `left` are this much smaller than those by h."""
+        return 2.0 if self.centered else 1.0
 
     def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
         """(f + D J a, D) of each point, a being the accelerations of the pass before."""
@@ -133,7 +153,8 @@ class _Laws:
         for force, start in zip(self.points, self.free, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
             velocity = add(start, scale(self.h, reach))
-            f, D = force.law.linear(PointState(force.link, force.point, velocity, self.h, self.sight), self.h)
+            f, D = force.law.linear(PointState(force.link, force.point, velocity, self.left, self.sight), self.left)
+            D = _scaled(self.share, D)
             felt.append((add(f, _times(D, reach)), D))
         return felt
 
@@ -144,10 +165,15 @@ class _Laws:
             if known is not None and law.affine:
                 held.append(known[number])
                 continue
+            start = self.q[self.coordinates[j]] if j in self.coordinates else None
+            if law.affine and self.centered:
+                held.append(law.linear(JointState(start, self.v[j]), self.left))
+                continue
             a = 0.0 if before is None or law.affine else before.a[j]
             rate = plus(self.v[j], times(self.h, a))
-            place = self.q[self.coordinates[j]] + self.h * rate if j in self.coordinates else None
-            f, pivot = law.linear(JointState(place, rate), self.h)
+            place = None if start is None else start + self.left * rate
+            f, pivot = law.linear(JointState(place, rate), self.left)
+            pivot = times(self.share, pivot)
             held.append((plus(f, times(pivot, a)), pivot))
         return held
 
@@ -181,6 +207,11 @@ def _reach(force: PointForce, answer: Responses) -> Vec3:
     """J a at a point: what the joint accelerations add to its acceleration."""
     linear, angular = answer.links[force.link]
     return add(linear, cross(angular, force.point))
+
+
+def _scaled(factor: float, D: Sym3) -> Sym3:
+    xx, xy, xz, yy, yz, zz = (times(factor, entry) for entry in D)
+    return (xx, xy, xz, yy, yz, zz)
 
 
 def _times(D: Sym3, x: Vec3) -> Vec3:

@@ -3,9 +3,10 @@
     v+ = v + h a,     w = where a steady motion at v+ leads in the time h,     x+ = x + h dx/dt
 
 Forces that are not stiff, and the rates of x, are those at the start of the step. The step begins at its base: w is 0
-in s, and nothing is spent on it. The law of a plant is
+in s, and nothing is spent on it. A centered step moves for h/2 at v, finds a there at the time t + h/2, and moves for
+h/2 at v+: leapfrog, but for stiff forces. The law of a plant is
 
-    (t, base, s, h, guess, m, u, p, passes) -> s at the end, a
+    (t, base, s, h, guess, m, u, p, passes, centered) -> s at the end, a
 """
 
 from __future__ import annotations
@@ -58,10 +59,12 @@ def implicit_step(
     passes: int,
     guess: Sequence[Any] | None = None,
     locked: Collection[int] = (),
+    first: Sequence[Any] | None = None,
 ) -> tuple[list[Any], Ends]:
     """(s at the end of the step, what was found on the way), from s = [0, v, x] at the configuration `base`.
 
-    `guess` are accelerations to begin with, those of the step before.
+    `guess` are accelerations to begin with, those of the step before. A centered step has `base` at its middle, and
+    `first` is how it got there: see `half_moved`.
     """
     _, v, x = split(s, tree.nv)
     v = [0.0 if k in locked else rate for k, rate in enumerate(v)]
@@ -71,8 +74,18 @@ def implicit_step(
         guess=guess,
         wrenches=acting.wrenches,
         locked=locked,
+        centered=first is not None,
     )
     after = [rate + h * a for rate, a in zip(v, ends.a, strict=True)]
-    w = charts.steady(tree, [h * rate for rate in after])
+    if first is None:
+        w = charts.steady(tree, [h * rate for rate in after])
+    else:
+        w = charts.chained(tree, first, charts.steady(tree, [0.5 * h * rate for rate in after]))
     grown = [one + h * rate for one, rate in zip(x, acting.rates, strict=True)]
     return [*w, *after, *grown], ends
+
+
+def half_moved(tree: Tree, base: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    """(w, configuration) after half a step at v; quaternions of any length."""
+    w = charts.steady(tree, [0.5 * h * rate for rate in v])
+    return w, charts.place(tree, base, w, finished=False)

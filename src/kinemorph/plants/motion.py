@@ -32,7 +32,7 @@ from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter, evaluate
-from kinemorph.plants.implicit import Damping, StepForces, implicit_step
+from kinemorph.plants.implicit import Damping, StepForces, half_moved, implicit_step
 from kinemorph.plants.laws import LEVEL, Law, checked_length, of_groups, split
 from kinemorph.plants.programs import Jumps, Laws
 from kinemorph.plants.variational import DiscreteLaws
@@ -280,13 +280,17 @@ class Motion:
         return charts.chained(self.bare, w, charts.steady(self.bare, [h * rate for rate in v]))
 
     def implicit(
-        self, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any, passes: int
+        self, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any, passes: int, centered: bool = False
     ) -> tuple[list[Any], list[Any]]:
         """s after a step, and its accelerations: stiff forces of elements and damping at its end, all others at its
-        start; see `implicit`.
+        start, or all where it is `centered`; see `implicit`.
         """
         tree = self.tree(p)
         q, v, x = self._state(tree, base, [*[0.0] * self.nv, *s[self.nv :]])
+        first = None
+        if centered:
+            first, q = half_moved(self.bare, base, v, h)
+            base, t = q, t + 0.5 * h
         ready = self.prepared(tree)
         acting = self._acting(ready, t, q, v, x, m, u, p, stiff=True)
         numbers = [evaluate(d, self._lookup(p)) for joint in self.dynamics.robot.joints for d in joint.damping]
@@ -298,7 +302,7 @@ class Motion:
             acting.elements.loads,
             self._extra_rates(t, q, v, x, m, u, p, acting),
         )
-        after, ends = implicit_step(ready, base, s, h, during, passes, guess, self.still)
+        after, ends = implicit_step(ready, base, s, h, during, passes, guess, self.still, first)
         world = self._seen(ready, t, q, v, x, m, u, p)
         for index, (element, law, start, _) in enumerate(self.elements.members):
             late = law.late_rates(element, world.scenes[index], after[self.nv : 2 * self.nv], h)

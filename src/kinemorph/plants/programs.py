@@ -104,7 +104,7 @@ class Laws:
     jumps: Jumps | None = None
     stored: Law | None = None  # (t, base, s, m, u, p): energy that elements hold [J]
     reactions: Law | None = None  # (t, base, s, a, m, u, p): wrenches through joints
-    implicit: Law | None = None  # (t, base, s, h, guess, m, u, p, passes); see `implicit`
+    implicit: Law | None = None  # (t, base, s, h, guess, m, u, p, passes, centered); see `implicit`
     stiff: Law | None = None  # (t, q, v, x, m, u, p) -> tree, and its stiff forces by name at points and at joints
     # (program, law of laws and its inputs, groups that its outputs are made of): adds loops that suit one state
     for_one: Callable[[Program, Law, Mapping[str, Sequence[str]]], Program] | None = None
@@ -242,12 +242,12 @@ class Plant:
             )
         return discrete_programs(self.name, self.laws.discrete, self.ports, self.nv)
 
-    def implicit_step(self, passes: int, shares: tuple[float, ...] = (1.0,)) -> Program:
+    def implicit_step(self, passes: int, shares: tuple[float, ...] = (1.0,), *, centered: bool = False) -> Program:
         """(out, a): s = [w, v, x] after a step and its accelerations, from (t, base, s, h, guess, m, u, p).
 
         s is [0, v, x], `guess` (nv,) the accelerations of the step before. Shapes (shares, ns) and (shares, nv): a row
         for each share of h that the step may take, each beginning with the accelerations of the one before; they have
-        much in common. See `implicit`. Raises UnsupportedError where there is no such step.
+        much in common. See `implicit`, for `centered`, too. Raises UnsupportedError where there is no such step.
         """
         if self.laws.implicit is None:
             raise UnsupportedError(
@@ -259,23 +259,23 @@ class Plant:
             assert laws.implicit is not None
             rows = []
             for share in shares:
-                rows.append(laws.implicit(t, base, s, share * h, guess, m, u, p, passes))
+                rows.append(laws.implicit(t, base, s, share * h, guess, m, u, p, passes, centered))
                 guess = rows[-1][1]
             return {"out": [row[0] for row in rows], "a": [row[1] for row in rows]}
 
-        made = self._implicit_steps
-        if (passes, shares) not in made:
+        made, key = self._implicit_steps, (passes, shares, centered)
+        if key not in made:
             ports, n = self.ports, len(shares)
             inputs: dict[str, Shape] = {"t": (), "base": ports["base"], "s": ports["s"], "h": (), "guess": (self.nv,)}
             inputs |= {group: ports[group] for group in ("m", "u", "p")}
             outputs = {"out": (n, self.ns), "a": (n, self.nv)}
-            name = f"{self.name}.implicit_step_{passes}"
+            name = f"{self.name}.{'centered' if centered else 'implicit'}_step_{passes}"
             program = trace(partial(steps, self.laws), inputs, name=name, outputs=outputs)
-            made[passes, shares] = self._for_one(program, steps, {"out": ("s",) * n, "a": ("v",) * n})
-        return made[passes, shares]
+            made[key] = self._for_one(program, steps, {"out": ("s",) * n, "a": ("v",) * n})
+        return made[key]
 
     @cached_property
-    def _implicit_steps(self) -> dict[tuple[int, tuple[float, ...]], Program]:
+    def _implicit_steps(self) -> dict[tuple[int, tuple[float, ...], bool], Program]:
         return {}
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────

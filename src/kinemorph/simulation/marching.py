@@ -14,6 +14,8 @@ to live on between calls is one array, the memory; `march_memory` says what stan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,6 +25,8 @@ import numpy.typing as npt
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.program import Program
+from kinemorph.codegen.tracing import trace
 from kinemorph.plants.instants import FAR
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.march_memory import Guards, Layout, Status, layout
@@ -69,6 +73,19 @@ def march(
     )
     _March(loop, plan, plant, method, guards, fixed).write()
     return loop.program()
+
+
+@cache
+def finiteness(n: int) -> Program:
+    """1 where n numbers are all finite, else 0. Halves of halves: in a row each would wait for the one before."""
+
+    def all_of(xs: Sequence[Any]) -> Any:
+        if len(xs) == 1:
+            return abs(xs[0]) <= HUGE
+        half = len(xs) // 2
+        return all_of(xs[:half]) * all_of(xs[half:])
+
+    return trace(lambda s: {"out": all_of(list(s)) if n else 1.0}, {"s": (n,)}, name=f"finite_{n}", outputs={"out": ()})
 
 
 _BUILT: WeakKeyDictionary[Plant, dict[tuple[Any, ...], tuple[CompiledFunction, Method]]] = WeakKeyDictionary()
@@ -217,9 +234,7 @@ class _March:
         """Whether the step is good; the size of the next one; what is wrong where there can be none."""
         loop, at, site = self.loop, self.at, self.site
         finite = loop.buffer("finite")
-        loop.let(finite, lambda: 1.0)
-        with loop.repeat(self.plant.ns) as i:
-            loop.let(finite, lambda finite, x: finite * (abs(x) <= HUGE), finite, site.new[i])
+        loop.call(finiteness(self.plant.ns), [finite], [site.new])
         loop.let(
             self.good,
             lambda e, failed, finite: (1.0 if self.fixed else e <= 1.0) * (failed <= 0.0) * finite,

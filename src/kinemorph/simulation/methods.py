@@ -61,6 +61,9 @@ NOTES: dict[str, Note] = {
     "implicit_contact": Note("contact and gains at the end of the step; robots on the ground, at little cost", True),
     "implicit_contact_2": Note("the same with the tangent laid twice; more accurate", True),
     "implicit_contact_3": Note("the same, three times", True),
+    "centered_contact": Note("contact at the end, gains at the middle of the step; errors several times smaller", True),
+    "centered_contact_2": Note("the same with the tangent laid twice", True),
+    "centered_contact_3": Note("the same, three times; impacts at large steps", True),
     "extrapolated_contact": Note(
         "a step and two half ones, extrapolated to order 2; the most accurate for contact", True
     ),
