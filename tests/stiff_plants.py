@@ -20,7 +20,7 @@ from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.robot import Frame, Robot
-from kinemorph.plants.implicit import StepForces, implicit_step
+from kinemorph.plants.implicit import StepForces, half_moved, implicit_step
 from kinemorph.plants.laws import split
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant
@@ -77,13 +77,21 @@ class Stiff:
         tau, wrenches, _ = present_forces(self.tree, q, v, self.at_points(), self.at_joints(t, u))
         return [*charts.local_rate(self.tree, w, v), *forward_dynamics(self.tree, q, v, tau, wrenches)]
 
-    def _implicit(self, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any, passes: int) -> Any:
-        after, ends = self.step(t, base, s, h, u, passes, guess)
+    def _implicit(
+        self, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any, passes: int, centered: bool
+    ) -> Any:
+        after, ends = self.step(t, base, s, h, u, passes, guess, centered=centered)
         return after, ends.a
 
-    def step(self, t: Any, base: Any, s: Any, h: Any, u: Any, passes: int, guess: Any = None) -> tuple[list[Any], Ends]:
-        acting = StepForces([0.0] * self.tree.nv, self.at_points(), self.at_joints(t + h, u))
-        return implicit_step(self.tree, base, s, h, acting, passes, guess)
+    def step(
+        self, t: Any, base: Any, s: Any, h: Any, u: Any, passes: int, guess: Any = None, *, centered: bool = False
+    ) -> tuple[list[Any], Ends]:
+        first, at = None, t + h
+        if centered:
+            first, base = half_moved(self.tree, base, s[self.tree.nv : 2 * self.tree.nv], h)
+            at = t + 0.5 * h
+        acting = StepForces([0.0] * self.tree.nv, self.at_points(), self.at_joints(at, u))
+        return implicit_step(self.tree, base, s, h, acting, passes, guess, first=first)
 
 
 def holding(stance: Any, kp: float = 60.0, kv: float = 1.5) -> Callable[[Any, Any], Mapping[int, Any]]:

@@ -21,6 +21,7 @@ from kinemorph.bench.standing_ours import OursStanding
 from kinemorph.bench.tables import curves_grid, standing_grid
 from kinemorph.bench.timing import Pace
 from kinemorph.cli import app
+from kinemorph.codegen.compile import build
 from kinemorph.deriving import derive
 from kinemorph.mechanics.kinematics import forward_kinematics
 from kinemorph.mechanics.resolving import resolve
@@ -48,6 +49,36 @@ def test_it_stands_on_six_feet_after_the_push_as_mujoco_does(name: str) -> None:
     there = MujocoStanding(problem).run(0.004)[-1]
     assert np.abs(rows[-1] - there)[BASE:].max() < 5e-4
     assert rms_errors(rows[-1:], there[None])["base orientation"] < 2e-3
+
+
+def by_hand(problem: Standing, height: float, velocity: Any) -> np.ndarray:
+    """The force on a foot in world axes, as the page on the benchmark has it."""
+    ground, (x, y, z) = problem.ground, velocity
+    normal = max(-height, 0.0) * max(ground.stiffness - ground.damping * z, 0.0)
+    grip = ground.friction * normal / max(math.hypot(x, y), ground.creep)
+    return np.array([-grip * x, -grip * y, normal])
+
+
+@pytest.mark.parametrize("t", [3.9, 4.0, 4.1, 4.24])
+def test_elements_are_the_ground_springs_and_push_of_the_page(t: float) -> None:
+    """Accelerations of a state with feet in the ground, above it, sliding and creeping; with Jacobians and by hand."""
+    problem = standing("hexapod24", "pushed")
+    robot, plant, model = problem.robot, standing_ours.standing_plant(problem), derive(problem.robot)
+    rng = np.random.default_rng(1)
+    q, v = problem.q + 0.0, 0.05 * rng.normal(size=robot.nv)
+    q[BASE:] += 0.01 * rng.normal(size=robot.nq - BASE)
+    tau = np.concatenate([np.zeros(6), problem.stiffness * (problem.posture - q[BASE:]) - problem.damping * v[6:]])
+    heights = -depths(problem, q)
+    assert min(heights) < 0.0 < max(heights)
+    frames = {foot: (lambda u, z=z: by_hand(problem, z, u)) for foot, z in zip(problem.feet, heights, strict=True)}
+    assert problem.push is not None
+    frames["pushed"] = lambda u: np.array(problem.push.force) * (4.0 <= t < 4.24)  # type: ignore[union-attr]
+    for frame, force in frames.items():
+        J = model.jacobian(frame, "local_world_aligned")(q)[:3]
+        tau += J.T @ force(J @ v)
+    wanted = model.forward_dynamics(q, v, tau)
+    found = build(plant.rate)(t, q, [*np.zeros(robot.nv), *v], [], np.zeros(plant.nu), [])
+    np.testing.assert_allclose(found[robot.nv :], wanted, rtol=1e-10, atol=1e-10 * np.abs(wanted).max())
 
 
 def test_push_springs_and_dampers_are_the_same_in_the_air() -> None:
@@ -134,14 +165,15 @@ def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setattr(simulating, "PROBLEMS", ())
     monkeypatch.setattr(simulating, "batches", lambda pace, quick: iter(()))
     monkeypatch.setattr(standing_ours, "BATCH_STEPS", 8)
-    monkeypatch.setitem(standing_ours.METHODS, "semi_implicit_euler", STEPS[7:8])
+    methods = {"semi_implicit_euler": STEPS[7:8], "centered_contact": STEPS[3:5]}
+    monkeypatch.setattr(standing_contest, "METHODS", methods)
     short = replace(standing("hexapod24", "pushed"), duration=0.24, push=Push(0.08, 0.16))
     monkeypatch.setattr(standing_contest, "standing", lambda name, scenario: short)
     picture = tmp_path / "ground.png"
     found: Any = CliRunner().invoke(app, ["bench", "simulate", "--quick", "--json", "--picture", str(picture)])
     assert found.exit_code == 0, found.output
     rows = json.loads(found.stdout)
-    assert [row["kind"] for row in rows] == ["point"] * 5 + ["ground"] * 12
+    assert [row["kind"] for row in rows] == ["point"] * 7 + ["ground"] * 12
     assert all(row["ms"] > 0.0 and row["ratio"] > 0.0 for row in rows if row["kind"] == "ground")
     assert picture.stat().st_size > 10_000
     page = "\n".join(grid.for_page() for grid in (standing_grid(rows), curves_grid(rows)))

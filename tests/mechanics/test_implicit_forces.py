@@ -49,6 +49,7 @@ def check(
     *,
     prepared: bool = True,
     guess: np.ndarray | None = None,
+    centered: bool = False,
 ) -> float:
     """The largest relative difference of the accelerations and of the forces to those of the dense solve."""
     q, v, tau = state
@@ -60,8 +61,8 @@ def check(
     joints = [JointForce(j, law) for j, (_, law) in held.items()]
     known = None if guess is None else guess.tolist()
     state = (q.tolist(), v.tolist(), tau.tolist())
-    ends = implicit_accelerations(tree, *state, h, points, joints, passes=passes, guess=known)
-    a, forces, condition = DenseStep(robot, laws, held).solve(q, v, tau, h, passes, guess)
+    ends = implicit_accelerations(tree, *state, h, points, joints, passes=passes, guess=known, centered=centered)
+    a, forces, condition = DenseStep(robot, laws, held).solve(q, v, tau, h, passes, guess, centered)
     error = np.abs(numbers(ends.a) - a).max() / np.abs(a).max()
     assert error < max(1e-12, 1e-15 * condition), f"condition {condition:.1e}"
     poses = link_poses(tree, q.tolist())
@@ -91,17 +92,19 @@ def standing(robot: Robot, seed: int) -> tuple[Any, Any, Any]:
     return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)
 
 
+@pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize("passes", [1, 2, 3])
 @pytest.mark.parametrize("h", [1e-4, 1e-3, 4e-3])
-def test_hexapods_on_the_ground(h: float, passes: int, record_property: Any) -> None:
+def test_hexapods_on_the_ground(h: float, passes: int, centered: bool, record_property: Any) -> None:
     worst = 0.0
     for name in ("hexapod24", "hexapod36"):
         robot = hexapod(name)
         for seed in range(4):
             state, laws = standing(robot, seed), {f"foot{k}": Ground() for k in range(6)}
             guess = np.random.default_rng(seed).normal(size=robot.nv) if seed % 2 else None
-            worst = max(worst, check(robot, laws, state, h, passes, guess=guess))
-    record_property("figure", ("against a dense solve", f"hexapods, {passes} passes, h {h:g} s", worst))
+            worst = max(worst, check(robot, laws, state, h, passes, guess=guess, centered=centered))
+    named = f"hexapods, {passes} passes, h {h:g} s{', centered' if centered else ''}"
+    record_property("figure", ("against a dense solve", named, worst))
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -115,7 +118,8 @@ def test_random_trees_with_ground_and_tethers(seed: int) -> None:
     laws = {name: Tether() if k == 4 else Ground() for k, name in enumerate(feet)}
     q, v, a, tau = (part[0] for part in random_states(robot, seed, 1))
     h, passes, guess = (1e-4, 1e-3, 4e-3)[seed % 3], 1 + seed // 3 % 3, a if seed % 5 else None
-    check(with_feet(robot, feet), laws, (q, v, tau), h, passes, prepared=bool(seed % 2), guess=guess)
+    options: Any = {"prepared": bool(seed % 2), "guess": guess, "centered": seed % 7 in (1, 2, 4)}
+    check(with_feet(robot, feet), laws, (q, v, tau), h, passes, **options)
 
 
 def test_locked_velocities_stay_and_the_others_feel_it() -> None:

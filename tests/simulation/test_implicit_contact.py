@@ -19,6 +19,7 @@ from kinemorph.errors import ChatterWarning, UnsupportedError
 from kinemorph.mechanics.frozen_stiffness import frozen
 from kinemorph.mechanics.implicit_forces import present_forces
 from kinemorph.mechanics.kinematics import link_poses
+from kinemorph.model.elements.controllers import PD
 from kinemorph.plants.equations import second_order
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.chatter import GROWTH, find_chatter, largest_growth, stable_step, step_matrix
@@ -29,7 +30,10 @@ from stiff_elements import as_elements
 from stiff_laws import Ground
 from stiff_plants import Stiff, standing_hexapod
 
-CONTACT = ("implicit_contact", "implicit_contact_2", "implicit_contact_3", "extrapolated_contact")
+CONTACT = (
+    *("implicit_contact", "implicit_contact_2", "implicit_contact_3"),
+    *("centered_contact_2", "extrapolated_contact"),
+)
 HARD = Ground(k=3e4, c=6e4, mu=0.8, v_lim=2e-3)  # explicit steps have to be below 0.1 ms
 PUSHED = np.zeros(24)
 PUSHED[[0, 2, 4]] = 0.3, -0.3, 0.5  # forward, down, and turning
@@ -61,7 +65,7 @@ def off(rows: np.ndarray, reference: np.ndarray) -> np.ndarray:
 # ── standing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("method", ["implicit_contact", "extrapolated_contact"])
+@pytest.mark.parametrize("method", ["implicit_contact", "centered_contact", "extrapolated_contact"])
 def test_a_robot_stands_on_forces_that_are_its_weight(method: str, record_property: Any) -> None:
     stiff, _, _ = hexapod()
     row = run(method, 2e-3, 20.0)[-1]
@@ -123,12 +127,45 @@ def test_elements_hand_their_forces_to_the_step(record_property: Any) -> None:
 
 def test_damping_of_joints_is_taken_at_the_end_of_the_step() -> None:
     """A joint of 1 kg m^2 with a damping of 1e4 N m s/rad: an explicit step of 10 ms would be off a hundredfold."""
-    builder = kinemorph.RobotBuilder("door", gravity=(0.0, 0.0, 0.0))
-    builder.add(kinemorph.Body("leaf", 1.0, (0.0, 0.0, 0.0), ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0))))
-    builder.joint("hinge", "revolute", "world", "leaf", axis=(0.0, 0.0, 1.0), damping=1e4)
-    stepper = Stepper(builder.build(), method="implicit_contact", step=0.01, v=[1.0])
+    stepper = Stepper(door(1.0, damping=1e4), method="implicit_contact", step=0.01, v=[1.0])
     state = stepper.advance(0.05)
     assert state.v[0] == pytest.approx(1.0 / 101.0**5, rel=1e-9)
+
+
+def door(inertia: float, **options: Any) -> kinemorph.Robot:
+    """A leaf that turns about z, without gravity."""
+    builder = kinemorph.RobotBuilder("door", gravity=(0.0, 0.0, 0.0))
+    builder.add(kinemorph.Body("leaf", 1.0, (0.0, 0.0, 0.0), ((1.0, 0, 0), (0, 1.0, 0), (0, 0, inertia))))
+    return builder.joint("hinge", "revolute", "world", "leaf", axis=(0.0, 0.0, 1.0), **options).build()
+
+
+@pytest.mark.parametrize("h", [1e-3, 0.1, 1.0, 100.0])  # h sqrt(kp / I) up to 2000
+@pytest.mark.parametrize("centered", [False, True])
+def test_gains_of_any_size_are_stable(h: float, centered: bool) -> None:
+    """At the end of a step they are backward Euler's, in a centered one those of the implicit midpoint rule."""
+    I, kp, kd = 0.1, 40.0, 0.5
+    A, one = np.array([[0.0, 1.0], [-kp / I, -kd / I]]), np.eye(2)
+    step = np.linalg.solve(one - 0.5 * h * A, one + 0.5 * h * A) if centered else np.linalg.inv(one - h * A)
+    system = kinemorph.System(door(I), (PD("hold", joints=("hinge",), kp=(kp,), kd=(kd,)),))
+    method = "centered_contact" if centered else "implicit_contact"
+    stepper = Stepper(system, method=method, step=h, q=[0.3], v=[-0.2])
+    wanted = np.array([0.3, -0.2])
+    for _ in range(50):
+        wanted, state = step @ wanted, stepper.step()
+        assert np.abs([state.q[0] - wanted[0], state.v[0] - wanted[1]]).max() < 1e-12
+    assert abs(state.q[0]) < 0.3
+
+
+def test_motion_without_contact_is_of_order_two_where_a_step_is_centered() -> None:
+    """A pendulum on a spring: the error falls by four as the step is halved, at the end of a step by two."""
+    builder = kinemorph.RobotBuilder("pendulum")
+    builder.add(kinemorph.Body("bob", 1.0, (0.5, 0.0, 0.0), ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1))))
+    robot = builder.joint("hinge", "revolute", "world", "bob", axis=(0.0, 1.0, 0.0)).build()
+    system = kinemorph.System(robot, (PD("hold", joints=("hinge",), kp=(5.0,), kd=(0.3,)),))
+    exact = Stepper(system, method="dop853", rtol=1e-12, atol=1e-12, v=[1.0]).advance(1.0).q[0]
+    for method, fall in (("implicit_contact", 2.0), ("centered_contact", 4.0)):
+        off = [abs(Stepper(system, method=method, step=h, v=[1.0]).advance(1.0).q[0] - exact) for h in (4e-3, 2e-3)]
+        assert off[0] / off[1] == pytest.approx(fall, rel=0.05), method
 
 
 def test_plants_without_such_a_step_say_so() -> None:

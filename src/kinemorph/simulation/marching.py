@@ -77,15 +77,17 @@ def march(
 
 @cache
 def finiteness(n: int) -> Program:
-    """1 where n numbers are all finite, else 0. Halves of halves: in a row each would wait for the one before."""
+    """1 where n numbers are all finite, as their sum of magnitudes then is; else 0. Added up as halves of halves: in a
+    row, each would wait for the one before.
+    """
 
-    def all_of(xs: Sequence[Any]) -> Any:
-        if len(xs) == 1:
-            return abs(xs[0]) <= HUGE
+    def total(xs: Sequence[Any]) -> Any:
         half = len(xs) // 2
-        return all_of(xs[:half]) * all_of(xs[half:])
+        return total(xs[:half]) + total(xs[half:]) if half else abs(xs[0])
 
-    return trace(lambda s: {"out": all_of(list(s)) if n else 1.0}, {"s": (n,)}, name=f"finite_{n}", outputs={"out": ()})
+    return trace(
+        lambda s: {"out": total(list(s)) <= HUGE if n else 1.0}, {"s": (n,)}, name=f"finite_{n}", outputs={"out": ()}
+    )
 
 
 _BUILT: WeakKeyDictionary[Plant, dict[tuple[Any, ...], tuple[CompiledFunction, Method]]] = WeakKeyDictionary()
