@@ -77,7 +77,9 @@ class DenseStep:
                 forces.append((f + D @ J @ a, D @ J))
             for j, (place, law) in self.joints.items():
                 # at the end, q + h (v + h a) and v + h a; at the middle, q + h^2/4 a and v + h/2 a
-                moved, pivot = (0.0, left * law.kv + left * left * law.kp) if centered else (h * v[j], h * law.kv + h * h * law.kp)
+                moved, pivot = (
+                    (0.0, left * law.kv + left * left * law.kp) if centered else (h * v[j], h * law.kv + h * h * law.kp)
+                )
                 matrix[j, j] += pivot
                 right[j] += law.kp * (law.target - q[place] - moved) - law.kv * v[j]
             a = np.linalg.solve(matrix, right)

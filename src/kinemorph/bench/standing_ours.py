@@ -23,12 +23,10 @@ from kinemorph.simulation.stepper import Stepper
 
 METHODS: dict[str, tuple[float, ...]] = {  # and the steps [s] that each is tried at
     "semi_implicit_euler": STEPS[3:8],
-    "implicit_contact": STEPS[0:7],
-    "implicit_contact_2": STEPS[0:7],
-    "centered_contact": STEPS[0:7],
-    "centered_contact_2": STEPS[0:7],
-    "centered_contact_3": STEPS[0:7],
-    "extrapolated_contact": STEPS[0:6],
+    "implicit_contact": STEPS[1:6],
+    "centered_contact": STEPS[1:6],
+    "centered_contact_3": STEPS[1:5],
+    "extrapolated_contact": STEPS[1:5],
 }
 BATCH, BATCH_STEPS = 256, 400  # robots, and steps of each, in what is timed for a batch
 SHORT = 1e-9  # [s] that a time may be off by rounding
@@ -87,7 +85,7 @@ def elements(problem: Standing) -> tuple[Any, ...]:
             "reference": tuple(problem.posture[leg].tolist()),
         }
         found.append(Contact(f"sole{k + 1}", foot, normal, friction))
-        found.append(PD(f"hold{k + 1}", joints=tuple(joints[leg]), **gains))
+        found.append(PD(f"hold{k + 1}", joints=tuple(joints[leg]), reference=stance, **gains))
     if problem.push is not None:
         found.append(AppliedWrench("push", PUSHED, pushing(problem.push)))
     return tuple(found)
