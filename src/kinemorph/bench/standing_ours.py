@@ -79,11 +79,8 @@ def elements(problem: Standing) -> tuple[Any, ...]:
     found: list[Any] = []
     for k, foot in enumerate(problem.feet):
         leg = slice(each * k, each * (k + 1))
-        gains = {
-            "kp": (problem.stiffness,),
-            "kd": (problem.damping,),
-            "reference": tuple(problem.posture[leg].tolist()),
-        }
+        gains: dict[str, Any] = {"kp": (problem.stiffness,), "kd": (problem.damping,)}
+        stance = tuple(problem.posture[leg].tolist())
         found.append(Contact(f"sole{k + 1}", foot, normal, friction))
         found.append(PD(f"hold{k + 1}", joints=tuple(joints[leg]), reference=stance, **gains))
     if problem.push is not None:
