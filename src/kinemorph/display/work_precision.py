@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 3.3, 2.7  # of one plot [inch]
 MARKERS = "osDv^P"
+COLUMNS = 4  # of the legend
+WRITTEN = 2  # lines with settings beside them; with more, they would lie on each other
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Work:
 def work_precision(works: Sequence[Work], *, title: str, path: Path | str | None = None) -> Figure:
     """Error over computing time, both logarithmic: a row for each problem, a column for each component.
 
-    The first and the last setting of every line are written beside it. What is not finite is left out.
+    The first and the last setting of the first two lines are written beside them. What is not finite is left out.
     """
     problems = list(dict.fromkeys(work.problem for work in works))
     methods = list(dict.fromkeys(work.method for work in works))
@@ -62,7 +64,7 @@ def work_precision(works: Sequence[Work], *, title: str, path: Path | str | None
     figure.text(0.72 / width, 1.0 - 0.22 / height, title, fontsize=12, color=INK, va="center")
     handles = figure.axes[0].get_legend_handles_labels()
     place_of_legend: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.66 / width, 1.0 - 0.36 / height)}
-    figure.legend(*handles, fontsize=8, frameon=False, ncols=6, labelcolor=INK, borderaxespad=0.0, **place_of_legend)
+    figure.legend(*handles, fontsize=8, frameon=False, ncols=COLUMNS, labelcolor=INK, borderaxespad=0.0, **place_of_legend)
     if path is not None:
         save(figure, path)
     return figure
@@ -79,7 +81,7 @@ def _add_line(axes: Any, work: Work, component: str, number: int) -> None:
         linewidth=1.3,
         label=work.method,
     )
-    for k, offset, side in ((0, 5, "left"), (-1, -9, "right")):
+    for k, offset, side in ((0, 5, "left"), (-1, -9, "right")) if number < WRITTEN else ():
         axes.annotate(
             work.settings[k],
             (work.seconds[k], errors[k]),
