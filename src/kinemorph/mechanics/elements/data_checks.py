@@ -34,7 +34,8 @@ def _problems(part: Any) -> Iterator[str]:
         if value is None and defaults[row.name] is None:
             continue
         if not _fits(row, value):
-            yield f"{row.name} is {short(value)}; expected {_expected(row)}. Correct it."
+            shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
+            yield f"{row.name} is {short(shown)}; expected {_expected(row)}. Correct it."
         elif row.form in ("part", "either") and is_dataclass(value) and not isinstance(value, _NUMBERS):
             yield from (f"{row.name}: {problem}" for problem in _problems(value))
 
