@@ -359,12 +359,25 @@ def test_info_shows_elements_with_what_they_act_on(folder: Path) -> None:
     text = (folder / "mine.toml").read_text()
     text += '[elements.motor]\nkind = "actuator"\njoint = "elbow"\n[elements.stops]\nkind = "joint limits"\n'
     text += '[elements.cord]\nkind = "rope"\nbody_a = "world"\nbody_b = "forearm"\nstiffness = 40\nrest = 1\n'
+    text += (
+        '[elements.foot]\nkind = "contact"\nbody = "forearm"\nnormal = { kind = "hunt crossley", stiffness = 1e4 }\n'
+    )
+    text += 'friction = { kind = "anchor", static = 0.6, kinetic = 0.5, stiffness = 1e4 }\n'
+    text += '[elements.hold]\nkind = "pid"\nreads = "q.elbow"\ndrives = "motor"\nkp = 3\n'
     (folder / "mine.toml").write_text(text)
     shown = run("info", "mine.toml").stdout
-    for words in ("joint limits", "world, forearm", "stiffness 40 N/m, rest 1 m", "command from outside"):
+    for words in (
+        "at the start",
+        "kp 3",
+        "q.elbow",
+        "joint limits",
+        "world, forearm",
+        "stiffness 40 N/m, rest 1 m",
+        "command from hold",
+    ):
         assert words in shown
     rows = {row["name"]: row for row in json.loads(run("info", "mine.toml", "--json").stdout)["elements"]}
-    assert rows["motor"]["inputs"] == [{"name": "command", "unit": "", "from": None}]
+    assert rows["motor"]["inputs"] == [{"name": "command", "unit": "", "from": "hold"}]
     assert rows["stops"]["acts_on"] == ["shoulder"]
     assert rows["cord"]["kind"] == "rope" and rows["cord"]["clocks"] == []
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinemorph
+from kinemorph import RobotBuilder, System, elements
 from kinemorph.algebra.scalar import less, sincos
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.equations import first_order
@@ -156,3 +157,16 @@ def test_a_stiff_rate_that_points_back_does_not_repeat_a_crossing(method, off):
     assert run.outcome.kind == "finished"
     exact = [np.pi / 6, 5 * np.pi / 6, 13 * np.pi / 6]
     assert all(min(abs(event.t - t) for event in run.events) < off for t in exact)
+
+
+@pytest.mark.parametrize("method", ["dop853", "scipy:RK45"])
+@pytest.mark.parametrize("apart", [0.0, 1e-13, 1e-12, 1e-9])
+def test_feet_that_land_a_rounding_apart_all_touch_and_all_leave(method: str, apart: float) -> None:
+    """Each is anchored when it lands and free in the air, however near its event is to that of the other."""
+    robot = RobotBuilder("b").body("b", 1.0).joint("z", "prismatic", "world", "b", axis=(0, 0, 1)).build()
+    ground = (elements.EasyDynNormal(1e4, 1e2), elements.Anchor(0.8, 0.6, 1e4))
+    feet = [elements.Contact(name, "b", *ground, point=(0.0, 0.0, z)) for name, z in (("low", 0.0), ("high", apart))]
+    run = simulate(System(robot, feet), 0.3, q=[0.1], method=method, rtol=1e-8)
+    assert sorted(event.name for event in run.events) == ["high.leaves", "high.touches", "low.leaves", "low.touches"]
+    for name in ("low", "high"):
+        assert (run[f"m.{name}.mode"] == run[f"{name}.touching"]).all()  # sticks (1) or is free (0)

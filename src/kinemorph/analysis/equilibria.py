@@ -18,9 +18,9 @@ from kinemorph.analysis.modes import Poles
 from kinemorph.analysis.slopes import Array, Point, point_of
 from kinemorph.analysis.stability import Verdict, stability_of
 from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.laws import Law
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import FORCE_UNITS
 from kinemorph.plants.robots import plant as as_plant
 
 KICK = 0.05  # [rad or m] away from an equilibrium that is not stable

@@ -62,7 +62,13 @@ def simulate(
         list[str] | None, typer.Option(metavar="JOINT", help="A joint that stays. May be repeated.")
     ] = None,
     torque: Annotated[
-        str | None, typer.Option("--torque", "--u", metavar="VALUES", help="Constant joint torques or forces.")
+        str | None,
+        typer.Option(
+            "--torque",
+            "--u",
+            metavar="VALUES",
+            help="Constant inputs: joint torques or forces; where elements have inputs that nothing drives, those (motor=6).",
+        ),
     ] = None,
     limits: Annotated[bool, typer.Option(help="Stops at the limits of joints.")] = True,
     friction: Annotated[bool, typer.Option(help="Coulomb friction of joints.")] = True,

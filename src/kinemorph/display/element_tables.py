@@ -41,7 +41,7 @@ def _row(cast: Ensemble, index: int) -> Data:
         "acts_on": list(law.acts_on(element, cast.robot)),
         "numbers": numbers_of(element),
         "inputs": [{**_slot(slot), "from": wired.get(slot.name)} for slot in law.inputs(element)],
-        "signals": [_slot(slot, element.name) for slot in law.signals(element)],
+        "signals": [_slot(slot, element.name) for owner, slot in cast.signals.values() if owner == index],
         "reads": [choice.split("|")[-1] for choice in law.reads(element)],
         "drives": [target for target in law.drives(element)],
         "states": [_slot(slot) for slot in law.states(element)],

@@ -11,7 +11,7 @@ from typing import Any
 
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.errors import ModelError, did_you_mean
-from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
 from kinemorph.mechanics.elements.rotors import with_rotors
 from kinemorph.model.configuration import neutral
@@ -22,7 +22,6 @@ from kinemorph.plants.laws import Column, Law, columns
 from kinemorph.plants.motion import Motion
 from kinemorph.plants.programs import Place, Plant, Stage, Tick
 
-FORCE_UNITS = {"rad/s": "N m", "m/s": "N"}  # of the generalized force along a velocity
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
 
 
@@ -138,7 +137,8 @@ def _signals(motion: Motion) -> dict[str, Law]:
 
         return law
 
-    return {name: reading(name) for name in motion.elements.signals}
+    states = {slot.name for slot in motion.elements.states}  # these are shown as such
+    return {name: reading(name) for name in motion.elements.signals if name not in states}
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinemorph.errors import ShapeError, did_you_mean
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.laws import Column
-from kinemorph.plants.robots import FORCE_UNITS
 from kinemorph.simulation.recomputing import ACCOUNT
 
 if TYPE_CHECKING:

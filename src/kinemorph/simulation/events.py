@@ -119,15 +119,31 @@ class Watch:
     def _rate(self) -> CompiledFunction:
         return build(self.plant.rate)
 
-    def sides(self, *state: Any, zero: Array | float = 0.0) -> Array:
+    def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
         """+1 or -1 for each guard: its sign, or where it is zero that of its rate, the side it is about to be on.
 
-        `state` are the inputs of `rate`. Values up to `zero` (guards,) count as zero: see `zero_at`.
+        `state` are the inputs of `rate`. Values up to `zero` (guards,) count as zero: see `zero_at`. A guard that is
+        `due` and still at zero has its change of sign before it.
         """
         values, rates = self._along(*state, 1.0, self._rate(*state))
         small = np.abs(values) <= np.maximum(1e-12 * (1.0 + np.abs(rates)), zero)
-        sides: Array = np.sign(np.where(small, rates, values))
+        sides: Array = np.where(small & (np.asarray(due) != 0.0), due, np.sign(np.where(small, rates, values)))
         return sides
+
+    def due(self, fired: Sequence[int], sides: Array, *state: Any) -> Array:
+        """The sides of guards that are at zero at an event of others, shape (guards,); 0 for all the rest.
+
+        Feet that land together do so some rounding apart: where one is found, the next is about to change its sign.
+        """
+        values, rates = self._along(*state, 1.0, self._rate(*state))
+        small = np.abs(values) <= 1e-12 * (1.0 + np.abs(rates))
+        found: Array = np.where(small & ~np.isin(np.arange(len(values)), fired), sides, 0.0)
+        return found
+
+    def is_met(self, guard: int, *state: Any) -> bool:
+        """Whether a guard of an element stands at zero or below: another at the same instant may have settled it."""
+        values, rates = self._along(*state, 1.0, self._rate(*state))
+        return bool(values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
 
     def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
         """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.

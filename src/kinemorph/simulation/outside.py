@@ -216,6 +216,7 @@ class OutsideStepper:
         self._ways = np.array(self.watch.marched.directions if self.watch else ())
         self._sides = np.zeros(len(self._ways))
         self._zero: Array | float = 0.0  # of the guards that have just changed their sign
+        self._due: Array | float = 0.0  # sides of those that are about to
         self._engine: Engine | None = None
         self._anew = True  # whether the method has to begin anew: something has changed
         self._stop = math.inf
@@ -297,7 +298,7 @@ class OutsideStepper:
         """To be called when m, u or p were changed: the method begins anew."""
         self._anew = True
         if self.watch:
-            self._sides = self.watch.sides(*self.inputs, zero=self._zero)
+            self._sides = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
 
     def side(self, guard: int) -> float:
         """On which side of zero a guard stands, +1 or -1; 0 where it is zero and stays there."""
@@ -342,9 +343,10 @@ class OutsideStepper:
             y = self._y if target == self._t or self._engine is None else self._engine.at(target)
             rows.append(np.concatenate([self._row(y), self.m]))
         width = len(self._y) + len(self.m)
-        self._zero = 0.0
+        self._zero = self._due = 0.0
         if self.watch and fired:
             self._zero = self.watch.zero_at(fired, *self.inputs)
+            self._due = self.watch.due(fired, self._sides, *self.inputs)
             others = -self._sides[list(fired)]
             self.refresh()
             self._sides[list(fired)] = others

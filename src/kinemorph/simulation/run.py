@@ -427,6 +427,8 @@ class _Run:
         t = stepper.state.t
         for index in fired:
             if index >= len(stepper.watch.guards):
+                if not stepper.watch.is_met(index, *stepper.inputs):  # what has left the ground does not slide
+                    continue
                 ended = ended or self._switch(index - len(stepper.watch.guards))
                 continue
             guard = stepper.watch.guards[index]

@@ -104,6 +104,7 @@ class Stepper:
         self._placed = False  # whether a state has been given yet
         self._put_off = not begun  # whether ticks at this instant may be due
         self._zero: Array | float = 0.0  # of the guards that have just changed their sign
+        self._due: Array | float = 0.0  # sides of those that are about to
         self._at("h")[...] = step if step is not None else min(FIRST, largest)
         self.place(t, q, v, x)
 
@@ -213,7 +214,7 @@ class Stepper:
         """
         self._change(fresh)
         if self.watch:
-            self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero)
+            self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
 
     def _change(self, fresh: float) -> None:
         self._at("fresh")[...] = max(float(self._at("fresh")), fresh)
@@ -271,9 +272,10 @@ class Stepper:
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
         self._put_off = status is Status.EVENT
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
-        self._zero = 0.0
+        self._zero = self._due = 0.0
         if self.watch and fired:
             self._zero = self.watch.zero_at(fired, *self.inputs)
+            self._due = self.watch.due(fired, self._at("sides"), *self.inputs)
             others = self._at("sides")[list(fired)] * -1.0
             self.refresh()
             self._at("sides")[list(fired)] = others  # beyond zero now, wherever a stiff rate points at this instant

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import Effort, ElementLaw, Parameter, System, derive, library, plant, simulate
+from kinemorph import Effort, ElementLaw, Parameter, RobotBuilder, System, derive, library, plant, simulate
 from kinemorph.codegen.compile import build
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.law import Change, Clock, Push, Slot, Wrench
@@ -20,6 +20,10 @@ from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.actuators import Actuator
+from kinemorph.model.elements.controllers import PD, PID
+from kinemorph.model.elements.motors import DCMotor
+from kinemorph.model.elements.references import Sinusoid
+from kinemorph.model.elements.sensors import Encoder
 from kinemorph.model.elements.springs import Spring
 
 POINT = (0.1, -0.2, 0.3)
@@ -393,3 +397,23 @@ def test_a_push_on_the_world_has_no_effect() -> None:
     push = Push(point_of(motions, "world", POINT), (1.0, 2.0, 3.0))
     assert push.point.position == POINT
     assert tuple(push.point.velocity) == (0.0, 0.0, 0.0)
+
+
+def test_units_of_signals_are_those_of_what_they_measure_and_drive() -> None:
+    """An encoder on a slide reads meters, a PID that drives a motor gives volts; a state is shown once."""
+    robot = RobotBuilder("lift").body("load", 1.0).joint("slide", "prismatic", "world", "load").build()
+    members = (
+        DCMotor("motor", "slide", 1.0, 0.02, inductance=1e-3, lead=0.01),
+        Encoder("encoder", "slide", resolution=1e-4, every=0.01),
+        PID("pid", reads="encoder.position", drives="motor", kp=1.0, every=0.01),
+        Sinusoid("wish", amplitude=0.1, joints=("slide",)),
+        PD("pd", ("slide",), kp=1.0, kd=1.0, reference="wish"),
+    )
+    run = simulate(System(robot, members), 0.02)
+    units = {name: column.unit for name, column in run.columns.items()}
+    expected = {"encoder.position": "m", "encoder.velocity": "m/s", "pid": "V", "pid.error": "m", "pd": "N"}
+    expected |= {
+        f"wish.slide{end}": unit for end, unit in (("", "m"), (".velocity", "m/s"), (".acceleration", "m/s^2"))
+    }
+    assert {name: units.get(name) for name in (*expected, "motor.current")} == expected | {"motor.current": "A"}
+    assert not any(name.startswith("y.") for name in units)

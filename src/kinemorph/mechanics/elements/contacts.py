@@ -191,7 +191,8 @@ def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
     for point, felt in touched:
         normal = plus(normal, felt.pressed.force)
         rubbed = felt.rubbed.force
-        friction = plus(friction, sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)))
+        size = sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)) - TINY  # with a slope at 0, where it is 0
+        friction = plus(friction, size)
         force = add(force, point.out(total(felt)))
         depth = maximum(depth, felt.depth)
     sides = dict(zip(("force_x", "force_y", "force_z"), force, strict=True))

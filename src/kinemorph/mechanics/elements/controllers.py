@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, equal, less, where
@@ -53,7 +54,8 @@ class Held(ElementLaw[Any]):
         raise AssertionError(f"{type(self).__name__} has no `outputs`")
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
-        return tuple(Slot(channel) for channel in channel_names(element))
+        pairs = zip_longest(channel_names(element), driven(element), fillvalue="")  # it may drive nothing
+        return tuple(Slot(channel, f"tau.{target}") for channel, target in pairs)
 
     def drives(self, element: Any) -> Mapping[str, str]:
         return dict(zip(driven(element), channel_names(element), strict=False))
@@ -269,7 +271,8 @@ class PIDLaw(Held):
 
     def signals(self, element: PID) -> tuple[Slot, ...]:
         names = channel_names(element)
-        return (*(Slot(name) for name in names), *(Slot(below(name, "error")) for name in names))
+        errors = zip(names, measured(element), strict=True)
+        return (*super().signals(element), *(Slot(below(name, "error"), signal) for name, signal in errors))
 
     def publish(self, element: PID, scene: Scene) -> Mapping[str, S]:
         names = channel_names(element)

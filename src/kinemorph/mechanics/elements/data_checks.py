@@ -34,7 +34,8 @@ def _problems(part: Any) -> Iterator[str]:
         if value is None and defaults[row.name] is None:
             continue
         if not _fits(row, value):
-            yield f"{row.name} is {short(value)}; expected {_expected(row)}. Correct it."
+            shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
+            yield f"{row.name} is {short(shown)}; expected {_expected(row)}. Correct it."
         elif row.form in ("part", "either") and is_dataclass(value) and not isinstance(value, _NUMBERS):
             yield from (f"{row.name}: {problem}" for problem in _problems(value))
 
@@ -80,7 +81,7 @@ _FITS: dict[str, Callable[[Field, Any], bool]] = {
         and len(value) == len(row.inner)
         and all(_fits(item, one) for item, one in zip(row.inner, value, strict=True))
     ),
-    "part": lambda row, value: isinstance(value, tuple(row.inner.values())),
+    "part": lambda row, value: is_dataclass(value),  # a law knows best why it cannot do with another kind
     "function": lambda row, value: callable(value),
     "either": lambda row, value: any(_fits(one, value) for one in row.inner) or callable(value),
 }
@@ -102,7 +103,7 @@ def _expected(row: Field) -> str:
     if row.form == "choice":
         return f"one of {', '.join(row.inner)}"
     if row.form == "part":
-        return " or ".join(kind.__name__ for kind in row.inner.values())
+        return f"one of {', '.join(kind.__name__ for kind in row.inner.values())}"
     if row.form == "list":
         item, count = row.inner
         return f"{count or 'a tuple'} of {_expected(item).removeprefix('a ')}{'' if count else 's'}"

@@ -40,6 +40,10 @@ class Tick(NamedTuple):
     samplers: tuple[tuple[int, int], ...]
 
 
+FORCE_UNITS = {"rad/s": "N m", "m/s": "N"}  # of the generalized force along a velocity
+_COORDINATES = ("q.", "v.", "a.", "tau.")  # of which a unit may be
+
+
 @dataclass(frozen=True, eq=False)
 class Ensemble:
     """Made by `ensemble`, which checks all names."""
@@ -85,11 +89,35 @@ class Ensemble:
     @cached_property
     def signals(self) -> dict[str, tuple[int, Slot]]:
         """What elements publish: full name -> member and slot."""
-        return {
+        found = {
             _joined(member.element, slot.name): (index, slot)
             for index, member in enumerate(self.members)
             for slot in member.law.signals(member.element)
         }
+        for name, (index, slot) in found.items():
+            unit = found[slot.unit][1].unit if slot.unit in found else slot.unit  # as another signal, declared before
+            unit = self._units.get(unit, "" if unit.startswith(_COORDINATES) else unit)
+            found[name] = (index, slot._replace(unit=unit or self._fed.get(name, "")))
+        return found
+
+    @cached_property
+    def _units(self) -> dict[str, str]:
+        """Of coordinates, their rates and what acts along them, by name."""
+        robot = self.robot
+        of_q = dict(zip((f"q.{name}" for name in robot.q_names), robot.q_units, strict=True))
+        for name, unit in zip(robot.v_names, robot.v_units, strict=True):
+            of_q |= {f"v.{name}": unit, f"a.{name}": f"{unit}^2", f"tau.{name}": FORCE_UNITS.get(unit, "")}
+        return of_q
+
+    @cached_property
+    def _fed(self) -> dict[str, str]:
+        """Units of what signals drive, by their full names."""
+        names = self.robot.v_names
+        found = {source: self._units[f"tau.{names[k]}"] for k, sources in self.driven.items() for source in sources}
+        for (index, name), source in self.wired.items():
+            element, law = self.members[index][:2]
+            found[source] = next(slot.unit for slot in law.inputs(element) if slot.name == name)
+        return found
 
     @cached_property
     def sources(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.scalar import S
-from kinemorph.errors import ControllerError, ShapeError, told
+from kinemorph.errors import ControllerError, ShapeError, TracingError, told
 from kinemorph.mechanics.elements.following import each
 from kinemorph.mechanics.elements.holding import (
     clocks_of,
@@ -48,6 +49,8 @@ class FunctionLaw(ElementLaw[Any]):
                 f"element '{element.name}': law is {short(element.law)}; expected a function law(t, ...) of t and of "
                 "what it reads."
             )
+        else:
+            found += self._arguments(element)
         if not names_of_outputs(element):
             found.append(
                 f"element '{element.name}' drives nothing; expected names of what its outputs go to. Give `drives`, or "
@@ -61,6 +64,20 @@ class FunctionLaw(ElementLaw[Any]):
         if hasattr(element, "every"):
             found += sampling_problems(element)
         return found
+
+    def _arguments(self, element: Any) -> list[str]:
+        """Whether the function takes what it is called with."""
+        given = ["t", *element.reads, *([self.kept] if self.own(element) else [])]
+        try:
+            inspect.signature(element.law).bind(*given)
+        except TypeError:
+            return [
+                f"element '{element.name}': law takes {inspect.signature(element.law)}; expected {len(given)}, "
+                f"for {', '.join(given)}. Let it take as many."
+            ]
+        except ValueError:  # a function of C tells nothing
+            return []
+        return []
 
     def reads(self, element: Any) -> tuple[str, ...]:
         names: tuple[str, ...] = element.reads
@@ -78,12 +95,17 @@ class FunctionLaw(ElementLaw[Any]):
 
     def asked(self, element: Any, t: S, values: Sequence[S], kept: Sequence[S]) -> tuple[list[S], list[S]]:
         """(outputs, what is kept) as the function says; ShapeError where they are of the wrong size."""
-        found = element.law(t, *values, list(kept)) if self.own(element) else (element.law(t, *values), ())
+        try:
+            found = element.law(t, *values, list(kept)) if self.own(element) else (element.law(t, *values), ())
+        except TracingError as error:
+            raise TracingError(f"element '{element.name}': {error}") from error
         if not isinstance(found, (tuple, list)) or len(found) != 2:
             raise ShapeError(
                 f"'{element.name}' gave {short(found)}; expected (outputs, {self.kept}): it has {self.kept} to keep."
             )
         outputs = _listed(found[0])
+        if any(one is None or isinstance(one, str) for one in outputs):
+            raise ShapeError(f"'{element.name}' gave {short(found[0])} as outputs; expected numbers.")
         for what, values, count in (
             ("outputs", outputs, len(names_of_outputs(element))),
             (self.kept, _listed(found[1]), len(self.own(element))),
@@ -168,9 +190,10 @@ class PythonControllerLaw(SampledLaw):
         for what, numbers in (("output", outputs), ("memory", kept)):
             for k, x in enumerate(numbers):
                 if not isinstance(x, (int, float, np.number)) or not math.isfinite(x):
+                    remedy = "what it divides by" if isinstance(x, float) else "what it returns"
                     raise ControllerError(
                         f"controller '{element.name}' gave {short(x)} as {what}{f' {k}' if len(numbers) > 1 else ''}; "
-                        "expected a finite number. Look at what it divides by."
+                        f"expected a finite number. Look at {remedy}."
                     )
         return [float(x) for x in outputs], [float(x) for x in kept]
 

@@ -35,7 +35,11 @@ DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # mod
 
 
 class Slot(NamedTuple):
-    """A number that an element owns: a state, a piece of memory, an input or a signal."""
+    """A number that an element owns: a state, a piece of memory, an input or a signal.
+
+    The `unit` of a signal may be that of another, such as "q.hip" or "v.hip", or of what acts along a velocity,
+    "tau.hip". A signal without one has that of what it drives.
+    """
 
     name: str
     unit: str = ""
@@ -141,7 +145,9 @@ class ElementLaw(Generic[E]):
         return ()
 
     def signals(self, element: E) -> tuple[Slot, ...]:
-        """Names and units of what `publish` gives; a name "" is called like the element itself."""
+        """Names and units of what `publish` gives; a name "" is called like the element itself. One that has the name
+        of a state is that state.
+        """
         return ()
 
     def drives(self, element: E) -> Mapping[str, str]:

@@ -52,7 +52,7 @@ class PathLaw(ElementLaw[Any]):
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
         names = element.joints or ("",)
-        return tuple(slot for name in names for slot in (Slot(name), *_rates(name)))
+        return tuple(slot for name in names for slot in _slots(name))
 
     def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
         found: dict[str, S] = {}
@@ -67,8 +67,13 @@ class PathLaw(ElementLaw[Any]):
         return [each(scene.value(getattr(element, name)), count)[k] for name in self.fields]
 
 
-def _rates(name: str) -> tuple[Slot, Slot]:
-    return Slot(below(name, "velocity")), Slot(below(name, "acceleration"))
+def _slots(name: str) -> tuple[Slot, Slot, Slot]:
+    position, velocity, acceleration = (f"{letter}.{name}" if name else "" for letter in "qva")
+    return (
+        Slot(name, position),
+        Slot(below(name, "velocity"), velocity),
+        Slot(below(name, "acceleration"), acceleration),
+    )
 
 
 class SetpointLaw(PathLaw):

@@ -58,7 +58,8 @@ class EncoderLaw(SensorLaw[Encoder]):
         return (div(scene.hinge(element.joint).q + element.offset, element.step or 1.0),)
 
     def signals(self, element: Encoder) -> tuple[Slot, ...]:
-        return (*super().signals(element), *(() if element.every is None else (Slot("velocity"),)))
+        rate = () if element.every is None else (Slot("velocity", f"v.{element.joint}"),)
+        return (Slot("position", f"q.{element.joint}"), *rate)
 
     def outputs(self, element: Encoder) -> tuple[str, ...]:
         return ("steps", "change")

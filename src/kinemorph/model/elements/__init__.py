@@ -48,6 +48,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"there is no element '{name}'. Known: {listed}.")
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def kind_of(name: str) -> str:
     """What files call a class: "SpringDamper" is "spring damper", "DCMotor" is "dc motor"."""
     return re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()

@@ -265,4 +265,5 @@ class _Reading:
             self.drop(what, [""] * counts[key])
         self.drop("skins", [""] * self.bundle.skins, "They are only seen.")
         for what, names in self.geometry.left_out.items():
-            self.drop(f"geoms of type {what}", names)
+            floor = "Give what touches it elements.Contact." if what == "plane" else "Add it by hand where it matters."
+            self.drop(f"geoms of type {what}", names, floor)
