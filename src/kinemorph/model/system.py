@@ -51,7 +51,7 @@ class System:
         object.__setattr__(self, "elements", _tidied(self.elements))
         problems = [
             f"element '{name}' is declared {count} times, expected once. Rename all but one."
-            for name, count in Counter(element.name for element in self.elements).items()
+            for name, count in Counter(str(element.name) for element in self.elements).items()
             if count > 1
         ]
         for what, values, length in (("q", self.settings.q, self.robot.nq), ("v", self.settings.v, self.robot.nv)):

@@ -16,7 +16,18 @@ class ActuatorLaw(ElementLaw[Actuator]):
     """Effort on a joint from an input."""
 
     def problems(self, element: Actuator, robot: Robot) -> list[str]:
-        return one_axis(element, "joint", element.joint, robot)
+        found = one_axis(element, "joint", element.joint, robot)
+        if not element.lower < element.upper:
+            found.append(
+                f"element '{element.name}': lower is {element.lower:g} and upper {element.upper:g}; expected lower below "
+                "upper. Exchange them."
+            )
+        if not element.effort > 0.0:
+            found.append(
+                f"element '{element.name}': effort is {element.effort:g}; expected a number above 0, the most that it "
+                "gives. Enlarge it."
+            )
+        return found
 
     def inputs(self, element: Actuator) -> tuple[Slot, ...]:
         return (Slot("command"),)

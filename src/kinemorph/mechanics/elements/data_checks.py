@@ -6,6 +6,7 @@ What a law says of itself is left to it: signs, names, sizes that belong togethe
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
@@ -38,6 +39,28 @@ def _problems(part: Any) -> Iterator[str]:
             yield f"{row.name} is {short(shown)}; expected {_expected(row)}. Correct it."
         elif row.form in ("part", "either") and is_dataclass(value) and not isinstance(value, _NUMBERS):
             yield from (f"{row.name}: {problem}" for problem in _problems(value))
+
+
+def number_problems(element: Any) -> list[str]:
+    """Numbers that are none, and infinite ones where there is a finite one unless something is said."""
+    if not is_dataclass(element):
+        return []
+    defaults = defaults_of(element)
+    return [
+        f"element '{element.name}': {name} is {short(value)}; expected finite numbers. Correct it."
+        for name, value in vars(element).items()
+        if any(math.isnan(x) for x in _plain(value))
+        or (any(map(math.isinf, _plain(value))) and not any(map(math.isinf, _plain(defaults.get(name)))))
+    ]
+
+
+def _plain(value: Any) -> Iterator[float]:
+    """All floats in a value."""
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _plain(one)
 
 
 # ── what fits a row, and what it expects ──────────────────────────────────────────────────────────────────────────────

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.errors import ModelError, did_you_mean
-from kinemorph.mechanics.elements.data_checks import data_problems
+from kinemorph.mechanics.elements.data_checks import data_problems, number_problems
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
@@ -168,7 +168,7 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
     x = m = 0
     for element in elements:
         law = law_of(element)
-        wrong = data_problems(element) or law.problems(element, robot)
+        wrong = data_problems(element) or law.problems(element, robot) or number_problems(element)
         problems += wrong
         if wrong:
             broken.add(str(element.name))
