@@ -45,9 +45,9 @@ def number_problems(element: Any) -> list[str]:
     """Numbers that are none, and infinite ones where there is a finite one unless something is said."""
     if not is_dataclass(element):
         return []
-    defaults = defaults_of(element)
+    owner, defaults = getattr(element, "name", "?"), defaults_of(element)
     return [
-        f"element '{element.name}': {name} is {short(value)}; expected finite numbers. Correct it."
+        f"element '{owner}': {name} is {short(value)}; expected finite numbers. Correct it."
         for name, value in vars(element).items()
         if any(math.isnan(x) for x in _plain(value))
         or (any(map(math.isinf, _plain(value))) and not any(map(math.isinf, _plain(defaults.get(name)))))
