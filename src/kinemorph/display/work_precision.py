@@ -64,7 +64,9 @@ def work_precision(works: Sequence[Work], *, title: str, path: Path | str | None
     figure.text(0.72 / width, 1.0 - 0.22 / height, title, fontsize=12, color=INK, va="center")
     handles = figure.axes[0].get_legend_handles_labels()
     place_of_legend: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.66 / width, 1.0 - 0.36 / height)}
-    figure.legend(*handles, fontsize=8, frameon=False, ncols=COLUMNS, labelcolor=INK, borderaxespad=0.0, **place_of_legend)
+    figure.legend(
+        *handles, fontsize=8, frameon=False, ncols=COLUMNS, labelcolor=INK, borderaxespad=0.0, **place_of_legend
+    )
     if path is not None:
         save(figure, path)
     return figure
