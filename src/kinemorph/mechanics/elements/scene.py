@@ -126,8 +126,8 @@ class World:
             full = f"{member.element.name}.{other.name}" if other.name else member.element.name
             if other.name not in published:
                 raise ModelError(
-                    f"element '{member.element.name}': `publish` of {type(member.law).__name__} gives no '{other.name}';"
-                    " expected a value for each of its `signals`."
+                    f"element '{member.element.name}': `publish` of {type(member.law).__name__} gives no "
+                    f"'{other.name}'; expected a value for each of its `signals`."
                 )
             self._signals[full] = published[other.name]
         return published[slot.name]
