@@ -67,7 +67,7 @@ def simulate(
             "--torque",
             "--u",
             metavar="VALUES",
-            help="Constant inputs: joint torques or forces; where elements have inputs that nothing drives, those (motor=6).",
+            help="Constant inputs: torques or forces of joints, or what nothing drives (motor=6).",
         ),
     ] = None,
     limits: Annotated[bool, typer.Option(help="Stops at the limits of joints.")] = True,

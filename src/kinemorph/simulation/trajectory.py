@@ -30,7 +30,7 @@ EventKind = Literal["crossing", "reset", "stop", "rest", "switch"]
 Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfinished"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Event:
     """A guard that changed its sign, or the end of a series of them; the state before and after."""
 
@@ -39,6 +39,9 @@ class Event:
     kind: EventKind
     before: Mapping[str, Array]  # q, v, x, m
     after: Mapping[str, Array]
+
+    def __repr__(self) -> str:
+        return f"<Event '{self.name}' at t = {self.t:.9g} s, {self.kind}>"
 
 
 @dataclass(frozen=True)

@@ -417,3 +417,35 @@ def test_units_of_signals_are_those_of_what_they_measure_and_drive() -> None:
     }
     assert {name: units.get(name) for name in (*expected, "motor.current")} == expected | {"motor.current": "A"}
     assert not any(name.startswith("y.") for name in units)
+
+
+@dataclass(frozen=True)
+class Odd:
+    name: str
+    given: Any
+
+
+class OddLaw(ElementLaw[Odd]):
+    """One that does not give what it should."""
+
+    def signals(self, element: Odd) -> tuple[Slot, ...]:
+        return (Slot("level"),)
+
+    def effort(self, element: Odd, scene: Scene) -> Any:
+        return element.given
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (None, "element 'odd': `effort` of OddLaw gives None; expected an Effort"),
+        (Effort(rates=(1.0,)), "gives 1 rates; expected 0, one for each of its `states`"),
+        (Effort(pushes=((0.0, 1.0),)), "has pushes that are none; expected Push"),  # type: ignore[arg-type]
+        (Effort(wrenches=((0.0, 1.0),)), "has wrenches that are none; expected Wrench"),  # type: ignore[arg-type]
+        (Effort(), "`publish` of OddLaw gives no 'level'; expected a value for each of its `signals`"),
+    ],
+)
+def test_laws_of_users_that_give_something_else_are_named(given: Any, says: str) -> None:
+    kinemorph.register(Odd, OddLaw())
+    with pytest.raises(ModelError, match=says):
+        simulate(System(library.build("double_pendulum"), (Odd("odd", given),)), 0.1)["odd.level"]

@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.law import Effort, Stiff
+from kinemorph.mechanics.elements.ensemble import Ensemble, Member
+from kinemorph.mechanics.elements.law import Effort, Push, Stiff, Wrench
 from kinemorph.mechanics.elements.places import Frame, Motions, point_of
 from kinemorph.mechanics.newton_euler import Wrench as Load
 from kinemorph.mechanics.newton_euler import added, moved_wrench, project
 from kinemorph.mechanics.point_states import PointState
 from kinemorph.mechanics.tree import WORLD, Tree
 from kinemorph.model.parameter import Lookup, evaluate_all
+from kinemorph.model.reading import short
 from kinemorph.model.robot import Robot
 
 
@@ -76,7 +77,7 @@ class World:
     @cached_property
     def efforts(self) -> list[Effort]:
         """What each element does."""
-        return [member.law.effort(member.element, self.scenes[k]) for k, member in enumerate(self.ensemble.members)]
+        return [_effort(member, self.scenes[k]) for k, member in enumerate(self.ensemble.members)]
 
     @cached_property
     def accelerations(self) -> Sequence[S]:
@@ -123,6 +124,11 @@ class World:
         self._asked.pop()
         for other in member.law.signals(member.element):
             full = f"{member.element.name}.{other.name}" if other.name else member.element.name
+            if other.name not in published:
+                raise ModelError(
+                    f"element '{member.element.name}': `publish` of {type(member.law).__name__} gives no "
+                    f"'{other.name}'; expected a value for each of its `signals`."
+                )
             self._signals[full] = published[other.name]
         return published[slot.name]
 
@@ -159,6 +165,25 @@ class World:
                 torques[index] = torques[index] + force
                 supplied = supplied + force * self.v[index]
         return Gathered(torques, loads, rates, supplied, dissipated, stored)
+
+
+def _effort(member: Member, scene: Scene) -> Effort:
+    """What a member does; a sentence where its law gives something else."""
+    element, law = member[:2]
+    effort, count = law.effort(element, scene), len(law.states(element))
+    if not isinstance(effort, Effort):
+        problem = f"gives {short(effort)}; expected an Effort"
+    elif len(effort.rates) != count:
+        problem = f"gives {len(effort.rates)} rates; expected {count}, one for each of its `states`"
+    elif not all(isinstance(push, Push) for push in effort.pushes):
+        problem = "has pushes that are none; expected Push(point, force) of kinemorph.mechanics.elements.law"
+    elif not all(isinstance(wrench, Wrench) for wrench in effort.wrenches):
+        problem = (
+            "has wrenches that are none; expected Wrench(frame, force, moment) of kinemorph.mechanics.elements.law"
+        )
+    else:
+        return effort
+    raise ModelError(f"element '{element.name}': `effort` of {type(law).__name__} {problem}.")
 
 
 class Scene:
