@@ -56,7 +56,7 @@ def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
     checks = [_ending(trajectory), _finite(segments)]
     if checks[1].passed:
         checks += [
-            _energy(segments, tolerance),
+            _energy(segments, tolerance, trajectory.settings.get("step")),
             *_momenta(segments, tolerance),
             _quaternions(segments),
             _loops(segments),
@@ -88,7 +88,7 @@ def _finite(segments: list[Segment]) -> Check:
     return Check("finite", "every sample is a finite number", "passed")
 
 
-def _energy(segments: list[Segment], tolerance: float) -> Check:
+def _energy(segments: list[Segment], tolerance: float, step: float | None) -> Check:
     name, says = "energy balance", "kinetic + potential - supplied + dissipated energy stays the same"
     if not all(segment.has("energy") for segment in segments):
         return Check(name, says, "skipped", note="these are equations, not a robot: they have no energy")
@@ -104,7 +104,10 @@ def _energy(segments: list[Segment], tolerance: float) -> Check:
         relative = error / exchanged if exchanged > 0.0 else error
         if relative >= worst:
             worst, largest, scale = relative, error, exchanged
-    return judged(name, says, worst, tolerance, f"off by {largest:.2e} J where {scale:.3g} J were exchanged")
+    note = f"off by {largest:.2e} J where {scale:.3g} J were exchanged"
+    if worst > tolerance and step:
+        note += f". Steps were of {step:g} s; a smaller step, or rtol in place of it, brings that down"
+    return judged(name, says, worst, tolerance, note)
 
 
 def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:

@@ -127,12 +127,14 @@ ALIASES: dict[str, Alias] = {
 
 
 def usual(plant: Plant, method: str | Method | None, step: float | None, exact: bool) -> tuple[Any, float | None]:
-    """(method, step) of a run where no method is named: steps that take contact at their end, or the default.
+    """(method, step) of a run: where no method is named, one that takes contact at the end of steps, or the default; a
+    method for contact has a step of its own.
 
     `exact`: tolerances are given, and a method has to keep them.
     """
     if method is not None:
-        return method, step
+        for_contact = isinstance(method, str) and METHODS.get(method) in linearly_implicit.FAMILY
+        return method, CONTACT_STEP if for_contact and step is None and not exact else step
     if not plant.touches or exact:
         return DEFAULT, step
     if plant.laws.implicit is None:  # loops

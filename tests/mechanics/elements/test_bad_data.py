@@ -1,4 +1,4 @@
-"""Bad data through Python: whatever stands in a field of an element, it is a sentence with the field's name, or right."""
+"""Bad data through Python: whatever stands in a field of an element is told by the field's name, or is right."""
 
 from __future__ import annotations
 
