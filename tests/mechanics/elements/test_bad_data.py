@@ -1,4 +1,4 @@
-"""Bad data through Python: whatever stands in a field of an element is told by the field's name, or is right."""
+"""Bad data through Python: whatever stands in a field of an element, it is right, or told by the field's name."""
 
 from __future__ import annotations
 

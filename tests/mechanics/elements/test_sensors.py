@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, Robot, RobotBuilder, System, audit, plant, simulate
+from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.tracing import trace
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements import randomness
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.mechanics.elements.scene import Scene
+from kinemorph.model.elements.applied import CentralGravity, Gravity
 from kinemorph.model.elements.motors import DCMotor
 from kinemorph.model.elements.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe
 from kinemorph.model.elements.springs import Spring
@@ -100,6 +102,24 @@ def test_an_imu_on_a_turntable_feels_the_centripetal_acceleration() -> None:
     run = simulate(System(robot, (IMU("imu", "rim", every=0.1),)), 0.3, sample=0.1, v=[3.0])
     readings = [run[f"imu.{name}"][-1] for name in ("ax", "ay", "az", "wx", "wy", "wz")]
     assert readings == pytest.approx([-0.4 * 9.0, 0.0, G, 0.0, 0.0, 3.0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [Gravity("field", (1.0, 2.0, -3.0)), Gravity("field", (1.0, 2.0, -3.0), ("box",)), CentralGravity("field", 4.0)],
+)
+def test_an_imu_that_falls_in_a_further_field_weighs_nothing(field: Any) -> None:
+    """And one on a body that the field leaves alone feels how its own body moves."""
+    builder = RobotBuilder("falling").add(
+        Body.box("box", 2.0, (0.1, 0.2, 0.3)), Body.box("other", 1.0, (0.1, 0.1, 0.1))
+    )
+    builder.joint("free", "free", "world", "box").joint("apart", "free", "world", "other")
+    builder.frame("mount", "box", placement=Pose(exp_so3((0.4, 0.1, 0.5)), (0.0, 0.0, 0.0)))
+    falling = System(builder.build(), (field, IMU("imu", "mount"), IMU("left alone", "other")))
+    start = [0.7, -0.4, 0.5, math.cos(0.4), 0.0, math.sin(0.4), 0.0, *[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]]
+    run = simulate(falling, 0.2, q=start, rtol=1e-10, atol=1e-10)
+    felt = [run[f"{name}.a{axis}"] for name in ("imu", "left alone") for axis in "xyz"]
+    assert np.abs(run.v[-1]).max() > 0.1 and np.abs(felt).max() < 1e-9
 
 
 def test_probes_are_derivatives_of_each_other() -> None:
@@ -239,6 +259,15 @@ def test_the_generator_is_that_of_whole_numbers() -> None:
             number, state = randomness.uniform(state)
             found.append(number)
         assert found == pytest.approx(expected, rel=3e-16)
+
+
+def test_the_generator_never_gives_zero() -> None:
+    """Where both recurrences give the same number, M1 stands in place of 0, of which there is no logarithm."""
+    x = 1403580
+    state = (0.0, 1.0, 5.0, 0.0, 7.0, float(x * pow(527612, -1, M2) % M2))
+    number, after = randomness.uniform(state)
+    assert after[2] == after[5] == x
+    assert number == pytest.approx(M1 / (M1 + 1), rel=1e-15)
 
 
 def test_compiled_numbers_are_the_same_in_every_state() -> None:

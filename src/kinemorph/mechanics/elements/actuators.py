@@ -19,8 +19,8 @@ class ActuatorLaw(ElementLaw[Actuator]):
         found = one_axis(element, "joint", element.joint, robot)
         if not element.lower < element.upper:
             found.append(
-                f"element '{element.name}': lower is {element.lower:g}, upper {element.upper:g}; expected lower below "
-                "upper. Exchange them."
+                f"element '{element.name}': lower is {element.lower:g} and upper {element.upper:g}; expected lower "
+                "below upper. Exchange them."
             )
         if not element.effort > 0.0:
             found.append(

@@ -7,10 +7,11 @@ from typing import Any
 
 from kinemorph.algebra.scalar import S, div, maximum, sqrt
 from kinemorph.algebra.tables import lookup, through
+from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, one_axis
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Wrench, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Wrench, plain, register
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.mechanics.elements.springs import TINY
 from kinemorph.mechanics.motions import ZERO3
@@ -129,6 +130,9 @@ class GravityLaw(ElementLaw[Gravity]):
             stored = stored - dot(weight, point.position)
         return Effort(pushes=pushes, stored=stored)
 
+    def field(self, element: Gravity, scene: Scene, body: str) -> Vec3 | None:
+        return None if element.bodies and body not in element.bodies else plain(scene.value(element.acceleration))
+
 
 class CentralGravityLaw(ElementLaw[CentralGravity]):
     """-mu m r / |r|^3 at every center of mass."""
@@ -153,6 +157,14 @@ class CentralGravityLaw(ElementLaw[CentralGravity]):
             back = add(back, neg(force))
             stored = stored - potential
         return Effort(pushes=(*pushes, Push(center, center.into(back))), stored=stored)
+
+    def field(self, element: CentralGravity, scene: Scene, body: str) -> Vec3 | None:
+        if body in (element.center, "world") or (element.bodies and body not in element.bodies):
+            return None
+        center, strength = scene.point(element.center, element.point), scene.value(element.parameter)
+        way = sub(scene.point(body, scene.robot.body(body).com).position, center.position)
+        square = maximum(dot(way, way), TINY * TINY)
+        return plain(scale(-div(strength, square * sqrt(square)), way))
 
 
 register(AppliedWrench, AppliedWrenchLaw())

@@ -171,6 +171,12 @@ class ElementLaw(Generic[E]):
         """
         return None
 
+    def field(self, element: E, scene: Scene, body: str) -> Vec3 | None:
+        """The acceleration [m/s^2], in the world, that it gives to all that a body is made of, as gravity does; None
+        where it gives none. What is weighed in such a field and falls freely weighs nothing.
+        """
+        return None
+
     def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
         return {}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.algebra.scalar import S, div, less, where
-from kinemorph.algebra.vectors import add, matvec, matvec_transposed
+from kinemorph.algebra.vectors import add, matvec, matvec_transposed, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis
 from kinemorph.mechanics.elements.law import Change, Slot, register
 from kinemorph.mechanics.elements.places import Frame
@@ -92,8 +92,14 @@ class IMULaw(SensorLaw[IMU]):
         return (*three_channels("a", "m/s^2", *felt), *three_channels("w", "rad/s", *turned))
 
     def true(self, element: IMU, scene: Scene) -> Sequence[S]:
-        frame = scene.frame(element.body)
-        return (*felt_acceleration(frame, scene), *frame.turning)
+        frame, world = scene.frame(element.body), scene.world
+        felt = felt_acceleration(frame, scene)
+        body = next((one.body for one in scene.robot.frames if one.name == element.body), element.body)
+        for member, there in zip(world.ensemble.members, world.scenes, strict=True):
+            field = member.law.field(member.element, there, body)
+            if field is not None:  # it falls with the body
+                felt = sub(felt, matvec_transposed(frame.pose.R, field))
+        return (*felt, *frame.turning)
 
 
 class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
