@@ -40,6 +40,15 @@ def test_a_sliding_block_slows_down_by_coulombs_law(friction: Any, others: Any, 
     assert run.v[-1, 0] == pytest.approx(FAST - MU * G * 0.2, abs=2e-5)
 
 
+def test_energy_of_an_anchor_that_takes_hold_after_a_step_is_booked() -> None:
+    """Steps of one size locate nothing: the spring, loaded when the block halts, holds a tenth of all energy."""
+    grip = Anchor(2.0 * MU, MU, 100.0, 20.0)
+    system = System(particle(), (elements.Contact("foot", "block", PRESS, grip),))
+    run = simulate(system, 0.6, q=[0.0, -G / 1e4], v=[FAST, 0.0], method="implicit_contact", step=2e-4)
+    assert run.m[-1, 0] == 1.0 and 0.5 * (MU * G) ** 2 / 100.0 > 0.07
+    assert np.abs(run["energy.balance"]).max() < 5e-3
+
+
 def test_inputs_that_are_held_leave_the_guess_alone() -> None:
     system = System(particle(), (elements.Contact("foot", "block", PRESS, Regularized(MU, 1e-4)),))
     push = Held(lambda t: [1e-9 * t, 0.0], every=1e-3)
@@ -54,3 +63,17 @@ def test_a_stepper_that_begins_anew_knows_nothing_of_the_run_before() -> None:
     first = [np.concatenate(stepper.step()[1:3]) for _ in range(5)]
     stepper.restart(0.0, **start)
     assert np.array_equal(first, [np.concatenate(stepper.step()[1:3]) for _ in range(5)])
+
+
+def test_currents_follow_in_steps_far_longer_than_their_time_constant() -> None:
+    """L/R is 0.1 ms, the step 1 ms: the current is that of the implicit Euler method, and soon the exact one."""
+    motor = elements.DCMotor("drive", "x", 2.3, 0.05, inductance=0.24e-3, lead=0.02)
+    system = System(particle(), (motor, elements.AppliedEffort("lift", "z", G)))
+    runs = {
+        method: simulate(system, 0.05, inputs=[12.0], method=method, step=step, sample=1e-3)
+        for method, step in (("implicit_contact", 1e-3), ("radau", None))
+    }
+    late, exact = (runs[name]["drive.current"] for name in ("implicit_contact", "radau"))
+    speed = runs["implicit_contact"]["v.x"][1] * 2.0 * np.pi / 0.02
+    assert late[1] == pytest.approx(1e-3 * (12.0 - 0.05 * speed) / (0.24e-3 + 1e-3 * 2.3), rel=1e-9)
+    assert exact.max() > 1.0 and np.abs(late - exact)[5:].max() < 0.05 * exact.max()

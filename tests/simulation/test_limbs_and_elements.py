@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from kinemorph import Effort, ElementLaw, register
+from kinemorph.algebra.groups import compose, translation
 from kinemorph.codegen.compile import build
-from kinemorph.model.elements import Bushing, CentralGravity, Gravity, JointFriction, JointLimits
+from kinemorph.model.elements import Bushing, CentralGravity, Gravity, JointFriction, JointLimits, Spring
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -37,12 +38,16 @@ register(Drag, DragLaw())
 
 
 def hexapod() -> Robot:
-    """Legs of different masses, whose joints have friction and narrow limits."""
+    """Legs of different masses with feet at different places, whose joints have friction and narrow limits."""
     robot = choose("hexapod24")
     lossy = {"lower": (-0.1,), "upper": (0.1,), "friction": (0.1,)}
     joints = tuple(replace(joint, **lossy) if joint.kind == "revolute" else joint for joint in robot.joints)
     bodies = tuple(replace(body, mass=body.mass * (1.0 + 0.03 * k)) for k, body in enumerate(robot.bodies))
-    return replace(robot, joints=joints, bodies=bodies)
+    moved = [
+        compose(translation((0.003 * k, -0.002 * k, 0.0)), frame.placement) for k, frame in enumerate(robot.frames)
+    ]
+    frames = tuple(replace(frame, placement=pose) for frame, pose in zip(robot.frames, moved, strict=True))
+    return replace(robot, joints=joints, bodies=bodies, frames=frames)
 
 
 def differs(elements: Sequence[Any]) -> float | None:
@@ -62,6 +67,7 @@ def differs(elements: Sequence[Any]) -> float | None:
     [
         [JointFriction("friction")],
         [JointLimits("stops", stiffness=50.0, damping=2.0)],
+        [Spring(f"string{k}", f"foot{k}", "world", 100.0) for k in LEGS],
         [Bushing(f"mount{k}", f"foot{k}", "world", (10.0 * k, 20.0, 30.0)) for k in LEGS],
     ],
 )

@@ -118,3 +118,31 @@ def test_the_anchor_of_a_ball_pulls_by_the_way_at_the_end_of_the_step() -> None:
     assert force[0] == pytest.approx(-(K * (1e-3 + H * 0.2) + C * 0.2))
     assert D[0] == pytest.approx(H * (C + H * K))
     assert np.allclose(D, point_slope(law.force, end, end.step)[1], rtol=1e-9, atol=1e-9)
+
+
+def test_slopes_of_a_point_that_has_not_moved_yet() -> None:
+    """A law is asked at the start of a step, and its place moves by h for a unit of velocity all the same."""
+    _, element, scene = rolling(0.099)
+    ((point, _, _),) = law_of(element).places(element, scene)
+
+    def spring(there: Any) -> Any:
+        x, y, z = there.position
+        u, v, w = there.velocity
+        return (-K * x - C * u, -2.0 * K * y - C * v, -3.0 * K * z - C * w)
+
+    for step in (0.0, 0.4 * H, H):
+        _, D = point_slope(spring, replace(point, step=step), H)
+        diagonal = [H * (C + H * k) for k in (K, 2.0 * K, 3.0 * K)]
+        assert np.allclose(D, [diagonal[0], 0.0, 0.0, diagonal[1], 0.0, diagonal[2]], rtol=1e-12)
+
+
+def test_a_leg_that_is_seen_stretched_leaves_with_the_loss_of_its_spring() -> None:
+    """After a step of one size a leg has left the ground a little late: what its spring holds then is lost."""
+    robot = RobotBuilder("hip").add(Body.sphere("hip", 1.0, 0.1)).joint("j", "free", "world", "hip").build()
+    leg = elements.SpringLeg("e", "hip", 200.0, 1.0)
+    instant = Instant(robot, [leg])
+    instant.m = [1.0, 0.0, 0.0, 0.0]
+    for height, memory, lost in ((1.02, [0.0] * 4, 0.5 * 200.0 * 0.02**2), (0.98, instant.m, 0.0)):
+        world = instant.world(0.0, [0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0], [0.0] * 6)
+        change = law_of(leg).settle(leg, world.scenes[0])
+        assert list(change.memory) == memory and change.lost == pytest.approx(lost)
