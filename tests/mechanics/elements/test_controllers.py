@@ -511,3 +511,13 @@ def test_laws_that_are_traced_say_what_is_wrong():
         ):
             with pytest.raises(error, match=says):
                 simulate(cart(kind("c", law, "q.x", "x")), 1.0, **QUICK)
+
+
+def test_computed_torque_makes_up_for_damping_in_joints():
+    """The error is that of e'' + 10 e' + 25 e = 0, whatever damps the joint."""
+    builder = kinemorph.RobotBuilder("arm").add(kinemorph.Body.rod("rod", 1.0, 1.0, (0.5, 0.0, 0.0), axis="x"))
+    robot = builder.joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=0.7).build()
+    control = ComputedTorque("c", ("hinge",), kp=25.0, kd=10.0, reference=0.5)
+    run = simulate(System(robot, (control,)), 1.0, rtol=1e-11, atol=1e-11, sample=0.05)
+    exact = 0.5 * (1.0 - (1.0 + 5.0 * run.t) * np.exp(-5.0 * run.t))
+    assert np.abs(run["q.hinge"] - exact).max() < 1e-9
