@@ -88,7 +88,7 @@ def _finite(segments: list[Segment]) -> Check:
     return Check("finite", "every sample is a finite number", "passed")
 
 
-def _energy(segments: list[Segment], tolerance: float, step: float | None) -> Check:
+def _energy(segments: list[Segment], tolerance: float, step: Any) -> Check:
     name, says = "energy balance", "kinetic + potential - supplied + dissipated energy stays the same"
     if not all(segment.has("energy") for segment in segments):
         return Check(name, says, "skipped", note="these are equations, not a robot: they have no energy")
@@ -105,7 +105,7 @@ def _energy(segments: list[Segment], tolerance: float, step: float | None) -> Ch
         if relative >= worst:
             worst, largest, scale = relative, error, exchanged
     note = f"off by {largest:.2e} J where {scale:.3g} J were exchanged"
-    if worst > tolerance and step:
+    if worst > tolerance and isinstance(step, float):
         note += f". Steps were of {step:g} s; a smaller step, or rtol in place of it, brings that down"
     return judged(name, says, worst, tolerance, note)
 
