@@ -169,7 +169,7 @@ class Parts:
 
     def _element(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
         kind = raw.get("kind")
-        if kind not in ELEMENT_KINDS and kind in {kind_of(name) for name in FUNCTIONS}:
+        if isinstance(kind, str) and kind not in ELEMENT_KINDS and kind in map(kind_of, FUNCTIONS):
             problem = f"an element of the kind {short(kind)} holds a Python function, which no file can"
             self.values.error(
                 "structure", at, problem, "Add it in Python: System(system.robot, system.elements + ...)."
