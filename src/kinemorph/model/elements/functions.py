@@ -22,11 +22,8 @@ from kinemorph.model.elements.wiring import Names, Numbers, Starts, as_names, as
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """A function over any scalar, compiled into the run: called at its sample instants, its outputs are held.
-
-    It is traced once: no `if` on numbers, but `where` (kinemorph.algebra.scalar).
-    """
+class SampledFunction:
+    """Abstract: a function that is called at its sample instants, and whose outputs are held."""
 
     name: str
     law: Callable[..., Any]
@@ -48,31 +45,21 @@ class Sampled:
 
 
 @dataclass(frozen=True)
-class PythonController:
+class Sampled(SampledFunction):
+    """A function over any scalar, compiled into the run: called at its sample instants, its outputs are held.
+
+    It is traced once: no `if` on numbers, but `where` (kinemorph.algebra.scalar).
+    """
+
+
+@dataclass(frozen=True)
+class PythonController(SampledFunction):
     """Any Python function, called with plain floats at its sample instants; its outputs are held.
 
     What it raises, a number that is not finite or outputs that are too many or too few end the run as failed, with the
     name, the time and the value; what was computed is kept. What it remembers by itself is its own; what is in `memory`
     is part of the run's state, and a run that is gone on with has it.
     """
-
-    name: str
-    law: Callable[..., Any]
-    reads: Names
-    drives: Names = ()
-    every: float = field(default=0.01, metadata={"kind": "time"})
-    memory: Starts = ()
-    outputs: Names = ()
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = 0.0
-    lower: Numbers = (-math.inf,)
-    upper: Numbers = (math.inf,)
-
-    def __post_init__(self) -> None:
-        as_names(self, "reads", "drives", "outputs")
-        as_starts(self, "memory")
-        as_numbers(self, "lower", "upper")
 
 
 @dataclass(frozen=True)
