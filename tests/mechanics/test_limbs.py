@@ -147,6 +147,7 @@ def test_one_for_all_gives_what_is_written_out(
         assert np.abs(ours - exact).max() <= 1e-13 * condition * max(1.0, np.abs(exact).max())
 
 
+@pytest.mark.slow
 def test_two_kinds_of_limbs_and_a_load(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three legs and, on a neck, two arms; a wrench on the base leaves all alike, one on a leg only the arms."""
     rng = np.random.default_rng(8)

@@ -50,6 +50,7 @@ def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, name: s
         assert np.abs(ours - exact).max() <= 1e-14 * condition * max(1.0, np.abs(exact).max())
 
 
+@pytest.mark.slow
 def test_long_chains_run_in_loops_by_themselves() -> None:
     robot = choose("chain:60")
     d = deriving.derive(robot)

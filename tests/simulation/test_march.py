@@ -87,7 +87,17 @@ def test_one_step_and_interval_calls_agree_with_a_run():
     assert np.array_equal(run.segments[0].x[-1], other.state.x)
 
 
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.adaptive])
+QUICK = ("dop853", "radau", "newmark", "extrapolated_contact")  # one of each family; the others are slow
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+        for name, method in METHODS.items()
+        if method.adaptive
+    ],
+)
 def test_interpreter_and_machine_code_march_alike(name):
     pendulum = plant(kinemorph.library.double_pendulum())
     program = march(pendulum, METHODS[name], samples=4)

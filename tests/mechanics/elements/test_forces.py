@@ -121,7 +121,9 @@ def _renamed(element: Any, number: int) -> Any:
     return replace(element, name=f"e{number}")
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize(
+    "robot", [pytest.param(name, marks=() if name == "arm" else pytest.mark.slow) for name in ROBOTS]
+)
 def test_the_balance_of_energy_closes_with_all_of_them_at_once(robot: str) -> None:
     model = ROBOTS[robot]()
     acting = [_renamed(e, k) for k, e in enumerate(FORCES.values()) if "limits" not in e.__class__.__name__.lower()]
