@@ -134,6 +134,11 @@ class Motion:
         v = [0.0 if k in self.still else rate for k, rate in enumerate(v)]
         return charts.place(tree, base, w, finished=False), v, x
 
+    def _of_user(self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        """What laws of the user may read; quaternions of length 1."""
+        q = charts.finished(self.bare, q)
+        return {"t": t, "q": q, "v": v, "x": x[: self.extra], "m": m, "u": u[: self.given], "p": p}
+
     # ── forces ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def world(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> World:
@@ -164,10 +169,7 @@ class Motion:
         pushed: list[Any] = list(u[: self.nv]) if self.pushed else [0.0] * self.nv
         lookup = self._lookup(p)
         if self.forces is not None:
-            given = {
-                **{"t": t, "q": charts.finished(self.bare, q), "v": v, "x": x[: self.extra], "m": m},
-                **{"u": u[: self.given], "p": p},
-            }
+            given = self._of_user(t, q, v, x, m, u, p)
             law = checked_length(of_groups(self.forces, given, "forces"), self.nv, "the law of forces")
             pushed = _sum(pushed, law)
         damping = [evaluate(d, lookup) for joint in self.dynamics.robot.joints for d in joint.damping]
@@ -209,10 +211,7 @@ class Motion:
     def _extra_rates(self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting) -> list[Any]:
         rates: list[Any] = []
         if self.state_rates is not None:
-            given = {
-                **{"t": t, "q": charts.finished(self.bare, q), "v": v, "x": x[: self.extra], "m": m},
-                **{"u": u[: self.given], "p": p},
-            }
+            given = self._of_user(t, q, v, x, m, u, p)
             law = of_groups(self.state_rates, given, "state_rates")
             rates = checked_length(law, self.extra, "the law of state rates")
         rates = [*rates, *acting.elements.rates]

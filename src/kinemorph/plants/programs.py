@@ -299,14 +299,6 @@ class Plant:
         """(m, x) where a guard of an element has fallen through zero."""
         return self._jump("switch", guard, self._changing)
 
-    @cached_property
-    def guarding(self) -> Program:
-        """The guards of elements."""
-        assert self.laws.jumps is not None
-        return trace(
-            self.laws.jumps.guards, self.ports, name=f"{self.name}.guards", outputs={"out": (len(self.guards),)}
-        )
-
     @property
     def _changing(self) -> dict[str, Shape]:
         return {"m": (len(self.m),), "x": (self.nx,)}

@@ -21,7 +21,7 @@ from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, s
 from kinemorph.mechanics.elements.checks import known_body, not_negative
 from kinemorph.mechanics.elements.contacts import SIGNALS, axis_problems, published
 from kinemorph.mechanics.elements.friction import SMOOTH, friction_problems, regularized, tangential
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, plain, register
 from kinemorph.mechanics.elements.normal_forces import normal_law, normal_problems, number
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.elements.scene import Scene
@@ -104,7 +104,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         if element.friction is not None:
             mu, speed = scene.value((element.friction.coefficient, element.friction.speed))
             rubbed = regularized(mu, speed, pressed.force, slip)
-        return a, b, Felt(depth, _three(n), _three(slip), pressed, rubbed, None)
+        return a, b, Felt(depth, plain(n), plain(slip), pressed, rubbed, None)
 
 
 def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
@@ -151,11 +151,7 @@ def _fixed(motions: Motions, link: int, position: Any) -> PointState:
 
 
 def _total(felt: Felt) -> Vec3:
-    return _three(add(scale(felt.pressed.force, felt.normal), felt.rubbed.force))
-
-
-def _three(v: Sequence[S]) -> Vec3:
-    return (v[0], v[1], v[2])
+    return plain(add(scale(felt.pressed.force, felt.normal), felt.rubbed.force))
 
 
 register(PairContact, PairContactLaw())
