@@ -47,10 +47,12 @@ def sticking() -> Plant:
 
 
 @cache
-def rolling() -> Plant:
-    """A ball on the slope."""
+def rolling(k: float) -> Plant:
+    """A round body of 1 kg on the slope, k m r^2 about the axis it rolls on: a ball (0.4), a disk (0.5), a hoop (1)."""
     contact = Contact("foot", "ball", STIFF, Regularized(MU, 1e-3), slope(), radius=0.1)
-    return plant(System(ball(), (contact,)), parameters="all")
+    across = 0.4 if k == 0.4 else 0.5 * k
+    builder = RobotBuilder("round").body("ball", 1.0, inertia=(0.01 * across, 0.01 * k, 0.01 * across))
+    return plant(System(builder.joint("free", "free", "world", "ball").build(), (contact,)), parameters="all")
 
 
 @cache
@@ -252,11 +254,14 @@ def test_ball_slides_until_it_rolls(friction) -> None:
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])
-def test_ball_on_a_slope_rolls_where_friction_is_enough(share: float) -> None:
-    row = INCLINE["rolling"][0]
+@pytest.mark.parametrize("kind", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+def test_what_is_round_rolls_on_a_slope_where_friction_is_enough(share: float, kind: int) -> None:
+    row = INCLINE["rolling"][kind]
     mu = share * row["mu_min"]
     center = (0.1 - G * np.cos(SLOPE) / 1e5) * NORMAL
-    run = simulate(rolling(), 1.0, q=[center[0], 0, center[1], 1, 0, 0, 0], p={"mu": mu}, method="rodas", rtol=1e-8)
+    run = simulate(
+        rolling(row["k"]), 1.0, q=[center[0], 0, center[1], 1, 0, 0, 0], p={"mu": mu}, method="rodas", rtol=1e-8
+    )
     world = run["foot.friction"][-1] / run["foot.normal"][-1]
     rolls = share > 1.0
     assert bool(world < mu * (1.0 - 1e-3)) == rolls
