@@ -14,9 +14,9 @@ from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.display import outlines
 from kinemorph.display.canvas import save
 from kinemorph.display.drawing import draw, poses_at, skipped_meshes
-from kinemorph.display.showcase import stance
-from kinemorph.display.solids import MESH_LIMIT, facets, normals, opacity
+from kinemorph.display.solids import MESH_LIMIT, Grain, facets, normals, opacity
 from kinemorph.display.stage import LABEL_DISTANCE
+from kinemorph.display.stances import stance
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
@@ -40,7 +40,7 @@ def areas(surface: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(("shape", "volume"), SOLIDS, ids=lambda value: type(value).__name__)
 def test_surfaces_are_closed_and_hold_their_volume(shape: Shape, volume: float) -> None:
-    surface = facets(shape, 0.01)
+    surface = facets(shape, Grain(0.01))
     weighted = normals(surface) * areas(surface)[:, None]
     assert np.abs(weighted.sum(axis=0)).max() < 1e-12  # closed: the area vectors cancel
     inside = float((weighted * surface.mean(axis=1)).sum() / 3.0)  # Gauss; positive: normals point outward
@@ -48,25 +48,27 @@ def test_surfaces_are_closed_and_hold_their_volume(shape: Shape, volume: float) 
 
 
 def test_lines_triangles_and_meshes_have_surfaces() -> None:
-    assert len(facets(Line((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), 0.01)) > 0
-    assert len(facets(Line((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)), 0.01)) > 0  # a point
+    assert len(facets(Line((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), Grain(0.01))) > 0
+    assert len(facets(Line((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)), Grain(0.01))) > 0  # a point
     corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-    assert areas(facets(Triangle(*corners), 0.01)).sum() == pytest.approx(1.0)  # half a square meter on either side
-    assert areas(facets(Mesh(corners, ((0, 1, 2),)), 0.01)).sum() == pytest.approx(0.5)  # every face once
+    assert areas(facets(Triangle(*corners), Grain(0.01))).sum() == pytest.approx(
+        1.0
+    )  # half a square meter on either side
+    assert areas(facets(Mesh(corners, ((0, 1, 2),)), Grain(0.01))).sum() == pytest.approx(0.5)  # every face once
 
 
 def test_a_mesh_that_is_counted_inside_out_is_turned() -> None:
     corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     faces = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
     for counted in (faces, tuple(face[::-1] for face in faces)):
-        surface = facets(Mesh(corners, counted), 0.01)
+        surface = facets(Mesh(corners, counted), Grain(0.01))
         outward = (normals(surface) * (surface[:, :3].mean(axis=1) - 0.25)).sum(axis=1)
         assert (outward > 0.0).all()
 
 
 def test_a_huge_mesh_is_left_out_with_a_note() -> None:
     mesh = Mesh(((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), ((0, 1, 2),) * (MESH_LIMIT + 1))
-    assert len(facets(mesh, 0.01)) == 0
+    assert len(facets(mesh, Grain(0.01))) == 0
     builder = RobotBuilder("statue").body("stone", 1.0, inertia=((1, 0, 0), (0, 1, 0), (0, 0, 1)), shapes=(mesh,))
     robot = builder.root("stone", "free").build()
     assert "stone" in skipped_meshes(robot)
@@ -117,7 +119,7 @@ def test_bodies_without_shapes_get_links_and_their_inertia_inner_ones_and_tips_a
     for body, end in zip(robot.bodies, (0.5, 0.2), strict=True):  # to the knee; to the center of mass
         shapes = outlines.automatic_shapes(robot, body, 2.0)
         assert [type(shape) for shape in shapes] == [Capsule, Sphere, Box]
-        tube = facets(shapes[0], 0.0)
+        tube = facets(shapes[0], Grain(0.0))
         radius = outlines.TUBE * 2.0
         assert tube[..., 2].min() == pytest.approx(-radius) and tube[..., 2].max() == pytest.approx(end + radius)
         box = shapes[2]

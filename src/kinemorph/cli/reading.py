@@ -92,7 +92,7 @@ def start(system: System, q: Values | None, v: Values | None) -> tuple[Values | 
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:
         return q, ""
-    from kinemorph.display.showcase import stance
+    from kinemorph.display.stances import stance
 
     pose = [float(value) for value in stance(robot)]
     moved = [

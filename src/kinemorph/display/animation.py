@@ -11,6 +11,7 @@ from kinemorph.analysis.modes import Poles
 from kinemorph.display.flipbooks import TRACED, Book, Progress, frame_time, gif_path, write_gif
 from kinemorph.display.mode_pictures import bent, mode_caption
 from kinemorph.display.puppets import Poses, Puppet, extent_of, fitting_lens
+from kinemorph.display.runs import robot_of
 from kinemorph.display.solids import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
@@ -43,7 +44,7 @@ def animate(
 
     Lengths across the line of sight are true to scale. It needs no window and no other program.
     """
-    robot = _robot_of(trajectory)
+    robot = robot_of(trajectory)
     path = gif_path(path)
     if not 0.0 < speed < np.inf:
         raise UnsupportedError(f"speed is {speed:g}; expected a number above 0. 1 is as fast as life.")
@@ -71,21 +72,6 @@ def _traces(trajectory: Trajectory, robot: Robot, times: Array, names: Sequence[
     between = np.interp(np.arange(TRACED * (len(times) - 1) + 1) / TRACED, np.arange(len(times)), times)
     poses = Poses(robot, trajectory.at(between).q)
     return tuple(poses.p[name] for name in names if name in poses.p)
-
-
-def _robot_of(trajectory: Trajectory) -> Robot:
-    """The robot of a run, the same from beginning to end."""
-    robots = {id(segment.plant.robot): segment.plant.robot for segment in trajectory.segments}
-    robot = next(iter(robots.values()))
-    if robot is None:
-        name = trajectory.segments[0].plant.name
-        raise UnsupportedError(
-            f"run '{name}' has no robot to draw: it is of equations, or comes from a file, which holds none. Then give "
-            "load_trajectory(path, model=robot)."
-        )
-    if len(robots) > 1:
-        raise UnsupportedError("the run is of several robots one after the other; animate its segments one by one.")
-    return robot
 
 
 def _frame_times(trajectory: Trajectory, step: float) -> Array:

@@ -17,7 +17,7 @@ from kinemorph.algebra.groups import Pose
 from kinemorph.display import outlines
 from kinemorph.display.canvas import depth_colors
 from kinemorph.display.mesh_surfaces import warn_of_meshes
-from kinemorph.display.solids import Array, facets, normals, opacity
+from kinemorph.display.solids import Array, Grain, facets, normals, opacity
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.kinematics import forward_kinematics
 from kinemorph.mechanics.resolving import resolve
@@ -77,7 +77,7 @@ class Puppet:
         if mounts:
             warn_of_meshes(robot)
             parts += [(len(owners) - 1, shape, GRAPHITE) for shape in outlines.mounts(robot, size)]
-        surfaces = [facets(shape, THICKNESS * size) for _, shape, _ in parts]
+        surfaces = [facets(shape, Grain(THICKNESS * size)) for _, shape, _ in parts]
         counts = [len(surface) for surface in surfaces]
         self.surface: Array = np.concatenate([np.zeros((0, 4, 3)), *surfaces])
         self.owner = np.repeat(np.array([number for number, _, _ in parts], dtype=int), counts)

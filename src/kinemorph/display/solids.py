@@ -1,13 +1,14 @@
 """Shapes as surfaces: every shape of the model becomes an array of four-cornered facets.
 
 A facet is four points, counted so that its normal points outward; a triangle repeats its last point. Round solids are
-surfaces of revolution, so each is one row of `PROFILES`: the (radius, z) points of its outline from bottom to top.
+surfaces of revolution: an outline of (radius, z) points from bottom to top, turned about z. How fine all this is, and
+whether large faces are cut into squares, depends on who looks: painters sort facets by depth, graphics cards do not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +19,30 @@ from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, 
 Array = npt.NDArray[np.float64]
 Profile = list[tuple[float, float]]
 
-SIDES = 20  # facets around a round solid
 MESH_LIMIT = 20_000  # faces; a larger mesh is left out of the picture
 NOTHING: Array = np.zeros((0, 4, 3))
 
 
-def facets(shape: Shape, thickness: float) -> Array:
+class Grain(NamedTuple):
+    """How fine a surface is: facets around a round solid, points on a quarter of an arc, and whether it is cut.
+
+    Lines become tubes of radius `thickness` [m].
+    """
+
+    thickness: float
+    sides: int = 20
+    arc: int = 6
+    cut: bool = True
+
+
+def facets(shape: Shape, grain: Grain) -> Array:
     """The surface of a shape in its body's frame, shape (n, 4, 3) [m].
 
-    Lines become tubes of radius `thickness` [m]. A mesh of more than MESH_LIMIT faces gives no facets at all.
+    A mesh of more than MESH_LIMIT faces gives no facets at all.
     """
     make = SURFACES[type(shape)]
     placement = evaluate_all(shape.placement)
-    return moved(make(shape, thickness), np.array(placement.R, dtype=float), np.array(placement.p, dtype=float))
+    return moved(make(shape, grain), np.array(placement.R, dtype=float), np.array(placement.p, dtype=float))
 
 
 def opacity(shape: Shape) -> float:
@@ -43,13 +55,14 @@ def moved(surface: Array, R: Array, p: Array) -> Array:
     return surface @ R.T + p
 
 
-def tube(start: Array, end: Array, radius: float) -> Array:
+def tube(start: Array, end: Array, grain: Grain) -> Array:
     """A closed tube with round ends between two points [m]."""
     along = end - start
     length = float(np.linalg.norm(along))
     if length < 1e-12:
-        return moved(revolved(_ball(radius)), np.eye(3), start)
-    surface = revolved(_capsule(radius, length), sides=12)
+        return moved(revolved(_ball(grain.thickness, grain), grain), np.eye(3), start)
+    slender = grain._replace(sides=round(0.6 * grain.sides))
+    surface = revolved(_capsule(grain.thickness, length, grain), slender)
     return moved(surface, z_toward(along / length), 0.5 * (start + end))
 
 
@@ -60,9 +73,9 @@ def normals(surface: Array) -> Array:
     return across / np.where(lengths > 0.0, lengths, 1.0)
 
 
-def revolved(profile: Profile, sides: int = SIDES) -> Array:
+def revolved(profile: Profile, grain: Grain) -> Array:
     """The surface of an outline turned about z."""
-    angle = np.linspace(0.0, 2.0 * np.pi, sides + 1)
+    angle = np.linspace(0.0, 2.0 * np.pi, grain.sides + 1)
     r, z = np.array(profile).T
     ring = np.stack([np.outer(r, np.cos(angle)), np.outer(r, np.sin(angle)), np.outer(z, np.ones_like(angle))], axis=-1)
     return np.stack([ring[:-1, :-1], ring[:-1, 1:], ring[1:, 1:], ring[1:, :-1]], axis=2).reshape(-1, 4, 3)
@@ -71,37 +84,39 @@ def revolved(profile: Profile, sides: int = SIDES) -> Array:
 # ── outlines of round solids ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _arc(radius: float, z: float, first: float, last: float) -> Profile:
+def _arc(radius: float, z: float, first: float, last: float, grain: Grain) -> Profile:
     """A quarter or half circle about (0, z), from angle `first` to `last` above the horizontal."""
-    return [(radius * np.cos(a), z + radius * np.sin(a)) for a in np.linspace(first, last, 6)]
+    return [(radius * np.cos(a), z + radius * np.sin(a)) for a in np.linspace(first, last, grain.arc)]
 
 
-def _ball(radius: float) -> Profile:
+def _ball(radius: float, grain: Grain) -> Profile:
     half = np.pi / 2.0
-    return [*_arc(radius, 0.0, -half, 0.0), *_arc(radius, 0.0, 0.0, half)[1:]]
+    return [*_arc(radius, 0.0, -half, 0.0, grain), *_arc(radius, 0.0, 0.0, half, grain)[1:]]
 
 
-def _cone(bottom: float, top: float, length: float) -> Profile:
-    """A frustum, cut into a few rings so that long solids are sorted well by depth."""
-    rings = max(2, min(17, 1 + round(length / max(bottom, top, 1e-9) / 0.7)))
+def _cone(bottom: float, top: float, length: float, grain: Grain) -> Profile:
+    """A frustum; cut into a few rings, so that long solids are sorted well by depth."""
+    rings = max(2, min(17, 1 + round(length / max(bottom, top, 1e-9) / 0.7))) if grain.cut else 2
     heights = np.linspace(-0.5, 0.5, rings)
     walls = [(bottom + (top - bottom) * (h + 0.5), h * length) for h in heights]
-    return [(0.0, -0.5 * length), (0.5 * bottom, -0.5 * length), *walls, (0.5 * top, 0.5 * length), (0.0, 0.5 * length)]
+    ends = [(0.5 * r, h * length) for r, h in ((bottom, -0.5), (top, 0.5))] if grain.cut else []
+    return [(0.0, -0.5 * length), *ends[:1], *walls, *ends[1:], (0.0, 0.5 * length)]
 
 
-def _capsule(radius: float, length: float) -> Profile:
+def _capsule(radius: float, length: float, grain: Grain) -> Profile:
     half = np.pi / 2.0
-    walls = _cone(radius, radius, length)[3:-3]
-    return [*_arc(radius, -0.5 * length, -half, 0.0), *walls, *_arc(radius, 0.5 * length, 0.0, half)]
+    walls = [point for point in _cone(radius, radius, length, grain) if point[0] > 0.9 * radius][1:-1]
+    low, high = _arc(radius, -0.5 * length, -half, 0.0, grain), _arc(radius, 0.5 * length, 0.0, half, grain)
+    return [*low, *walls, *high]
 
 
 # ── one row per shape ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _box(box: Box, thickness: float) -> Array:
+def _box(box: Box, grain: Grain) -> Array:
     """Six faces, each cut into squares of about the shortest edge; a translucent box is not cut: its edges are seen."""
     size = np.array(evaluate_all(box.size), dtype=float)
-    cuts = np.clip(np.round(size / size.min() / 0.7), 1, 9 if opacity(box) == 1.0 else 1).astype(int) + 1
+    cuts = np.clip(np.round(size / size.min() / 0.7), 1, 9 if grain.cut and opacity(box) == 1.0 else 1).astype(int) + 1
     faces = []
     for axis in range(3):
         i, j = (axis + 1) % 3, (axis + 2) % 3
@@ -115,13 +130,13 @@ def _box(box: Box, thickness: float) -> Array:
     return surface
 
 
-def _triangle(triangle: Triangle, thickness: float) -> Array:
+def _triangle(triangle: Triangle, grain: Grain) -> Array:
     """Both sides, so that one always faces the viewer."""
     a, b, c = (np.array(evaluate_all(corner), dtype=float) for corner in (triangle.a, triangle.b, triangle.c))
     return np.array([[a, b, c, c], [c, b, a, a]])
 
 
-def _mesh(mesh: Mesh, thickness: float) -> Array:
+def _mesh(mesh: Mesh, grain: Grain) -> Array:
     if not mesh.faces or len(mesh.faces) > MESH_LIMIT:
         return NOTHING
     corners = np.array(mesh.vertices, dtype=float)[np.array(mesh.faces, dtype=int)]
@@ -131,13 +146,13 @@ def _mesh(mesh: Mesh, thickness: float) -> Array:
     return np.concatenate([corners, corners[:, 2:]], axis=1)
 
 
-SURFACES: dict[type[Any], Callable[[Any, float], Array]] = {
+SURFACES: dict[type[Any], Callable[[Any, Grain], Array]] = {
     Box: _box,
-    Cylinder: lambda s, t: revolved(_cone(evaluate(s.radius), evaluate(s.radius), evaluate(s.length))),
-    Capsule: lambda s, t: revolved(_capsule(evaluate(s.radius), evaluate(s.length))),
-    Sphere: lambda s, t: revolved(_ball(evaluate(s.radius))),
-    Frustum: lambda s, t: revolved(_cone(evaluate(s.bottom), evaluate(s.top), evaluate(s.length))),
-    Line: lambda s, t: tube(np.array(evaluate_all(s.start)), np.array(evaluate_all(s.end)), t),
+    Cylinder: lambda s, g: revolved(_cone(evaluate(s.radius), evaluate(s.radius), evaluate(s.length), g), g),
+    Capsule: lambda s, g: revolved(_capsule(evaluate(s.radius), evaluate(s.length), g), g),
+    Sphere: lambda s, g: revolved(_ball(evaluate(s.radius), g), g),
+    Frustum: lambda s, g: revolved(_cone(evaluate(s.bottom), evaluate(s.top), evaluate(s.length), g), g),
+    Line: lambda s, g: tube(np.array(evaluate_all(s.start)), np.array(evaluate_all(s.end)), g),
     Triangle: _triangle,
     Mesh: _mesh,
 }

@@ -38,6 +38,7 @@ from kinemorph.deriving import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import Element
 from kinemorph.plants.instants import Instants, instants
 from kinemorph.plants.laws import LEVEL, Column, Law, of_groups, one_number, split
 from kinemorph.plants.variational import Discrete, DiscreteLaws, discrete_programs
@@ -133,6 +134,7 @@ class Plant:
     touches: bool = False  # whether there are stiff contacts
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle: after any step; and those of
     # them that do so even where events are located
+    elements: tuple[Element, ...] = ()  # what acts on the robot, as data
 
     def __repr__(self) -> str:
         sizes = f"{self.nv} dof, {self.nx} states, {self.nu} inputs"

@@ -108,6 +108,7 @@ def plant(
         guards=tuple(name for *_, name in cast.guards),
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
+        elements=model.elements if isinstance(model, System) else (),
     )
 
 

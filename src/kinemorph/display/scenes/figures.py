@@ -1,0 +1,164 @@
+"""A robot as parts of a scene, layer by layer: what it looks like, what it touches with, its inertia, its graph.
+
+All parts are rigid, in the frames of their bodies, so a robot is made once and only its bodies move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.display import outlines
+from kinemorph.display.canvas import depth_colors
+from kinemorph.display.mesh_surfaces import read_mesh
+from kinemorph.display.puppets import THICKNESS, Poses, extent_of
+from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Color, Figure, Layer, Part, Surface
+from kinemorph.display.scenes.surfaces import look_surface, shape_surface
+from kinemorph.display.scenes.turning import quaternions_of, without_jumps
+from kinemorph.display.solids import opacity, z_toward
+from kinemorph.model.body import Body
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import GRAPHITE, STEEL, MeshFile, Shape
+
+# sizes as parts of the robot's extent
+TRIAD, AXIS, NODE, WIRE = 0.09, 0.2, 0.016, 0.004
+AXIS_COLORS: tuple[Color, ...] = ((0.82, 0.24, 0.30, 1.0), (0.23, 0.62, 0.36, 1.0), (0.18, 0.44, 0.73, 1.0))
+JOINT_COLOR: Color = (0.70, 0.15, 0.12, 1.0)
+GRAPH_COLOR: Color = (0.10, 0.12, 0.15, 1.0)
+LOOP_COLOR: Color = (0.84, 0.37, 0.0, 1.0)
+COLLISION_COLOR: Color = (0.20, 0.65, 0.35, 0.35)
+INERTIA_COLOR: Color = (0.52, 0.38, 0.72, 0.40)
+CENTER_COLOR: Color = (0.95, 0.77, 0.06, 1.0)
+
+
+def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None) -> Figure:
+    """The figure of a robot in configurations q, shape (n, nq), all layers but those of elements and traces."""
+    poses = Poses(robot, q)
+    size = extent_of(robot, poses)
+    positions, quaternions = body_poses(robot, poses)
+    return Figure(
+        name=robot.name.replace("_", " ") if name is None else name,
+        robot=robot,
+        q=np.atleast_2d(np.asarray(q, dtype=float)),
+        positions=positions,
+        quaternions=quaternions,
+        parts=tuple(_parts(robot, size)),
+        masses=np.array([float(evaluate(body.mass)) for body in robot.bodies]),
+        centers=np.array([evaluate_all(body.com) for body in robot.bodies], dtype=float).reshape(-1, 3),
+        size=size,
+    )
+
+
+def body_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
+    """Positions (n, n_b, 3) [m] and quaternions (n, n_b, 4) of all bodies."""
+    names = robot.body_names
+    if not names:
+        return np.zeros((poses.count, 0, 3)), np.zeros((poses.count, 0, 4))
+    R = np.stack([poses.R[name] for name in names], axis=1)
+    return np.stack([poses.p[name] for name in names], axis=1), without_jumps(quaternions_of(R))
+
+
+def lost_meshes(robot: Robot) -> list[str]:
+    """A sentence for every mesh file that cannot be shown."""
+    files = [shape for body in robot.bodies for shape in body.shapes if isinstance(shape, MeshFile)]
+    return [reason for reason in dict.fromkeys(read_mesh(shape)[1] for shape in files) if reason]
+
+
+# ── layers ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _parts(robot: Robot, size: float) -> Iterator[Part]:
+    palette = depth_colors(robot)
+    for owner, body in enumerate(robot.bodies):
+        for shape in outlines.shapes_of(robot, body, size):
+            base = palette[body.name] if shape.color[:3] == STEEL else shape.color[:3]
+            yield _solid(body.name, owner, shape, (*base[:3], opacity(shape)), "shapes", size)
+        for shape in _collisions(body):
+            yield _solid(f"{body.name} collision", owner, shape, COLLISION_COLOR, "collisions", size)
+        yield from _inertia(owner, body, size)
+        yield from _graph(robot, owner, body, size)
+    for shape in outlines.mounts(robot, size):
+        yield _solid("ground", WORLD_OWNER, shape, (*GRAPHITE[:3], 1.0), "shapes", size)
+    for frame in robot.frames:
+        yield from _triad(frame.name, owner_of(robot, frame.body), evaluate_all(frame.placement), size)
+    for joint in (*robot.joints, *robot.loops):
+        yield from _axes(robot, joint, size)
+
+
+def owner_of(robot: Robot, body: str) -> int:
+    """The number of a body among the owners; the world's is WORLD_OWNER."""
+    return robot.body_names.index(body) if body in robot.body_names else WORLD_OWNER
+
+
+def _solid(name: str, owner: int, shape: Shape, color: Sequence[float], layer: Layer, size: float) -> Part:
+    r, g, b, a = (float(x) for x in color)
+    return Part(name, owner, shape_surface(shape, THICKNESS * size), (r, g, b, a), layer)
+
+
+def _collisions(body: Body) -> list[Shape]:
+    read = [read_mesh(shape)[0] if isinstance(shape, MeshFile) else shape for shape in body.collisions]
+    return [shape for shape in read if shape is not None]
+
+
+def _inertia(owner: int, body: Body, size: float) -> Iterator[Part]:
+    """The uniform ellipsoid with a body's mass and inertia, and a ball at its center of mass."""
+    if float(evaluate(body.mass)) <= 0.0:
+        return
+    com = np.array(evaluate_all(body.com), dtype=float)
+    edges, axes = outlines.inertia_box(body)
+    # a cuboid has m e^2 / 12 about its middle planes, an ellipsoid m r^2 / 5
+    radii = np.maximum(edges * np.sqrt(5.0 / 12.0), 0.004 * size)
+    yield _stretched(f"{body.name} inertia", owner, "ball", axes * radii, com, INERTIA_COLOR, "inertia")
+    ball = np.eye(3) * NODE * size
+    yield _stretched(f"{body.name} center", owner, "ball", ball, com, CENTER_COLOR, "centers")
+
+
+def _graph(robot: Robot, owner: int, body: Body, size: float) -> Iterator[Part]:
+    """A node at the center of mass, and a line from there to every joint of the body; those of loops in orange."""
+    center = np.array(evaluate_all(body.com), dtype=float)
+    yield _stretched(f"{body.name} node", owner, "ball", np.eye(3) * NODE * size, center, GRAPH_COLOR, "graph")
+    for joint in (*robot.joints, *robot.loops):
+        color = LOOP_COLOR if joint in robot.loops else GRAPH_COLOR
+        for end, placement in ((joint.parent, joint.placement), (joint.child, joint.child_placement)):
+            if end == body.name:
+                point = np.array(evaluate_all(placement).p, dtype=float)
+                yield from _wire(f"{joint.name} edge", owner, center, point, WIRE * size, color, "graph")
+
+
+def _triad(name: str, owner: int, placement: Pose, size: float) -> Iterator[Part]:
+    R, p = np.array(placement.R, dtype=float), np.array(placement.p, dtype=float)
+    for axis, color in enumerate(AXIS_COLORS):
+        yield from _wire(f"{name} {'xyz'[axis]}", owner, p, p + TRIAD * size * R[:, axis], WIRE * size, color, "frames")
+
+
+def _axes(robot: Robot, joint: Joint, size: float) -> Iterator[Part]:
+    """A line along every axis of a joint, carried by its child."""
+    placement = evaluate_all(joint.child_placement)
+    R, p = np.array(placement.R, dtype=float), np.array(placement.p, dtype=float)
+    for number in range(joint.table.axes):
+        half = 0.5 * AXIS * size * R @ np.array(joint.axes[number], dtype=float)
+        owner = owner_of(robot, joint.child)
+        yield from _wire(f"{joint.name} axis", owner, p - half, p + half, WIRE * size, JOINT_COLOR, "joints")
+
+
+def _wire(name: str, owner: int, start: Array, end: Array, radius: float, color: Color, layer: Layer) -> Iterator[Part]:
+    """A thin rod between two points of a body; nothing where they are one."""
+    along = end - start
+    length = float(np.linalg.norm(along))
+    if length > 1e-12:
+        axes = z_toward(along / length) * np.array([radius, radius, length])
+        yield _stretched(name, owner, "rod", axes, start, color, layer)
+
+
+def _stretched(name: str, owner: int, look: Any, axes: Array, p: Array, color: Color, layer: Layer) -> Part:
+    """A look carried by x -> axes x + p, with normals to match."""
+    unit = look_surface(look)
+    normals = unit.normals @ np.linalg.inv(axes)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    return Part(name, owner, Surface(unit.points @ axes.T + p, normals, unit.faces), color, layer)

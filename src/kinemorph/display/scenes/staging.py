@@ -1,0 +1,246 @@
+"""From a robot, a run or several of them to a scene.
+
+Runs share one clock. One that begins later or ends earlier than the others waits where it is. Several figures stand
+side by side, along the direction in which their robots are the thinnest, x or y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.deriving import Dynamics
+from kinemorph.display import series
+from kinemorph.display.runs import robot_of
+from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
+from kinemorph.display.scenes.grounds import grounds_of
+from kinemorph.display.scenes.marks import marks_of
+from kinemorph.display.scenes.scene import Array, Attachment, Color, Figure, Happening, Scene, Series, Trace
+from kinemorph.display.scenes.turning import rotated
+from kinemorph.display.stances import stance
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Element, System
+from kinemorph.simulation.trajectory import Trajectory
+
+Subject: TypeAlias = Robot | System | Dynamics | Trajectory
+Subjects: TypeAlias = Subject | Sequence[Subject] | Mapping[str, Subject]
+
+MOST_FRAMES = 20_000
+GAP = 0.35  # between figures that stand side by side, as a part of the wider one
+LOOKED_AT = 60  # times at which the box is taken
+TRACE_COLORS: tuple[Color, ...] = (
+    *((0.84, 0.37, 0.0, 1.0), (0.0, 0.45, 0.70, 1.0), (0.0, 0.62, 0.45, 1.0)),
+    *((0.80, 0.47, 0.65, 1.0), (0.20, 0.13, 0.53, 1.0)),
+)
+ENERGIES = ("energy.kinetic", "energy.potential")
+
+
+def scene_of(
+    subject: Subjects,
+    *,
+    q: npt.ArrayLike | None = None,
+    fps: float = 60.0,
+    columns: str | Sequence[str] | None = None,
+    trace: str | Sequence[str] = (),
+    spread: float | None = None,
+    title: str | None = None,
+) -> Scene:
+    """The scene of a robot, a system, a derived robot or a run, or of several, given as a list or by name.
+
+    `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
+    `fps`       pictures for each second of a run; fewer where a run is so long that there would be MOST_FRAMES
+    `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
+    `trace`     bodies or frames whose ways are drawn
+    `spread`    distance between several figures [m], 0 for all in one place; by default so that none touches another
+    """
+    subjects = _named(subject)
+    runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
+    times = _clock(list(runs.values()), fps)
+    wanted = [trace] if isinstance(trace, str) else list(trace)
+    figures = [_figure(name, one, q, times, wanted) for name, one in subjects.items()]
+    figures = _side_by_side(figures, spread)
+    acting = [element for one in subjects.values() for element in elements_of(one)]
+    box = _box(figures)
+    grounds, floor = grounds_of(acting, box)
+    names = " and ".join(dict.fromkeys(figure.robot.name.replace("_", " ") for figure in figures))
+    return Scene(
+        title=names if title is None else title,
+        times=times,
+        figures=tuple(figures),
+        box=box,
+        floor=floor,
+        grounds=grounds,
+        series=tuple(_series(runs, times, columns)),
+        events=tuple(Happening(event.t, event.name) for run in runs.values() for event in run.events),
+        notes=tuple(dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))),
+    )
+
+
+def elements_of(subject: Subject) -> tuple[Element, ...]:
+    """What acts on a robot, as data."""
+    if isinstance(subject, System):
+        return subject.elements
+    return subject.segments[0].plant.elements if isinstance(subject, Trajectory) else ()
+
+
+def _named(subject: Any) -> dict[str, Subject]:
+    """What is to be seen, by name: names that are given, else those of the robots and methods, none of them twice."""
+    if isinstance(subject, Mapping):
+        pairs = [(str(name), one) for name, one in subject.items()]
+    else:
+        several = list(subject) if isinstance(subject, (list, tuple)) else [subject]
+        pairs = [("", one) for one in several]
+    if not pairs:
+        raise UnsupportedError("there is nothing to show; expected a robot, a system or a run, or several of them.")
+    for name, one in pairs:
+        if not isinstance(one, Subject):
+            called = f"'{name}'" if name else "what is to be shown"
+            raise UnsupportedError(
+                f"{called} is a {type(one).__name__}; expected a Robot, System, Dynamics or Trajectory. Runs of "
+                "simulate_batch are given one by one."
+            )
+    named: dict[str, Subject] = {}
+    for given, one in pairs:
+        word = given or _word(one, [other for _, other in pairs])
+        count, unique = 2, word
+        while unique in named:
+            unique, count = f"{word} ({count})", count + 1
+        named[unique] = one
+    return named
+
+
+def _word(one: Subject, all_of_them: Sequence[Subject]) -> str:
+    """The robot's name; for runs of one robot beside each other, the method's."""
+    names = {_robot(other).name for other in all_of_them}
+    if isinstance(one, Trajectory) and len(all_of_them) > 1 and len(names) == 1:
+        return one.statistics.method
+    return _robot(one).name.replace("_", " ")
+
+
+def _robot(subject: Subject) -> Robot:
+    if isinstance(subject, Robot):
+        return subject
+    return robot_of(subject) if isinstance(subject, Trajectory) else subject.robot
+
+
+# ── over time ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
+    """The times of all pictures [s], equally far apart but for the last, from the first beginning to the last end."""
+    if not 0.0 < fps <= 1000.0:
+        raise UnsupportedError(f"fps is {fps:g}; expected a number above 0 and up to 1000. 60 is smooth.")
+    if not runs:
+        return np.zeros(1)
+    first, last = min(float(run.t[0]) for run in runs), max(float(run.t[-1]) for run in runs)
+    count = min(int(np.ceil((last - first) * fps - 1e-9)), MOST_FRAMES - 1)
+    return np.linspace(first, last, count + 1) if count else np.array([first])
+
+
+def _figure(name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str]) -> Figure:
+    robot = _robot(subject)
+    if isinstance(subject, Trajectory):
+        if q is not None:
+            raise UnsupportedError("q is given for a run, which has its own. Leave it out.")
+        within = np.clip(times, subject.t[0], subject.t[-1])
+        figure = figure_of(robot, subject.at(within).q, name=name)
+        marks = marks_of(figure, elements_of(subject), subject, within)
+    else:
+        start = _posture(subject, robot, q)
+        figure = figure_of(robot, np.repeat(start[None], len(times), axis=0), name=name)
+        marks = marks_of(figure, elements_of(subject))
+        figure = replace(figure, poseable=len(times) == 1)
+    return replace(figure, marks=tuple(marks), traces=tuple(_traces(robot, trace)))
+
+
+def _posture(subject: Subject, robot: Robot, q: npt.ArrayLike | None) -> Array:
+    """The configuration in which a robot without a run is shown, shape (nq,)."""
+    if q is not None:
+        values = np.asarray(q, dtype=float)
+        if values.shape != (robot.nq,):
+            raise ShapeError(f"q has shape {values.shape}, expected ({robot.nq},) for robot '{robot.name}'.")
+        return values
+    if isinstance(subject, System) and subject.settings.q:
+        return np.array(subject.settings.q)
+    return stance(robot)
+
+
+def _traces(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
+    for number, name in enumerate(names):
+        frame = robot.frame(name)  # says what there is where this one is not
+        x, y, z = (float(value) for value in evaluate_all(frame.placement).p)
+        color = TRACE_COLORS[number % len(TRACE_COLORS)]
+        yield Trace(name, Attachment(owner_of(robot, frame.body), (x, y, z)), color)
+
+
+def _series(runs: Mapping[str, Trajectory], times: Array, columns: str | Sequence[str] | None) -> Iterator[Series]:
+    """Columns at the times of the scene; NaN before a run begins and after it ends. Energies bring their sum."""
+    wished = [columns] if isinstance(columns, str) else columns
+    for name, run in runs.items():
+        if wished is None:
+            chosen = [run.columns[one] for one in ENERGIES if one in run.columns]
+        else:
+            chosen = series.chosen(run, list(wished)) if wished else []
+        sampled = [_sampled(run.t, run[column.name], times) for column in chosen]
+        for column, values in zip(chosen, sampled, strict=True):
+            yield Series(name, column.name, column.unit, values)
+        if wished is None and len(sampled) == len(ENERGIES):
+            yield Series(name, "energy.total", chosen[0].unit, np.sum(sampled, axis=0))
+
+
+def _sampled(t: Array, values: Array, times: Array) -> Array:
+    known = np.isfinite(values)
+    if not known.any():
+        return np.full(len(times), np.nan)
+    return np.interp(times, t[known], values[known], left=np.nan, right=np.nan)
+
+
+# ── where they stand ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _side_by_side(figures: Sequence[Figure], spread: float | None) -> list[Figure]:
+    """The same figures, each with its offset, symmetric about the origin."""
+    if len(figures) < 2:
+        return list(figures)
+    sizes = np.array([np.ptp(_corners(figure), axis=(0, 1)) for figure in figures]).max(axis=0)
+    axis = int(np.argmin(sizes[:2]))
+    step = (1.0 + GAP) * max(float(sizes[axis]), 0.4 * max(figure.size for figure in figures))
+    step = step if spread is None else spread
+    places = step * (np.arange(len(figures)) - 0.5 * (len(figures) - 1))
+    return [replace(one, offset=place * np.eye(3)[axis]) for one, place in zip(figures, places, strict=True)]
+
+
+def _corners(figure: Figure) -> Array:
+    """The lowest and highest corners (n, 2, 3) [m] of a figure's shapes at some of its times."""
+    numbers = np.unique(np.linspace(0, len(figure.positions) - 1, LOOKED_AT).astype(int))
+    lows, highs = [], []
+    for part in figure.parts:
+        if part.layer == "shapes" and len(part.surface.points):
+            points = part.surface.points
+            if part.owner >= 0:  # the corners of the part's own box, carried along
+                box = np.stack([points.min(axis=0), points.max(axis=0)])
+                ends = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+                turn, place = figure.quaternions[numbers, part.owner], figure.positions[numbers, part.owner]
+                points = rotated(turn[:, None, :], ends[None]) + place[:, None, :]
+            else:
+                points = np.broadcast_to(points, (len(numbers), *points.shape))
+            lows.append(points.min(axis=1))
+            highs.append(points.max(axis=1))
+    if not lows:
+        return np.zeros((1, 2, 3)) + np.array([[-0.5], [0.5]])
+    corners: Array = np.stack([np.min(lows, axis=0), np.max(highs, axis=0)], axis=1)
+    return corners
+
+
+def _box(figures: Sequence[Figure]) -> Array:
+    """The box (2, 3) [m] round all figures at all times."""
+    corners = [_corners(figure) + figure.offset for figure in figures]
+    lows, highs = [one[:, 0].min(axis=0) for one in corners], [one[:, 1].max(axis=0) for one in corners]
+    box: Array = np.stack([np.min(lows, axis=0), np.max(highs, axis=0)])
+    return box

@@ -1,0 +1,122 @@
+"""Triangles with normals: out of facets and shapes, and the looks of marks.
+
+A corner is smooth where the faces that meet there turn by less than CREASE, and split where they turn by more: balls
+look round and boxes have edges.
+
+A look is a surface about the z axis from z = 0 to 1 with radius 1; whoever shows it stretches it from the start of its
+mark to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.display.scenes.scene import Look, Surface
+from kinemorph.display.solids import Array, Grain, facets, moved, revolved
+from kinemorph.model.shapes import Shape
+
+CREASE = np.radians(38.0)
+FINE = Grain(0.0, sides=28, arc=8, cut=False)
+MARKED = Grain(0.0, sides=14, arc=6, cut=False)
+COILS, COIL_STEPS = 9, 14
+WELD = 1e-7  # of the size of a surface: corners nearer than this are one
+
+
+def shape_surface(shape: Shape, thickness: float) -> Surface:
+    """The surface of a shape in its body's frame; lines become tubes of radius `thickness` [m]."""
+    return surface_of(facets(shape, FINE._replace(thickness=thickness)))
+
+
+def surface_of(quads: Array) -> Surface:
+    """Triangles with normals out of facets (n, 4, 3); what has no area is left out."""
+    triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])  # twice the area
+    size = float(np.ptp(triangles.reshape(-1, 3), axis=0).max()) if len(triangles) else 0.0
+    real = np.linalg.norm(across, axis=1) > 1e-12 * size**2
+    triangles, across = triangles[real], across[real]
+    if not len(triangles):
+        return Surface(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
+    corners = triangles.reshape(-1, 3)
+    cells = np.round(corners / (WELD * size)).astype(np.int64)
+    vertex = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
+    normals = _smooth(vertex, np.repeat(across, 3, axis=0))
+    keys = np.column_stack([vertex, np.round(normals * 500.0).astype(np.int64)])
+    _, first, faces = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return Surface(corners[first], normals[first], faces.reshape(-1, 3).astype(np.int32))
+
+
+def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
+    """The unit normal of every corner (n, 3): the sum over the faces at its vertex that turn by less than CREASE."""
+    order = np.argsort(vertex, kind="stable")
+    counts = np.bincount(vertex)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    # every corner meets all corners of its vertex, itself too
+    meets = counts[vertex]
+    mine = np.repeat(np.arange(len(vertex)), meets)
+    within = np.arange(len(mine)) - np.repeat(np.cumsum(meets) - meets, meets)
+    theirs = order[np.repeat(starts[vertex], meets) + within]
+    unit = across / np.linalg.norm(across, axis=1, keepdims=True)
+    near = np.einsum("ij,ij->i", unit[mine], unit[theirs]) > np.cos(CREASE)
+    total = np.zeros_like(across)
+    np.add.at(total, mine[near], across[theirs[near]])
+    smooth: Array = total / np.linalg.norm(total, axis=1, keepdims=True)
+    return smooth
+
+
+# ── looks of marks ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def look_surface(look: Look) -> Surface:
+    """The surface of a look, to be stretched along z."""
+    return surface_of(LOOKS[look]())
+
+
+def _turned(*outline: tuple[float, float]) -> Array:
+    return revolved(list(outline), MARKED)
+
+
+def _spring() -> Array:
+    """A coil of wire with straight ends."""
+    turns = np.linspace(0.0, 2.0 * np.pi * COILS, COILS * COIL_STEPS + 1)
+    heights = np.linspace(0.12, 0.88, len(turns))
+    coil = np.stack([0.8 * np.cos(turns), 0.8 * np.sin(turns), heights], axis=-1)
+    line = np.concatenate([[[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]], coil, [[0.0, 0.0, 0.9], [0.0, 0.0, 1.0]]])
+    # wire of constant thickness across; its rings stand in planes through the axis, which stretching keeps
+    angle = np.arange(7) * 2.0 * np.pi / 6.0
+    outward = np.concatenate([[turns[0]] * 2, turns, [turns[-1]] * 2])
+    radial = np.stack([np.cos(outward), np.sin(outward), np.zeros_like(outward)], axis=-1)
+    ring = 0.2 * np.cos(angle)[None, :, None] * radial[:, None, :] + 0.018 * np.sin(angle)[None, :, None] * [0, 0, 1.0]
+    ends = np.array([0, 1, -2, -1])  # the straight parts need rings across the axis
+    across = np.stack([-radial[ends][:, 1], radial[ends][:, 0], np.zeros(4)], axis=-1)
+    ring[ends] = 0.2 * (
+        np.cos(angle)[None, :, None] * radial[ends][:, None] - np.sin(angle)[None, :, None] * across[:, None]
+    )
+    grid = line[:, None] + ring
+    return np.stack([grid[:-1, 1:], grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:]], axis=2).reshape(-1, 4, 3)
+
+
+def _damper() -> Array:
+    """A cylinder, and the thinner rod that goes into it."""
+    cylinder = _turned((0.0, 0.15), (1.0, 0.15), (1.0, 0.6), (0.0, 0.6))
+    return np.concatenate([cylinder, _turned((0.0, 0.0), (0.3, 0.0), (0.3, 1.0), (0.0, 1.0))])
+
+
+def _ball() -> Array:
+    """A ball about the end of its mark: stretching is left to who shows it, which scales it alike in all directions."""
+    angle = np.linspace(-np.pi / 2.0, np.pi / 2.0, 13)
+    return moved(revolved([(float(np.cos(a)), float(np.sin(a))) for a in angle], FINE), np.eye(3), np.zeros(3))
+
+
+LOOKS: dict[Look, Callable[[], Array]] = {
+    "spring": _spring,
+    "damper": _damper,
+    "rope": lambda: _turned((0.0, 0.0), (0.35, 0.0), (0.35, 1.0), (0.0, 1.0)),
+    "rod": lambda: _turned((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)),
+    "arrow": lambda: _turned((0.0, 0.0), (0.4, 0.0), (0.4, 0.74), (1.0, 0.74), (0.0, 1.0)),
+    "ball": _ball,
+}
