@@ -233,7 +233,7 @@ def _corners(figure: Figure) -> Array:
             lows.append(points.min(axis=1))
             highs.append(points.max(axis=1))
     if not lows:
-        return np.zeros((1, 2, 3)) + np.array([[-0.5], [0.5]])
+        return np.array([[[-0.5] * 3, [0.5] * 3]])
     corners: Array = np.stack([np.min(lows, axis=0), np.max(highs, axis=0)], axis=1)
     return corners
 
