@@ -1,0 +1,119 @@
+"""From a scene to one text: a header of names and small things, and all arrays behind it, deflated, in base 64.
+
+The text has letters, digits, + / = only, so it is safe wherever it is put, whatever the names in it are. page/unpack.js
+is the way back; what the page gets is described there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.display.replay.codes import Codes
+from kinemorph.display.replay.joint_rows import TOLERANCE, coordinate_codes, joint_rows, short
+from kinemorph.display.replay.surface_codes import SurfaceCodes
+from kinemorph.display.scenes.scene import LAYERS, Array, Attachment, Figure, Mark, Part, Scene
+from kinemorph.display.scenes.surfaces import look_surface
+
+
+class Camera(NamedTuple):
+    """Where one looks from at first [deg], and the body that is kept in the middle: its number in the first figure."""
+
+    elevation: float
+    azimuth: float
+    follow: int | None = None
+
+
+def pack(scene: Scene, camera: Camera) -> str:
+    """The text of a scene for `unpack` in the page."""
+    codes = Codes()
+    surfaces = SurfaceCodes(codes)
+    looks = sorted({mark.look for figure in scene.figures for mark in figure.marks})
+    header = {
+        "title": scene.title,
+        "times": _times(scene.times, codes),
+        "floor": short(scene.floor),
+        "box": [_shorts(corner) for corner in scene.box],
+        "notes": list(scene.notes),
+        "events": [{"t": event.t, "name": event.name} for event in scene.events],
+        "layers": [{"key": key, "label": LAYERS[key].label, "shown": LAYERS[key].shown} for key in scene.layers],
+        "looks": {look: surfaces.number(look_surface(look)) for look in looks},
+        "grounds": [_part(part, surfaces) for part in scene.grounds],
+        "camera": camera._asdict(),
+        "figures": [_figure(figure, codes, surfaces) for figure in scene.figures],
+        "series": [
+            {"figure": one.figure, "name": one.name, "unit": one.unit, "values": codes.add_floats(one.values)}
+            for one in scene.series
+        ],
+        "surfaces": surfaces.rows,
+    }
+    return codes.text(json.dumps(header, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode())
+
+
+def _figure(figure: Figure, codes: Codes, surfaces: SurfaceCodes) -> dict[str, Any]:
+    numbers, quanta = coordinate_codes(figure.robot, figure.q, figure.size)
+    return {
+        "name": figure.name,
+        "offset": _shorts(figure.offset),
+        "size": short(figure.size),
+        "poseable": figure.poseable,
+        "bodies": list(figure.bodies),
+        "masses": _shorts(figure.masses),
+        "centers": _shorts(figure.centers.ravel()),
+        "joints": joint_rows(figure.robot),
+        "q": _shorts(figure.q[0], 17),
+        "coordinates": {"codes": codes.add(numbers), "quanta": quanta} if len(figure.q) > 1 else None,
+        "parts": [_part(part, surfaces) for part in figure.parts],
+        "marks": [_mark(mark, figure.size, codes) for mark in figure.marks],
+        "traces": [
+            {"name": trace.name, **_attachment(trace.at), "color": _shorts(trace.color, 3)} for trace in figure.traces
+        ],
+    }
+
+
+def _part(part: Part, surfaces: SurfaceCodes) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "owner": part.owner,
+        "surface": surfaces.number(part.surface),
+        "color": _shorts(part.color, 3),
+        "layer": part.layer,
+    }
+
+
+def _mark(mark: Mark, size: float, codes: Codes) -> dict[str, Any]:
+    quantum = TOLERANCE * size
+    vectors = None
+    if mark.vectors is not None:
+        quantum = max(quantum, float(np.abs(mark.vectors).max(initial=0.0)) / 2.0**30)
+        vectors = {"codes": codes.add(np.round(mark.vectors / quantum).T), "quantum": quantum}
+    return {
+        "name": mark.name,
+        "look": mark.look,
+        "color": _shorts(mark.color, 3),
+        "width": short(mark.width),
+        "layer": mark.layer,
+        "start": _attachment(mark.start),
+        "end": None if mark.end is None else _attachment(mark.end),
+        "vectors": vectors,
+    }
+
+
+def _attachment(at: Attachment) -> dict[str, Any]:
+    return {"owner": at.owner, "point": _shorts(at.point)}
+
+
+def _times(times: Array, codes: Codes) -> dict[str, Any]:
+    """Times that are equally far apart by the first, the last and their number; others by their bits."""
+    first, last, count = float(times[0]), float(times[-1]), len(times)
+    if np.array_equal(times, np.linspace(first, last, count)):
+        return {"first": first, "last": last, "count": count}
+    halves = np.ascontiguousarray(times, dtype="<f8").view("<i4").reshape(-1, 2)
+    return {"bits": codes.add(halves.T)}
+
+
+def _shorts(values: Sequence[float] | Array, digits: int | None = None) -> list[float]:
+    return [short(x) if digits is None else float(f"{float(x):.{digits}g}") for x in values]

@@ -1,0 +1,193 @@
+// Where bodies are: at a time of a run, or for given coordinates; and what follows from it.
+//
+// Positions are those of the figure by itself, without its offset. All results are in arrays that belong to the figure
+// (figure.pose, trace.points) or that the caller gives: nothing is allocated here while a run plays.
+
+const GROUND = { p: new Float64Array(3), turn: new Float64Array([1, 0, 0, 0]) };
+const jointMotion = { p: new Float64Array(3), turn: new Float64Array([1, 0, 0, 0]), step: new Float64Array(4) };
+const moment = { before: 0, after: 0, part: 0 }; // between which rows of times, and which part of the way
+
+/** Finds the rows before and after a time [s], and the part of the way between them. */
+function momentAt(times, t) {
+  const last = times.length - 1;
+  let low = 0, high = last;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= t) low = middle; else high = middle;
+  }
+  moment.before = low;
+  moment.after = high;
+  const span = times[high] - times[low];
+  moment.part = span > 0 ? Math.max(0, Math.min(1, (t - times[low]) / span)) : 0;
+  return moment;
+}
+
+/**
+ * The poses of all figures at a time [s]: an array with {positions (3 nb), quaternions (4 nb)} for each, the same ones
+ * at every call. A figure that is posed by its joints stays as jointPoses left it.
+ */
+function posesAt(scene, t) {
+  const { before, after, part } = momentAt(scene.times, t);
+  for (const figure of scene.figures) {
+    if (figure.joints) continue;
+    const { positions, quaternions } = figure.pose, count = figure.bodies.length;
+    const p = figure.positions, a = 3 * count * before, b = 3 * count * after;
+    for (let k = 0; k < 3 * count; k++) positions[k] = p[a + k] + part * (p[b + k] - p[a + k]);
+    const first = 4 * count * before, second = 4 * count * after;
+    for (let k = 0; k < 4 * count; k += 4) {
+      blendQuaternions(quaternions, k, figure.quaternions, first + k, figure.quaternions, second + k, part);
+    }
+  }
+  return scene.poses;
+}
+
+/** Poses a figure by its coordinates q (nq); joints that follow others are set in q first. Gives figure.pose. */
+function jointPoses(figure, q) {
+  for (const joint of figure.tree) {
+    const lead = joint.follows;
+    if (lead) q[joint.steps[0].q] = lead.multiplier * q[lead.leader] + lead.offset;
+  }
+  placeBodies(figure, q, 0, figure.pose.positions, figure.pose.quaternions, 0);
+  return figure.pose;
+}
+
+/** Writes the poses of all bodies for the coordinates q[first..] into row `row` of positions and quaternions. */
+function placeBodies(figure, q, first, positions, quaternions, row) {
+  const count = figure.bodies.length, exact = figure.exact;
+  for (const joint of figure.tree) {
+    const parent = joint.parent < 0 ? GROUND : exact[joint.parent], child = exact[joint.child];
+    jointMotion.p.set(joint.placement.p);
+    jointMotion.turn.set(joint.placement.turn);
+    for (const step of joint.steps) MOVES[step.kind](step, q, first + step.q);
+    // placement and jointMotion, then back from the joint's frame to the child's, all of it from the parent on
+    carryPoint(jointMotion.p, 0, jointMotion.p, 0, jointMotion.turn, 0, joint.back.p, 0);
+    multiplyQuaternions(jointMotion.turn, 0, jointMotion.turn, 0, joint.back.turn, 0);
+    carryPoint(child.p, 0, parent.p, 0, parent.turn, 0, jointMotion.p, 0);
+    multiplyQuaternions(child.turn, 0, parent.turn, 0, jointMotion.turn, 0);
+    normalizeQuaternion(child.turn, 0);
+    positions.set(child.p, 3 * (row * count + joint.child));
+    quaternions.set(child.turn, 4 * (row * count + joint.child));
+  }
+}
+
+/** Goes on from `jointMotion` by a shift in its axes. */
+function shiftBy(x, y, z) {
+  jointMotion.step[0] = x, jointMotion.step[1] = y, jointMotion.step[2] = z;
+  carryPoint(jointMotion.p, 0, jointMotion.p, 0, jointMotion.turn, 0, jointMotion.step, 0);
+}
+
+/** Goes on from `jointMotion` by a turn about an axis. */
+function turnAbout(axis, angle) {
+  axisQuaternion(jointMotion.step, 0, axis, angle);
+  multiplyQuaternions(jointMotion.turn, 0, jointMotion.turn, 0, jointMotion.step, 0);
+}
+
+/** Goes on from `jointMotion` by a quaternion q[at..] of any length. */
+function turnBy(q, at) {
+  for (let k = 0; k < 4; k++) jointMotion.step[k] = q[at + k];
+  normalizeQuaternion(jointMotion.step, 0);
+  multiplyQuaternions(jointMotion.turn, 0, jointMotion.turn, 0, jointMotion.step, 0);
+}
+
+/** Goes on from `jointMotion` by a length along an axis. */
+function shiftAlong(axis, length) {
+  shiftBy(axis[0] * length, axis[1] * length, axis[2] * length);
+}
+
+const UPRIGHT = [0, 0, 1];
+// the elementary joints: each goes on from `jointMotion`; `at` is where its coordinates are in q
+const MOVES = {
+  revolute: (step, q, at) => turnAbout(step.axis, q[at]),
+  prismatic: (step, q, at) => shiftAlong(step.axis, q[at]),
+  helical: (step, q, at) => {
+    turnAbout(step.axis, q[at]);
+    shiftAlong(step.axis, step.pitch * q[at]);
+  },
+  planar: (step, q, at) => {
+    shiftBy(q[at], q[at + 1], 0);
+    turnAbout(UPRIGHT, q[at + 2]);
+  },
+  spherical: (step, q, at) => turnBy(q, at),
+  free: (step, q, at) => {
+    shiftBy(q[at], q[at + 1], q[at + 2]);
+    turnBy(q, at + 3);
+  },
+};
+
+// ── what follows from the poses ─────────────────────────────────────────────────────────────────────────────────────
+
+/** out[o..] = a point {owner, point} of a figure where its bodies now are. */
+function attachedPoint(out, o, pose, at) {
+  if (at.owner < 0) {
+    out[o] = at.point[0], out[o + 1] = at.point[1], out[o + 2] = at.point[2];
+  } else {
+    carryPoint(out, o, pose.positions, 3 * at.owner, pose.quaternions, 4 * at.owner, at.point, 0);
+  }
+}
+
+/** out (6) = start and end of a mark at a time [s]. Where the two are one, there is nothing to show. */
+function markEnds(scene, figure, mark, t, out) {
+  attachedPoint(out, 0, figure.pose, mark.start);
+  if (mark.end) {
+    attachedPoint(out, 3, figure.pose, mark.end);
+  } else {
+    const { before, after, part } = momentAt(scene.times, t), v = mark.vectors;
+    for (let k = 0; k < 3; k++) {
+      const a = v ? v[3 * before + k] : 0, b = v ? v[3 * after + k] : 0;
+      out[3 + k] = out[k] + a + part * (b - a);
+    }
+  }
+  return out;
+}
+
+/** The whole way of a trace, one point for each time (3n); found at the first call and kept as trace.path. */
+function tracePath(scene, figure, trace) {
+  if (!trace.path) {
+    const n = scene.times.length, count = figure.bodies.length, { owner, point } = trace;
+    trace.path = new Float32Array(3 * n);
+    for (let k = 0; k < n; k++) {
+      const body = k * count + owner;
+      if (owner < 0) trace.path.set(point, 3 * k);
+      else carryPoint(trace.path, 3 * k, figure.positions, 3 * body, figure.quaternions, 4 * body, point, 0);
+    }
+  }
+  return trace.path;
+}
+
+/**
+ * The way of a trace up to a time [s]: trace.points holds it, the last point is where the trace now is.
+ * Gives the number of points. Only two points change from one call to the next, trace.changed is the first of them.
+ */
+function tracePoints(scene, figure, trace, t) {
+  const path = tracePath(scene, figure, trace);
+  if (!trace.points) {
+    trace.points = new Float32Array(path.length + 3);
+    trace.points.set(path);
+    trace.tip = 0;
+  }
+  const { before, after, part } = momentAt(scene.times, t), tip = before + 1, old = 3 * trace.tip;
+  for (let k = old; k < old + 3; k++) trace.points[k] = k < path.length ? path[k] : 0;
+  for (let k = 0; k < 3; k++) {
+    const a = path[3 * before + k], b = path[3 * after + k];
+    trace.points[3 * tip + k] = a + part * (b - a);
+  }
+  trace.changed = Math.min(trace.tip, tip);
+  trace.tip = tip;
+  return tip + 1;
+}
+
+const carried = new Float64Array(3);
+
+/** out (3) = the center of mass of a figure where its bodies now are. */
+function centerOfMass(figure, out) {
+  const { positions, quaternions } = figure.pose;
+  let mass = 0, x = 0, y = 0, z = 0;
+  for (let body = 0; body < figure.bodies.length; body++) {
+    const m = figure.masses[body];
+    carryPoint(carried, 0, positions, 3 * body, quaternions, 4 * body, figure.centers, 3 * body);
+    mass += m, x += m * carried[0], y += m * carried[1], z += m * carried[2];
+  }
+  const scale = mass > 0 ? 1 / mass : 0;
+  out[0] = x * scale, out[1] = y * scale, out[2] = z * scale;
+  return out;
+}
