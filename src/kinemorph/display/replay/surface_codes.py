@@ -82,7 +82,7 @@ def affine_image(base: Surface, surface: Surface) -> Array | None:
         return None
     normals = base.normals @ np.linalg.inv(turn) * np.sign(np.linalg.det(turn))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    found: Array = image.T
+    found: Array = np.asarray(image.T, dtype=np.float64)
     return found if np.abs(normals - surface.normals).max() < SAME_NORMAL else None
 
 
