@@ -48,5 +48,5 @@ drift = sum(dynamics.energy(q, v)) - start
 print(f"after {160 * dt} s: q = {q.round(4).tolist()} rad, energy has drifted by {drift:.1e} J")
 
 title = "double pendulum, falling from rest: every 0.1 s"
-picture = kinemorph.draw(robot, snapshots[-1], ghosts=snapshots[:-1], title=title, view=(12.0, -78.0))
+picture = kinemorph.draw(robot, snapshots[-1], ghosts=snapshots[:-1], title=title, camera=(12.0, -78.0))
 print("wrote", folder / "01_equations.png", "and", save(picture, folder / "01_double_pendulum.png"))

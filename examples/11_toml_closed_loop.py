@@ -55,7 +55,7 @@ picture = kinemorph.draw(
     ghosts=poses[30:180:30],
     frames=["pen"],
     ground=False,
-    view=(5, -90),
+    camera=(5, -90),
     title="Hoecken's linkage, once round",
 )
 picture.axes[0].plot(*path.T, color="#b3261e", linewidth=1.5)

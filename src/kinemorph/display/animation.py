@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kinemorph.analysis.modes import Poles
+from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.flipbooks import TRACED, Book, Progress, frame_time, gif_path, write_gif
 from kinemorph.display.mode_pictures import bent, mode_caption
 from kinemorph.display.puppets import Poses, Puppet, extent_of, fitting_lens
@@ -27,7 +28,7 @@ def animate(
     *,
     fps: float = 30.0,
     speed: float = 1.0,
-    view: tuple[float, float] | None = None,
+    camera: CameraChoice = None,
     size: float = SIZE,
     trace: str | Sequence[str] | None = None,
     title: str | None = None,
@@ -37,7 +38,7 @@ def animate(
 
     `fps`        frames per second, up to 50; rounded so that the time between frames is whole hundredths of a second
     `speed`      simulated over shown time: 0.1 is ten times slower than life
-    `view`       elevation and azimuth of the viewer [deg]; by default straight at the plane of motion, if there is one
+    `camera`     "front", "left", ... or (elevation, azimuth) [deg]; by default straight at a plane of motion
     `size`       longer side [inch at 100 dpi]
     `trace`      bodies or frames whose origins leave a line
     `progress`   called as progress(frames done, frames in all)
@@ -60,7 +61,7 @@ def animate(
         robot.name.replace("_", " ") if title is None else title,
         _traces(trajectory, robot, times, [trace] if isinstance(trace, str) else list(trace or ())),
     )
-    return write_gif(book, path, fitting_lens(poses, view), period=period, size=size, progress=progress)
+    return write_gif(book, path, fitting_lens(poses, camera), period=period, size=size, progress=progress)
 
 
 def _traces(trajectory: Trajectory, robot: Robot, times: Array, names: Sequence[str]) -> tuple[Array, ...]:
@@ -92,7 +93,7 @@ def animate_mode(
     *,
     fps: float = 25.0,
     seconds: float = 2.0,
-    view: tuple[float, float] | None = None,
+    camera: CameraChoice = None,
     size: float = SIZE,
     progress: Progress | None = None,
 ) -> Path:
@@ -114,4 +115,4 @@ def animate_mode(
     poses = Poses(robot, bent(poles, number, [float(phase) for phase in phases]))
     texts = [f"mode {mode_caption(poles, number)}"] * count
     book = Book(Puppet(robot, extent_of(robot, poses)), poses, texts, robot.name.replace("_", " "))
-    return write_gif(book, path, fitting_lens(poses, view), period=period, size=size, progress=progress)
+    return write_gif(book, path, fitting_lens(poses, camera), period=period, size=size, progress=progress)

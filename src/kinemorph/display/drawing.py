@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act
 from kinemorph.display import outlines
+from kinemorph.display.cameras import CameraChoice, camera_of
 from kinemorph.display.canvas import INK, PALE, blank
-from kinemorph.display.puppets import VIEW, Poses, Puppet, lit
+from kinemorph.display.puppets import Poses, Puppet, lit
 from kinemorph.display.solids import MESH_LIMIT, Array
 from kinemorph.display.stage import add_ground, place_camera, scene_box, set_axes
 from kinemorph.errors import ShapeError
@@ -45,7 +46,7 @@ def draw(
     frames: bool | Sequence[str] = False,
     ground: bool = True,
     title: str | None = None,
-    view: tuple[float, float] = VIEW,
+    camera: CameraChoice = None,
     size: tuple[float, float] | None = None,
 ) -> Figure:
     """A picture of a robot at q, shape (nq,); the neutral configuration where none is given.
@@ -54,7 +55,7 @@ def draw(
     `joints`   also the axes of the joints
     `frames`   also the declared frames as x-y-z triads with their names: all of them, or those named (bodies too)
     `ground`   a grid below the robot with its shadow
-    `view`     elevation and azimuth of the viewer [deg]
+    `camera`   "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
     `size`     width and height [inch]; by default as the robot needs
 
     Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Returns a Matplotlib Figure
@@ -74,7 +75,7 @@ def draw(
     axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
     low, high = scene_box(everything, extent)
     set_axes(axes, low, high)
-    place_camera(figure, axes, (low, high), view, resize=size is None)
+    place_camera(figure, axes, (low, high), camera_of(camera), resize=size is None)
     if ground:
         add_ground(axes, everything, low, high)
     for ghost, faded in pale:

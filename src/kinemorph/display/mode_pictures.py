@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinemorph.analysis.modes import Poles
+from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes, save
 from kinemorph.display.puppets import Lens, Poses, Puppet, box_of, extent_of, fitting_lens, lit
 from kinemorph.display.solids import Array
@@ -35,21 +36,21 @@ def mode_shapes(
     poles: Poles,
     n: int | Sequence[int] = 6,
     *,
-    view: tuple[float, float] | None = None,
+    camera: CameraChoice = None,
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
     """Small pictures of mode shapes: bent forth in full color, bent back paler, at rest palest.
 
-    `n`      how many, from the lowest frequency on; or their numbers, counted from 1 as in the table of poles
-    `view`   elevation and azimuth of the viewer [deg]; by default straight at the plane of motion, if there is one
+    `n`        how many, from the lowest frequency on; or their numbers, counted from 1 as in the table of poles
+    `camera`   "front", "left", ... or (elevation, azimuth) [deg]; by default straight at a plane of motion
     """
     numbers = _numbers(poles, n)
     robot = poles.plant.robot
     if robot is None:
         figure = _bars(poles, numbers)
     else:
-        figure = _portraits(poles, robot, numbers, view)
+        figure = _portraits(poles, robot, numbers, camera)
     name = poles.plant.name.replace("_", " ")
     heading = f"mode shapes of {name}" if title is None else title
     height = figure.get_figheight()
@@ -114,9 +115,9 @@ def _amount(poles: Poles, robot: Robot, shape: np.ndarray[Any, Any]) -> float:
 # ── pictures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _portraits(poles: Poles, robot: Robot, numbers: Sequence[int], view: tuple[float, float] | None) -> Figure:
+def _portraits(poles: Poles, robot: Robot, numbers: Sequence[int], camera: CameraChoice) -> Figure:
     poses = [Poses(robot, np.vstack([poles.q, bent(poles, number, (np.pi, 0.0))])) for number in numbers]
-    lens = _common_lens(robot, poles, numbers, view)
+    lens = _common_lens(robot, poles, numbers, camera)
     size = extent_of(robot, poses[0])
     puppet = Puppet(robot, size)
     low, high = _seen_box(puppet, poses, lens)
@@ -146,10 +147,10 @@ def _portraits(poles: Poles, robot: Robot, numbers: Sequence[int], view: tuple[f
     return figure
 
 
-def _common_lens(robot: Robot, poles: Poles, numbers: Sequence[int], view: tuple[float, float] | None) -> Lens:
+def _common_lens(robot: Robot, poles: Poles, numbers: Sequence[int], camera: CameraChoice) -> Lens:
     """One view for all modes."""
     every = np.vstack([poles.q, *(bent(poles, number, (0.0, 0.5 * np.pi)) for number in numbers)])
-    return fitting_lens(Poses(robot, every), view)
+    return fitting_lens(Poses(robot, every), camera)
 
 
 def _seen_box(puppet: Puppet, poses: Sequence[Poses], lens: Lens) -> tuple[Array, Array]:

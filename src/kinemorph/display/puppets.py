@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.display import outlines
+from kinemorph.display.cameras import CameraChoice, camera_of
 from kinemorph.display.canvas import depth_colors
 from kinemorph.display.mesh_surfaces import warn_of_meshes
 from kinemorph.display.solids import Array, Grain, facets, normals, opacity
@@ -27,7 +28,6 @@ from kinemorph.model.shapes import GRAPHITE, STEEL
 LIGHT = np.array([0.35, -0.55, 0.76])  # toward the lamp
 AMBIENT = 0.52
 THICKNESS = 0.006  # of lines, as a part of the robot's extent
-VIEW = (22.0, -58.0)  # elevation and azimuth of the viewer [deg]
 FLAT = 1e-6  # motion out of a plane, as a part of that in it, that counts as none
 
 
@@ -136,10 +136,11 @@ class Lens:
         return seen[order][:, :, :2], shown[order]
 
 
-def fitting_lens(poses: Poses, view: tuple[float, float] | None) -> Lens:
-    """The lens for a view; where none is given, straight at the vertical plane of motion, if there is one."""
-    if view is not None:
-        return Lens.toward(*view)
+def fitting_lens(poses: Poses, camera: CameraChoice) -> Lens:
+    """The lens of a camera; where none is given, straight at the vertical plane of motion, if there is one."""
+    place = camera_of(camera)
+    if camera is not None:
+        return Lens.toward(place.elevation, place.azimuth)
     # the origins of all frames and points beside them, so that turning counts as well
     beside = 0.1 * np.array([np.zeros(3), *np.eye(3)])
     points = np.concatenate(
@@ -150,7 +151,7 @@ def fitting_lens(poses: Poses, view: tuple[float, float] | None) -> Lens:
     normal = directions[2]
     in_plane = sizes[2] <= FLAT**2 * sizes[0] and sizes[1] > FLAT**2 * sizes[0]
     if not in_plane or abs(normal[2]) > 1e-6:
-        return Lens.toward(*VIEW)
+        return Lens.toward(place.elevation, place.azimuth)
     azimuth = float(np.degrees(np.arctan2(normal[1], normal[0])))
     azimuth = azimuth if -180.0 < azimuth <= 0.0 else azimuth - 180.0  # so that x, or else y, points right
     return Lens.toward(0.0, azimuth, flat=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinemorph.display.cameras import Camera
 from kinemorph.display.canvas import GROUND, INK, PALE, SHADOW
 from kinemorph.display.solids import Array
 
@@ -46,12 +47,10 @@ def set_axes(axes: Any, low: Array, high: Array) -> None:
     axes.tick_params(labelsize=8, colors=PALE, pad=1.0)
 
 
-def place_camera(
-    figure: Figure, axes: Any, box: tuple[Array, Array], view: tuple[float, float], *, resize: bool
-) -> None:
+def place_camera(figure: Figure, axes: Any, box: tuple[Array, Array], camera: Camera, *, resize: bool) -> None:
     """Equal scales on all three axes, the whole box and its labels inside the picture."""
     share = (box[1] - box[0]) / (box[1] - box[0]).max()
-    axes.view_init(elev=view[0], azim=view[1])
+    axes.view_init(elev=camera.elevation, azim=camera.azimuth)
     axes.set_proj_type("persp", focal_length=1.6)
     axes.set_box_aspect(share, zoom=1.0)
     first, last = _seen(axes, *box)

@@ -1,0 +1,83 @@
+"""Where one looks from, in words that all pictures share: camera="left", camera=(20, -60), follow="trunk".
+
+World axes are x forward, y left, z up (REP 103): "front" stands before the robot, on the x axis, and "left" at its left
+hand, on the y axis. "top" has x to the right and y up, as on a map. "iso" sees x, y and z alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.model.robot import Robot
+from kinemorph.model.topology import WORLD
+
+CameraWord = Literal["front", "back", "left", "right", "top", "iso"]
+CameraChoice: TypeAlias = CameraWord | tuple[float, float] | Sequence[float] | None
+
+VIEW = (22.0, -58.0)  # elevation and azimuth where nothing is said [deg]
+PLACES: dict[CameraWord, tuple[float, float]] = {
+    "front": (0.0, 0.0),
+    "back": (0.0, 180.0),
+    "left": (0.0, 90.0),
+    "right": (0.0, -90.0),
+    "top": (90.0, -90.0),
+    "iso": (math.degrees(math.atan(math.sqrt(0.5))), -45.0),
+}
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Elevation above the ground and azimuth about z from the x axis [deg], and the body that stays in the middle."""
+
+    elevation: float = VIEW[0]
+    azimuth: float = VIEW[1]
+    follow: str | None = None
+
+
+def camera_of(camera: CameraChoice = None, follow: str | None = None, *robots: Robot) -> Camera:
+    """The camera of a word or of (elevation, azimuth) [deg]; VIEW where None is given.
+
+    `follow` names a body or a frame, which stands for its body, of one of the robots at least.
+    """
+    elevation, azimuth = _place(camera)
+    return Camera(elevation, azimuth, None if follow is None else _followed(follow, robots))
+
+
+def _place(camera: Any) -> tuple[float, float]:
+    if camera is None:
+        return VIEW
+    words = ", ".join(f"'{word}'" for word in PLACES)
+    if isinstance(camera, str):
+        found = PLACES.get(camera)  # type: ignore[call-overload]
+        if found is None:
+            raise UnsupportedError(
+                f"camera is '{camera}'; expected {words} or (elevation, azimuth) in degrees."
+                + did_you_mean(camera, PLACES)
+            )
+        return found[0], found[1]
+    try:
+        elevation, azimuth = (float(angle) for angle in camera)
+    except (TypeError, ValueError):
+        raise UnsupportedError(
+            f"camera is {camera!r}; expected {words} or two numbers, (elevation, azimuth) in degrees."
+        ) from None
+    if not (-90.0 <= elevation <= 90.0 and math.isfinite(azimuth)):
+        raise UnsupportedError(
+            f"camera is ({elevation:g}, {azimuth:g}); expected an elevation from -90 to 90 and a finite azimuth [deg]."
+        )
+    return elevation, azimuth
+
+
+def _followed(name: Any, robots: Sequence[Robot]) -> str:
+    known = {body: body for robot in robots for body in robot.body_names}
+    known |= {frame.name: frame.body for robot in robots for frame in robot.frames if frame.body != WORLD}
+    if not isinstance(name, str) or name not in known:
+        whose = f" of robot '{robots[0].name}'" if len(robots) == 1 else ""
+        raise UnsupportedError(
+            f"follow is {name!r}; expected the name of a body or frame{whose}.{did_you_mean(name, known)}"
+        )
+    return known[name]
