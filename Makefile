@@ -16,7 +16,7 @@ PIP    := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test slow clean
+.PHONY: help demo test slow clean browser
 
 help:
 	@echo "make demo   set up .venv, derive, verify and show a built-in robot, write out/"
@@ -27,7 +27,7 @@ help:
 demo: $(VENV)/installed
 	$(BIN)/kinemorph demo
 
-test: $(VENV)/installed-dev
+test: $(VENV)/installed-dev browser
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
@@ -35,9 +35,26 @@ test: $(VENV)/installed-dev
 	$(PYTEST) -n 2
 	@echo "make test: passed (ruff, mypy, import-linter, pytest)"
 
-slow: $(VENV)/installed-dev
+slow: $(VENV)/installed-dev browser
 	$(PYTEST) -n 2 -m slow
 	@echo "make slow: passed"
+
+# It gives up where nobody answers, or where another installation is under way.
+APT := apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=30 -o DPkg::Lock::Timeout=60
+
+# Some tests look at pages in Chromium. Where there is none, it is installed if that is certain to be welcome: on a
+# Debian-like machine, by root (a container, as a rule). Elsewhere one line says how to get it, and those tests are
+# skipped. Whatever happens here, the build goes on.
+browser: $(VENV)/installed-dev
+	@advice=$$($(BIN)/python -m kinemorph.bench.chromium 2>/dev/null) && exit 0; \
+	if [ -e /etc/debian_version ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing chromium for the tests of pages"; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  $(APT) update </dev/null >/dev/null 2>&1; \
+	  $(APT) install -y --no-install-recommends chromium </dev/null >/dev/null 2>&1; \
+	  advice=$$($(BIN)/python -m kinemorph.bench.chromium 2>/dev/null) && exit 0; \
+	fi; \
+	echo "tests of pages will be skipped: $${advice:-no Chromium is found}"
 
 clean:
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
