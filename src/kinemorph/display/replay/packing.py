@@ -8,23 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from kinemorph.display.cameras import Camera
 from kinemorph.display.replay.codes import Codes
 from kinemorph.display.replay.joint_rows import TOLERANCE, coordinate_codes, joint_rows, short
 from kinemorph.display.replay.surface_codes import SurfaceCodes
 from kinemorph.display.scenes.scene import LAYERS, Array, Attachment, Figure, Mark, Part, Scene
 from kinemorph.display.scenes.surfaces import look_surface
-
-
-class Camera(NamedTuple):
-    """Where one looks from at first [deg], and the body that is kept in the middle: its number in the first figure."""
-
-    elevation: float
-    azimuth: float
-    follow: int | None = None
 
 
 def pack(scene: Scene, camera: Camera) -> str:
@@ -42,7 +35,7 @@ def pack(scene: Scene, camera: Camera) -> str:
         "layers": [{"key": key, "label": LAYERS[key].label, "shown": LAYERS[key].shown} for key in scene.layers],
         "looks": {look: surfaces.number(look_surface(look)) for look in looks},
         "grounds": [_part(part, surfaces) for part in scene.grounds],
-        "camera": camera._asdict(),
+        "camera": _camera(camera, scene),
         "figures": [_figure(figure, codes, surfaces) for figure in scene.figures],
         "series": [
             {"figure": one.figure, "name": one.name, "unit": one.unit, "values": codes.add_floats(one.values)}
@@ -51,6 +44,14 @@ def pack(scene: Scene, camera: Camera) -> str:
         "surfaces": surfaces.rows,
     }
     return codes.text(json.dumps(header, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode())
+
+
+def _camera(camera: Camera, scene: Scene) -> dict[str, Any]:
+    """The camera, with the body it follows by number, and the number of the first figure that has this body."""
+    known = [(k, figure.bodies) for k, figure in enumerate(scene.figures) if camera.follow in figure.bodies]
+    number, bodies = known[0] if known else (0, ())
+    follow = None if camera.follow is None else bodies.index(camera.follow)
+    return {"elevation": camera.elevation, "azimuth": camera.azimuth, "follow": follow, "figure": number}
 
 
 def _figure(figure: Figure, codes: Codes, surfaces: SurfaceCodes) -> dict[str, Any]:

@@ -14,20 +14,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.display.puppets import VIEW, Poses, fitting_lens
-from kinemorph.display.replay.packing import Camera, pack
+from kinemorph.display.cameras import Camera, CameraChoice, camera_of
+from kinemorph.display.puppets import Poses, fitting_lens
+from kinemorph.display.replay.packing import pack
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.staging import Subjects, scene_of
-from kinemorph.errors import StorageError, UnsupportedError, did_you_mean
+from kinemorph.errors import StorageError, UnsupportedError
 
 HEIGHT = 520  # of the page in a notebook [pixel]
 LOOKED_AT = 40  # times at which the plane of motion is looked for
@@ -101,7 +101,7 @@ def replay(
     trace: str | Sequence[str] = (),
     spread: float | None = None,
     title: str | None = None,
-    camera: Any = None,
+    camera: CameraChoice = None,
     follow: str | None = None,
 ) -> Replay:
     """A run, or several side by side, as one page that plays offline; a robot without a run as one that is posed.
@@ -112,41 +112,31 @@ def replay(
     `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
     `trace`     bodies or frames whose ways are drawn
     `spread`    distance between several figures [m], 0 for all in one place
-    `camera`    elevation and azimuth from which one looks at first [deg]
-    `follow`    a body that is kept in the middle
+    `camera`    from where one looks at first: "front", "left", "iso", ... or (elevation, azimuth) [deg]
+    `follow`    a body or frame that is kept in the middle
 
     In a notebook the replay shows itself. `.save(path)` writes it, `.open()` shows it in the browser.
     """
     target = None if path is None else html_path(path)
     scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
-    made = Replay(scene, camera_of(scene, camera, follow), target)
+    made = Replay(scene, replay_camera(scene, camera, follow), target)
     if target is not None:
         made.save(target)
     return made
 
 
-def camera_of(scene: Scene, camera: Any, follow: str | None) -> Camera:
-    """From where a scene is seen at first; by default so that motion in a vertical plane is seen from the side."""
+def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
+    """From where a scene is seen at first; by default motion in a vertical plane is seen from the side, a bit above."""
+    chosen = camera_of(camera, follow, *(figure.robot for figure in scene.figures))
     first = scene.figures[0]
-    followed = None
-    if follow is not None:
-        if follow not in first.bodies:
-            raise UnsupportedError(
-                f"follow is '{follow}', which is no body of '{first.name}'.{did_you_mean(follow, first.bodies)}"
-            )
-        followed = first.bodies.index(follow)
-    if camera is None:
-        rows = np.unique(np.linspace(0, len(first.q) - 1, LOOKED_AT).astype(int))
-        lens = fitting_lens(Poses(first.robot, first.q[rows]), None)
-        azimuth = float(np.degrees(np.arctan2(lens.axes[2, 1], lens.axes[2, 0])))
-        return Camera(RAISED if lens.flat else VIEW[0], round(azimuth, 3), followed)
-    try:
-        elevation, azimuth = (float(angle) for angle in camera)
-    except (TypeError, ValueError):
-        elevation = azimuth = np.nan
-    if not (-90.0 <= elevation <= 90.0 and np.isfinite(azimuth)):
-        raise UnsupportedError(f"camera is {camera!r}; expected elevation (-90 to 90) and azimuth in degrees.")
-    return Camera(elevation, azimuth, followed)
+    if camera is not None or not first.bodies:
+        return chosen
+    rows = np.unique(np.linspace(0, len(first.q) - 1, LOOKED_AT).astype(int))
+    lens = fitting_lens(Poses(first.robot, first.q[rows]), None)
+    if not lens.flat:
+        return chosen
+    azimuth = float(np.degrees(np.arctan2(lens.axes[2, 1], lens.axes[2, 0])))
+    return replace(chosen, elevation=RAISED, azimuth=round(azimuth, 3))
 
 
 def html_path(path: Path | str) -> Path:
