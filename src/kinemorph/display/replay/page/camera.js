@@ -1,0 +1,152 @@
+// The camera circles a target, z up. Azimuth and elevation in degrees, as everywhere in the house: the camera stands at
+// (cos e cos a, cos e sin a, sin e) times its distance from the target.
+
+const FIELD = 30;            // of view, upright [deg]
+const VIEWS = {
+  front: [0, 0], back: [0, 180], left: [0, 90], right: [0, -90], top: [90, -90], iso: [35.264, -45],
+};
+const TURN_TIME = 320;       // of a change of view [ms]
+
+/** A camera that sees the whole box of a scene. */
+function makeCamera(scene) {
+  const { elevation, azimuth } = scene.camera;
+  return {
+    elevation, azimuth, distance: 0, target: [0, 0, 0],
+    home: { elevation, azimuth },
+    eye: new Float32Array(3), right: new Float32Array(3), up: new Float32Array(3),
+    matrix: new Float32Array(16), look: new Float32Array(16), lens: new Float32Array(16), aspect: 1, radius: boxRadius(scene.box), box: scene.box,
+    size: scene.figures[0]?.size ?? 1, following: scene.camera.follow !== null, steered: false, anchor: new Float32Array(3), move: null,
+  };
+}
+
+/** Half the diagonal of a box [m]. */
+function boxRadius(box) {
+  return Math.max(0.5 * Math.hypot(box[1][0] - box[0][0], box[1][1] - box[0][1], box[1][2] - box[0][2]), 1e-6);
+}
+
+/** Axes of a camera at angles [deg]: right, up and toward the eye, as three arrays. */
+function cameraAxes(elevation, azimuth) {
+  const e = elevation * Math.PI / 180, a = azimuth * Math.PI / 180;
+  const [ce, se, ca, sa] = [Math.cos(e), Math.sin(e), Math.cos(a), Math.sin(a)];
+  return [[-sa, ca, 0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]];
+}
+
+/** Target and distance from which a box fills the picture, with a margin. */
+function fitBox(box, elevation, azimuth, aspect, margin = 1.12) {
+  const axes = cameraAxes(elevation, azimuth);
+  const middle = [0, 1, 2].map((i) => 0.5 * (box[0][i] + box[1][i]));
+  const tall = Math.tan(FIELD * Math.PI / 360), wide = tall * aspect;
+  const corners = [];
+  for (let n = 0; n < 8; n++) {
+    const p = [0, 1, 2].map((i) => box[(n >> i) & 1][i] - middle[i]);
+    corners.push(axes.map((axis) => axis[0] * p[0] + axis[1] * p[1] + axis[2] * p[2]));
+  }
+  // nearer corners look larger: the target moves until the picture is even on all sides
+  let shift = [0, 0], distance = 0;
+  for (let round = 0; round < 8; round++) {
+    distance = Math.max(...corners.map(([x, y, z]) =>
+      z + margin * Math.max(Math.abs(x - shift[0]) / wide, Math.abs(y - shift[1]) / tall)));
+    distance = Math.max(distance, 1.05 * Math.max(...corners.map((c) => c[2])), 1e-5);
+    for (const i of [0, 1]) {
+      const seen = corners.map((c) => (c[i] - shift[i]) / Math.max(distance - c[2], 1e-6));
+      shift[i] += 0.5 * (Math.max(...seen) + Math.min(...seen)) * distance * 0.8;
+    }
+  }
+  const target = middle.map((value, i) => value + axes[0][i] * shift[0] + axes[1][i] * shift[1]);
+  return { target, distance };
+}
+
+/**
+ * Puts a camera where it sees everything, or what it follows: from one of VIEWS, from its first side (null) or from
+ * where it is (undefined). With a time [ms] it goes there, without one it is there.
+ */
+function lookFrom(camera, view, at = null) {
+  const from = view ? VIEWS[view] : view === null ? [camera.home.elevation, camera.home.azimuth] : [];
+  const [elevation, azimuth] = from.length ? from : [camera.elevation, camera.azimuth];
+  const around = [-0.6, 0.6].map((half) => Array.from(camera.anchor, (value) => value + half * camera.size));
+  const fit = fitBox(camera.following ? around : camera.box, elevation, azimuth, camera.aspect);
+  const goal = { elevation, azimuth: nearestTurn(azimuth, camera.azimuth), ...fit };
+  if (at === null) {
+    Object.assign(camera, goal, { move: null });
+    return;
+  }
+  const { elevation: e, azimuth: a, distance, target } = camera;
+  camera.move = { from: { elevation: e, azimuth: a, distance, target: [...target] }, goal, start: at };
+}
+
+/** The same angle [deg], by whole turns as near as can be to another. */
+function nearestTurn(angle, to) {
+  return angle + 360 * Math.round((to - angle) / 360);
+}
+
+/** One step of a change of view; true while it goes on. */
+function moveCamera(camera, at) {
+  if (!camera.move) return false;
+  const { from, goal, start } = camera.move;
+  const x = Math.min((at - start) / TURN_TIME, 1), s = x * x * (3 - 2 * x);
+  for (const key of ["elevation", "azimuth", "distance"]) camera[key] = from[key] + s * (goal[key] - from[key]);
+  for (let i = 0; i < 3; i++) camera.target[i] = from.target[i] + s * (goal.target[i] - from.target[i]);
+  if (x >= 1) camera.move = null;
+  return true;
+}
+
+/** Turns a camera by pixels of a drag. */
+function orbit(camera, dx, dy) {
+  camera.move = null;
+  camera.steered = true;
+  camera.azimuth -= 0.35 * dx;
+  camera.elevation = Math.min(Math.max(camera.elevation + 0.3 * dy, -90), 90);
+}
+
+/** Shifts the target by pixels of a drag, so that what is under the pointer goes along. */
+function pan(camera, dx, dy, height) {
+  camera.move = null;
+  camera.steered = true;
+  const [right, up] = cameraAxes(camera.elevation, camera.azimuth);
+  const scale = 2 * camera.distance * Math.tan(FIELD * Math.PI / 360) / height;
+  for (let i = 0; i < 3; i++) camera.target[i] += scale * (up[i] * dy - right[i] * dx);
+}
+
+/** Goes nearer (factor below 1) or farther. */
+function zoom(camera, factor) {
+  camera.move = null;
+  camera.steered = true;
+  camera.distance = Math.min(Math.max(camera.distance * factor, 0.02 * camera.radius), 60 * camera.radius);
+}
+
+/** Keeps a point that moves where it was in the picture. */
+function followPoint(camera, x, y, z) {
+  const anchor = camera.anchor;
+  if (camera.following) {
+    const dx = x - anchor[0], dy = y - anchor[1], dz = z - anchor[2];
+    camera.target[0] += dx; camera.target[1] += dy; camera.target[2] += dz;
+    if (camera.move) {
+      const goal = camera.move.goal.target, from = camera.move.from.target;
+      goal[0] += dx; goal[1] += dy; goal[2] += dz;
+      from[0] += dx; from[1] += dy; from[2] += dz;
+    }
+  }
+  anchor[0] = x; anchor[1] = y; anchor[2] = z;
+}
+
+/** Writes the matrix from the world to the picture, and the camera's eye and axes. */
+function updateCamera(camera) {
+  const e = camera.elevation * Math.PI / 180, a = camera.azimuth * Math.PI / 180;
+  const ce = Math.cos(e), se = Math.sin(e), ca = Math.cos(a), sa = Math.sin(a), d = camera.distance, t = camera.target;
+  const { eye, right, up, matrix, look, lens } = camera;
+  right[0] = -sa; right[1] = ca; right[2] = 0;
+  up[0] = -se * ca; up[1] = -se * sa; up[2] = ce;
+  eye[0] = t[0] + d * ce * ca; eye[1] = t[1] + d * ce * sa; eye[2] = t[2] + d * se;
+  const near = Math.max(d - 4 * camera.radius, 0.02 * d), far = d + 14 * camera.radius;
+  perspectiveMatrix(lens, FIELD * Math.PI / 180, camera.aspect, near, far);
+  multiplyMatrices(matrix, lens, lookAtMatrix(look, eye, t, up));
+}
+
+/** out = x and y in the picture, from -1 to 1, of a point; null behind the camera. */
+function projectPoint(camera, point, out) {
+  const m = camera.matrix, [x, y, z] = point, w = m[3] * x + m[7] * y + m[11] * z + m[15];
+  if (w <= 0) return null;
+  out[0] = (m[0] * x + m[4] * y + m[8] * z + m[12]) / w;
+  out[1] = (m[1] * x + m[5] * y + m[9] * z + m[13]) / w;
+  return out;
+}

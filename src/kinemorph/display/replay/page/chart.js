@@ -1,0 +1,188 @@
+// Plots of columns over time below the picture: one for each unit, with the values at the present time in its legend.
+
+const LINES = {
+  light: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#332288", "#999933", "#882255", "#6b6b6b"],
+  dark: ["#4ba3e3", "#ff8c42", "#35c49a", "#e29ac2", "#8fd0f5", "#f2bc4a", "#a89bf0", "#c9c95c", "#d9679a", "#a5a5a5"],
+};
+const DASHES = [[], [6, 3], [2, 2.5], [9, 3, 2, 3], [4, 2], [12, 4]];
+const LEFT = 46, RIGHT = 10, TOP = 6, BOTTOM = 17;   // margins of a plot [pixels]
+const VALUE_REST = 90;       // between two updates of the legend while a run plays [ms]
+
+/** The plots of a scene, or null where it has nothing to plot. */
+function makeChart(app) {
+  const { series } = app.scene;
+  if (!series.length || app.last <= app.first) return null;
+  const figures = [...new Set(series.map((one) => one.figure))], plots = [];
+  for (const unit of new Set(series.map((one) => one.unit))) {
+    const own = series.filter((one) => one.unit === unit), names = [...new Set(own.map((one) => one.name))];
+    const plot = { unit, names, figures, entries: [], low: Infinity, high: -Infinity, digits: 3 };
+    for (const one of own) {
+      for (const value of one.values) {
+        if (value < plot.low) plot.low = value;
+        if (value > plot.high) plot.high = value;
+      }
+      plot.entries.push({ ...one, color: names.indexOf(one.name), dash: figures.indexOf(one.figure) });
+    }
+    if (!(plot.low <= plot.high)) [plot.low, plot.high] = [0, 1];
+    const room = Math.max(plot.high - plot.low, 1e-9 * Math.max(Math.abs(plot.high), Math.abs(plot.low)), 1e-30);
+    plot.digits = Math.max(0, Math.min(6, 3 - Math.ceil(Math.log10(room))));
+    plot.low -= 0.06 * room;
+    plot.high += 0.06 * room;
+    plots.push(fillPlot(app, plot));
+  }
+  return { plots, told: 0 };
+}
+
+/** The elements of one plot: legend, canvas, cursor. */
+function fillPlot(app, plot) {
+  const host = make("div", "", { className: "plot" }), legend = make("div", "", { className: "legend" });
+  plot.paper = make("div", "", { className: "paper" });
+  plot.canvas = make("canvas");
+  plot.cursor = make("div");
+  plot.values = plot.names.map((name) => {
+    const entry = make("span"), value = make("b");
+    entry.innerHTML = sample("");
+    entry.append(`${name} `, value, make("span", ` ${plot.unit}`, { className: "unit" }));
+    legend.append(entry);
+    return value;
+  });
+  if (plot.figures.length > 1) {
+    plot.figures.forEach((figure, i) => {
+      const entry = make("span");
+      entry.innerHTML = sample(DASHES[i % DASHES.length].join(" "));
+      entry.append(figure);
+      legend.append(entry);
+    });
+  }
+  plot.legend = legend;
+  plot.paper.append(plot.canvas, plot.cursor);
+  host.append(legend, plot.paper);
+  find("plots").append(host);
+  const seek = (event) => {
+    const { left, width } = plot.paper.getBoundingClientRect();
+    setTime(app, app.first + (app.last - app.first) * (event.clientX - left - LEFT) / (width - LEFT - RIGHT));
+  };
+  plot.paper.addEventListener("pointerdown", (event) => { plot.paper.setPointerCapture(event.pointerId); seek(event); });
+  plot.paper.addEventListener("pointermove", (event) => { if (event.buttons & 1) seek(event); });
+  return plot;
+}
+
+/** A short piece of a line, for a legend. */
+function sample(dash) {
+  return `<svg viewBox="0 0 18 8"><path d="M0 4h18" stroke="currentColor" stroke-width="2" stroke-dasharray="${dash}"/></svg>`;
+}
+
+/** Round numbers between two values, about as many as asked. */
+function roundTicks(low, high, count) {
+  const rough = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) * power, ticks = [];
+  for (let k = Math.ceil(low / step - 1e-6); k * step <= high + 1e-6 * step; k++) ticks.push(k * step);
+  return ticks;
+}
+
+/** Draws all plots anew; the cursor and the values come by themselves. */
+function drawChart(app) {
+  if (!app.chart || find("plots").hidden) return;
+  const style = getComputedStyle(document.documentElement), colors = LINES[app.dark ? "dark" : "light"];
+  const paint = { ink: style.getPropertyValue("--pale"), edge: style.getPropertyValue("--edge"), colors };
+  for (const plot of app.chart.plots) {
+    plot.legend.querySelectorAll("svg").forEach((line, i) => {
+      line.style.color = i < plot.names.length ? colors[i % colors.length] : paint.ink;
+    });
+    drawPlot(app, plot, paint);
+  }
+  moveCursor(app);
+}
+
+/** One plot: axes with round numbers, events, lines. */
+function drawPlot(app, plot, { ink, edge, colors }) {
+  const { canvas, low, high } = plot, { times, events } = app.scene, ratio = window.devicePixelRatio || 1;
+  const width = plot.paper.clientWidth, height = plot.paper.clientHeight, pen = canvas.getContext("2d");
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(height * ratio));
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const wide = width - LEFT - RIGHT, tall = height - TOP - BOTTOM;
+  if (wide < 10 || tall < 10) return;
+  const x = (t) => LEFT + wide * (t - app.first) / (app.last - app.first);
+  const y = (value) => TOP + tall * (high - value) / (high - low);
+  pen.font = "11px system-ui, sans-serif";
+  pen.fillStyle = ink;
+  pen.strokeStyle = edge;
+  pen.lineWidth = 1;
+  pen.textAlign = "right";
+  pen.textBaseline = "middle";
+  for (const value of roundTicks(low, high, tall / 32)) {
+    pen.beginPath();
+    pen.moveTo(LEFT, Math.round(y(value)) + 0.5);
+    pen.lineTo(LEFT + wide, Math.round(y(value)) + 0.5);
+    pen.stroke();
+    pen.fillText(readable(value, 6), LEFT - 6, y(value));
+  }
+  pen.textAlign = "center";
+  pen.textBaseline = "bottom";
+  const ticks = roundTicks(app.first, app.last, wide / 90);
+  ticks.forEach((t, i) => {
+    const last = i === ticks.length - 1;
+    pen.textAlign = x(t) > LEFT + wide - 16 ? "right" : "center";
+    pen.fillText(last ? `${readable(t, 6)} s` : readable(t, 6), Math.min(x(t), LEFT + wide), height - 1);
+  });
+  pen.strokeStyle = "rgb(213 94 0 / 0.35)";
+  pen.beginPath();
+  for (const { t } of events.length > wide / 6 ? [] : events) {
+    pen.moveTo(Math.round(x(t)) + 0.5, TOP);
+    pen.lineTo(Math.round(x(t)) + 0.5, TOP + tall);
+  }
+  pen.stroke();
+  pen.save();
+  pen.beginPath();
+  pen.rect(LEFT, 0, wide, height - BOTTOM + 1);
+  pen.clip();
+  pen.lineWidth = 1.6;
+  pen.lineJoin = "round";
+  for (const { values, color, dash } of plot.entries) {
+    pen.strokeStyle = colors[color % colors.length];
+    pen.setLineDash(DASHES[dash % DASHES.length]);
+    pen.beginPath();
+    let drawn = false;
+    for (let k = 0; k < values.length; k++) {
+      if (!Number.isFinite(values[k])) {
+        drawn = false;
+        continue;
+      }
+      if (drawn) pen.lineTo(x(times[k]), y(values[k])); else pen.moveTo(x(times[k]), y(values[k]));
+      drawn = true;
+    }
+    pen.stroke();
+  }
+  pen.restore();
+  Object.assign(plot, { wide, tall });
+  plot.cursor.style.top = `${TOP}px`;
+  plot.cursor.style.height = `${tall}px`;
+}
+
+/** The cursors at the present time, and now and then the values there. */
+function moveCursor(app) {
+  const { chart } = app, now = performance.now();
+  if (find("plots").hidden) return;
+  const part = (app.time - app.first) / (app.last - app.first);
+  const tell = !app.playing || now - chart.told > VALUE_REST;
+  if (tell) chart.told = now;
+  for (const plot of chart.plots) {
+    if (plot.wide) plot.cursor.style.transform = `translateX(${(LEFT + plot.wide * part).toFixed(1)}px)`;
+    if (tell) tellValues(app, plot);
+  }
+}
+
+/** Values of a plot at the present time, in its legend. */
+function tellValues(app, plot) {
+  const { before, after, part } = momentAt(app.scene.times, app.time);
+  plot.names.forEach((name, i) => {
+    const own = plot.entries.filter((entry) => entry.name === name);
+    const shown = own.slice(0, 3).map(({ values }) => {
+      const value = values[before] + part * (values[after] - values[before]), size = Math.abs(value);
+      if (!Number.isFinite(value)) return "–";
+      return size !== 0 && (size >= 1e6 || size < 1e-4) && plot.digits === 6 ? value.toExponential(2) : value.toFixed(plot.digits);
+    });
+    plot.values[i].textContent = shown.join(" | ") + (own.length > 3 ? " …" : "");
+  });
+}
