@@ -10,7 +10,7 @@ mark to the end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ FINE = Grain(0.0, sides=28, arc=8, cut=False)
 MARKED = Grain(0.0, sides=14, arc=6, cut=False)
 COILS, COIL_STEPS = 9, 14
 WELD = 1e-7  # of the size of a surface: corners nearer than this are one
+SMALL = 1000  # facets of a surface that is kept
+MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64)
 
 
 def shape_surface(shape: Shape, thickness: float) -> Surface:
@@ -32,7 +34,20 @@ def shape_surface(shape: Shape, thickness: float) -> Surface:
 
 
 def surface_of(quads: Array) -> Surface:
-    """Triangles with normals out of facets (n, 4, 3); what has no area is left out."""
+    """Triangles with normals out of facets (n, 4, 3); what has no area is left out.
+
+    Corners keep the order of the facets, so that like shapes have like faces. Robots have many like shapes: small
+    surfaces are kept.
+    """
+    return _kept_surface(np.ascontiguousarray(quads).tobytes()) if len(quads) <= SMALL else _surface(quads)
+
+
+@lru_cache(maxsize=256)
+def _kept_surface(quads: bytes) -> Surface:
+    return _surface(np.frombuffer(quads).reshape(-1, 4, 3))
+
+
+def _surface(quads: Array) -> Surface:
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])  # twice the area
     size = float(np.ptp(triangles.reshape(-1, 3), axis=0).max()) if len(triangles) else 0.0
@@ -42,11 +57,24 @@ def surface_of(quads: Array) -> Surface:
         return Surface(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
     corners = triangles.reshape(-1, 3)
     cells = np.round(corners / (WELD * size)).astype(np.int64)
-    vertex = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
+    vertex = _distinct(cells)[1]
     normals = _smooth(vertex, np.repeat(across, 3, axis=0))
     keys = np.column_stack([vertex, np.round(normals * 500.0).astype(np.int64)])
-    _, first, faces = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    first, faces = _distinct(keys)
     return Surface(corners[first], normals[first], faces.reshape(-1, 3).astype(np.int32))
+
+
+def _distinct(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The rows that are the first of their like, in order; and for every row, which of those it is like.
+
+    Rows are compared by a sum of products with odd numbers of 64 bits, which is as good as never the same by chance.
+    """
+    keys = (rows.astype(np.uint64) * MIXED[: rows.shape[1]]).sum(axis=1)
+    first, like = np.unique(keys, return_index=True, return_inverse=True)[1:]
+    order = np.argsort(first)
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return first[order], places[like.reshape(-1)]
 
 
 def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
@@ -61,8 +89,8 @@ def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
     theirs = order[np.repeat(starts[vertex], meets) + within]
     unit = across / np.linalg.norm(across, axis=1, keepdims=True)
     near = np.einsum("ij,ij->i", unit[mine], unit[theirs]) > np.cos(CREASE)
-    total = np.zeros_like(across)
-    np.add.at(total, mine[near], across[theirs[near]])
+    mine, met = mine[near], across[theirs[near]]
+    total = np.stack([np.bincount(mine, met[:, axis], len(vertex)) for axis in range(3)], axis=1)
     smooth: Array = total / np.linalg.norm(total, axis=1, keepdims=True)
     return smooth
 
