@@ -81,6 +81,19 @@ def revolved(profile: Profile, grain: Grain) -> Array:
     return np.stack([ring[:-1, :-1], ring[:-1, 1:], ring[1:, 1:], ring[1:, :-1]], axis=2).reshape(-1, 4, 3)
 
 
+def ribbon(line: Array, thickness: float, width: float) -> Array:
+    """A closed band along a line (n, 3) in the x-y plane: `thickness` across it, `width` along z [m]."""
+    along = np.gradient(line, axis=0)
+    across = np.stack([along[:, 1], -along[:, 0], np.zeros(len(line))], axis=-1)  # to the right
+    across *= 0.5 * thickness / np.linalg.norm(across, axis=1, keepdims=True)
+    up = np.array([0.0, 0.0, 0.5 * width])
+    ring = np.stack([line + across - up, line + across + up, line - across + up, line - across - up], axis=1)
+    walls = [
+        np.stack([ring[:-1, k], ring[1:, k], ring[1:, (k + 1) % 4], ring[:-1, (k + 1) % 4]], axis=1) for k in range(4)
+    ]
+    return np.concatenate([*walls, ring[:1], ring[-1:, ::-1]])
+
+
 # ── outlines of round solids ──────────────────────────────────────────────────────────────────────────────────────────
 
 
