@@ -43,19 +43,20 @@ def grounds_of(standings: Sequence[Standing]) -> tuple[tuple[Part, ...], float]:
     levels: list[float] = []
     parts: list[Part] = []
     for standing in standings:
+        reach = _reach(standing, standings)
         for ground in _touched(standing.elements):
             height = level_of(ground)
             if height is None:
-                parts.append(_surface(ground, standing))
+                parts.append(_surface(ground, reach, standing.offset))
             else:
                 levels.append(height + float(standing.offset[2]))
     floor = min(levels) if levels else lowest
     if parts:  # the grid stays below what undulates
         floor = min([floor, *(float(part.surface.points[:, 2].min()) for part in parts)])
     boxes = np.stack([one.box for one in standings])
-    everything = Standing((), np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)]), np.zeros(3))
+    reach = _widened(np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)]))
     raised = sorted({height for height in levels if height > floor + 1e-9})
-    parts += [_surface(Plane((0.0, 0.0, height)), everything) for height in raised]
+    parts += [_surface(Plane((0.0, 0.0, height)), reach, np.zeros(3)) for height in raised]
     return tuple(parts), floor
 
 
@@ -89,13 +90,30 @@ GROUNDS: dict[type[Any], Callable[[Any], Any]] = {
 # ── surfaces ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _surface(ground: Any, standing: Standing) -> Part:
-    """A patch of ground around a figure, in the world."""
-    make, color = SURFACES[type(ground)]
-    low, high = standing.box - standing.offset
+def _reach(standing: Standing, standings: Sequence[Standing]) -> Array:
+    """The box (2, 3) [m] over which a figure's ground is drawn: around it, and half-way to those that stand beside."""
+    reach = _widened(standing.box)
+    for other in standings:
+        way = other.offset - standing.offset
+        axis = int(np.argmax(np.abs(way)))
+        if way[axis] > 0.0:
+            reach[1, axis] = min(reach[1, axis], 0.5 * (standing.box[1, axis] + other.box[0, axis]))
+        elif way[axis] < 0.0:
+            reach[0, axis] = max(reach[0, axis], 0.5 * (standing.box[0, axis] + other.box[1, axis]))
+    return reach
+
+
+def _widened(box: Array) -> Array:
+    low, high = box
     margin = MARGIN * max(float((high - low)[:2].max()), 0.5 * float(high[2] - low[2]))
-    surface = make(ground, np.stack([low - margin, high + margin]))
-    moved = Surface(surface.points + standing.offset, surface.normals, surface.faces)
+    return np.stack([low - margin, high + margin])
+
+
+def _surface(ground: Any, reach: Array, offset: Array) -> Part:
+    """A patch of a ground that is moved by an offset, within a box of the scene."""
+    make, color = SURFACES[type(ground)]
+    surface = make(ground, reach - offset)
+    moved = Surface(surface.points + offset, surface.normals, surface.faces)
     return Part("ground", WORLD_OWNER, moved, color, "shapes")
 
 
