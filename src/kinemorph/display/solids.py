@@ -81,6 +81,39 @@ def revolved(profile: Profile, grain: Grain) -> Array:
     return np.stack([ring[:-1, :-1], ring[:-1, 1:], ring[1:, 1:], ring[1:, :-1]], axis=2).reshape(-1, 4, 3)
 
 
+def wire(line: Array, radius: float, sides: int) -> Array:
+    """A closed round wire along a line (n, 3) [m], flat at both ends.
+
+    Its rings turn as little as they can from one point of the line to the next.
+    """
+    along = np.gradient(line, axis=0)
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    side = np.empty_like(line)
+    side[0] = z_toward(along[0])[:, 0]
+    for k in range(1, len(line)):
+        across = side[k - 1] - (side[k - 1] @ along[k]) * along[k]
+        side[k] = across / np.linalg.norm(across)
+    other = np.cross(along, side)
+    angle = np.linspace(0.0, 2.0 * np.pi, sides + 1)[None, :, None]
+    ring = line[:, None] + radius * (np.cos(angle) * side[:, None] + np.sin(angle) * other[:, None])
+    ends = np.broadcast_to(line[[0, -1]][:, None], (2, sides + 1, 3))
+    grid = np.concatenate([ends[:1], ring, ends[1:]])
+    return np.stack([grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]], axis=2).reshape(-1, 4, 3)
+
+
+def ribbon(line: Array, thickness: float, width: float) -> Array:
+    """A closed band along a line (n, 3) in the x-y plane: `thickness` across it, `width` along z [m]."""
+    along = np.gradient(line, axis=0)
+    across = np.stack([along[:, 1], -along[:, 0], np.zeros(len(line))], axis=-1)  # to the right
+    across *= 0.5 * thickness / np.linalg.norm(across, axis=1, keepdims=True)
+    up = np.array([0.0, 0.0, 0.5 * width])
+    ring = np.stack([line + across - up, line + across + up, line - across + up, line - across - up], axis=1)
+    walls = [
+        np.stack([ring[:-1, k], ring[1:, k], ring[1:, (k + 1) % 4], ring[:-1, (k + 1) % 4]], axis=1) for k in range(4)
+    ]
+    return np.concatenate([*walls, ring[:1], ring[-1:, ::-1]])
+
+
 # ── outlines of round solids ──────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,13 +1,170 @@
-"""The ground of contacts, as far as a scene reaches; where nothing touches, a floor below the lowest point."""
+"""The ground of contacts, as far as a scene reaches; where nothing touches, a floor below the lowest point.
+
+The lowest level plane is the floor, which viewers draw as a grid. What slopes, undulates or lies at
+another height becomes a surface around its figure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from kinemorph.display.scenes.scene import Array, Part
+import numpy as np
+
+from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Color, Faces, Part, Surface
+from kinemorph.mechanics.elements.grounds import interpolated
+from kinemorph.model.elements.contacts import Contact
+from kinemorph.model.elements.grounds import HeightFunction, HeightMap, Plane
+from kinemorph.model.elements.legs import SpringLeg
+from kinemorph.model.elements.tires import Tire
+from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import Element
 
+GRID = 80  # cells along each side of a terrain
+MARGIN = 0.6  # around a figure, as a part of the larger side of its box
+STEEP = 1e-9  # a plane whose normal leans by less is level
+EARTH: Color = (0.66, 0.58, 0.46, 1.0)
+SLOPE: Color = (0.74, 0.74, 0.72, 1.0)
 
-def grounds_of(elements: Sequence[Element], box: Array) -> tuple[tuple[Part, ...], float]:
-    """The surfaces of the ground, and the height of the level floor [m], for what is seen within a box (2, 3) [m]."""
-    return (), float(box[0, 2])
+Height = Callable[[Array, Array], Any]
+
+
+class Standing(NamedTuple):
+    """What stands on grounds: elements that may touch them, the box (2, 3) [m] of a figure, and its offset (3,) [m]."""
+
+    elements: Sequence[Element]
+    box: Array
+    offset: Array
+
+
+def grounds_of(standings: Sequence[Standing]) -> tuple[tuple[Part, ...], float]:
+    """The surfaces of the ground, and the height of the level floor [m]."""
+    lowest = min(float(one.box[0, 2]) for one in standings)
+    levels: list[float] = []
+    parts: list[Part] = []
+    for standing in standings:
+        reach = _reach(standing, standings)
+        for ground in _touched(standing.elements):
+            height = level_of(ground)
+            if height is None:
+                parts.append(_surface(ground, reach, standing.offset))
+            else:
+                levels.append(height + float(standing.offset[2]))
+    floor = min(levels) if levels else lowest
+    if parts:  # the grid stays below what undulates
+        floor = min([floor, *(float(part.surface.points[:, 2].min()) for part in parts)])
+    boxes = np.stack([one.box for one in standings])
+    reach = _widened(np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)]))
+    raised = sorted({height for height in levels if height > floor + 1e-9})
+    parts += [_surface(Plane((0.0, 0.0, height)), reach, np.zeros(3)) for height in raised]
+    return tuple(parts), floor
+
+
+def _touched(elements: Sequence[Element]) -> Iterator[Any]:
+    """The grounds of elements, each once."""
+    seen: list[Any] = []
+    for element in elements:
+        row = GROUNDS.get(type(element))
+        ground = None if row is None else row(element)
+        if ground is not None and ground not in seen:
+            seen.append(ground)
+            yield ground
+
+
+def level_of(ground: Any) -> float | None:
+    """The height of a level plane [m] that carries; None for what slopes or undulates."""
+    if not isinstance(ground, Plane):
+        return None
+    normal = np.array(evaluate_all(ground.normal), dtype=float)
+    normal /= np.linalg.norm(normal)
+    return float(evaluate_all(ground.point)[2]) if normal[2] > 1.0 - STEEP else None
+
+
+GROUNDS: dict[type[Any], Callable[[Any], Any]] = {
+    Contact: lambda contact: contact.ground,
+    SpringLeg: lambda leg: leg.ground,
+    Tire: lambda tire: Plane((0.0, 0.0, evaluate(tire.height))),
+}
+
+
+# ── surfaces ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _reach(standing: Standing, standings: Sequence[Standing]) -> Array:
+    """The box (2, 3) [m] over which a figure's ground is drawn: around it, and half-way to those that stand beside."""
+    reach = _widened(standing.box)
+    for other in standings:
+        way = other.offset - standing.offset
+        axis = int(np.argmax(np.abs(way)))
+        if way[axis] > 0.0:
+            reach[1, axis] = min(reach[1, axis], 0.5 * (standing.box[1, axis] + other.box[0, axis]))
+        elif way[axis] < 0.0:
+            reach[0, axis] = max(reach[0, axis], 0.5 * (standing.box[0, axis] + other.box[1, axis]))
+    return reach
+
+
+def _widened(box: Array) -> Array:
+    low, high = box
+    margin = MARGIN * max(float((high - low)[:2].max()), 0.5 * float(high[2] - low[2]))
+    return np.stack([low - margin, high + margin])
+
+
+def _surface(ground: Any, reach: Array, offset: Array) -> Part:
+    """A patch of a ground that is moved by an offset, within a box of the scene."""
+    make, color = SURFACES[type(ground)]
+    surface = make(ground, reach - offset)
+    moved = Surface(surface.points + offset, surface.normals, surface.faces)
+    return Part("ground", WORLD_OWNER, moved, color, "shapes")
+
+
+def _plane(plane: Plane, box: Array) -> Surface:
+    """A rectangle above or below the box; of a wall, one beside it."""
+    point, normal = (np.array(evaluate_all(one), dtype=float) for one in (plane.point, plane.normal))
+    normal /= np.linalg.norm(normal)
+    across = int(np.argmax(np.abs(normal)))  # the coordinate that the plane gives as a function of the other two
+    others = [axis for axis in range(3) if axis != across]
+    corners = np.array([[box[i, others[0]], box[j, others[1]]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    points = np.empty((4, 3))
+    points[:, others] = corners
+    points[:, across] = point[across] - (corners - point[others]) @ normal[others] / normal[across]
+    turn = np.cross(points[1] - points[0], points[2] - points[0]) @ normal
+    faces = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)
+    return Surface(points, np.repeat(normal[None], 4, axis=0), faces if turn > 0.0 else faces[:, ::-1].copy())
+
+
+def _terrain(height: Height, box: Array) -> Surface:
+    """A grid over the box, with the slopes of the ground as normals."""
+    x, y = (np.linspace(box[0, k], box[1, k], GRID + 1) for k in (0, 1))
+    X, Y = np.meshgrid(x, y, indexing="ij")
+    Z = heights(height, X, Y)
+    by_x, by_y = np.gradient(Z, x, y)
+    normals = np.stack([-by_x, -by_y, np.ones_like(Z)], axis=-1).reshape(-1, 3)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    return Surface(np.stack([X, Y, Z], axis=-1).reshape(-1, 3), normals, _grid_faces(GRID + 1, GRID + 1))
+
+
+def heights(height: Height, X: Array, Y: Array) -> Array:
+    """z = height(x, y) on arrays of one shape; a function that takes no arrays is asked point by point."""
+    try:
+        Z: Array = np.broadcast_to(np.asarray(height(X, Y), dtype=float), X.shape)
+    except (TypeError, ValueError):
+        pairs = zip(X.ravel().tolist(), Y.ravel().tolist(), strict=True)
+        Z = np.array([float(height(x, y)) for x, y in pairs]).reshape(X.shape)  # type: ignore[arg-type]
+    return Z
+
+
+def _grid_faces(rows: int, columns: int) -> Faces:
+    """Triangles of a grid of points counted row by row, normals up where rows go along x and columns along y."""
+    corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).reshape(-1)
+    near, far = corner + columns, corner + columns + 1
+    faces: Faces = np.concatenate([np.stack([corner, near, far], 1), np.stack([corner, far, corner + 1], 1)]).astype(
+        np.int32
+    )
+    return faces
+
+
+SURFACES: dict[type[Any], tuple[Callable[[Any, Array], Surface], Color]] = {
+    Plane: (_plane, SLOPE),
+    HeightMap: (lambda ground, box: _terrain(interpolated(ground), box), EARTH),
+    HeightFunction: (lambda ground, box: _terrain(ground.height, box), EARTH),
+}

@@ -1,16 +1,128 @@
-"""Elements as one sees them: springs and dampers between their points."""
+"""Elements that join two points, as one sees them: springs, dampers, ropes, legs.
+
+Each kind of element has a row in SPANS; one without a row is not drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from kinemorph.display.scenes.scene import Array, Figure, Mark
+import numpy as np
+
+from kinemorph.display.scenes.fixing import fixed, joint_end, positions_of
+from kinemorph.display.scenes.readings import held
+from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Attachment, Color, Figure, Look, Mark
+from kinemorph.model.elements.bushings import Bushing
+from kinemorph.model.elements.joint_forces import TorsionSpring
+from kinemorph.model.elements.legs import SpringLeg
+from kinemorph.model.elements.springs import Bumper, Damper, Rope, Spring
+from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import Element
 from kinemorph.simulation.trajectory import Trajectory
+
+# radii as parts of the robot's extent
+COIL, PISTON, CORD = 0.022, 0.016, 0.012
+BOLT = 0.01
+SHORTEST = 0.08  # of a spring along a slide, as a part of the robot's extent
+SPRING_COLOR: Color = (0.35, 0.45, 0.55, 1.0)
+LEG_COLOR: Color = (0.80, 0.42, 0.10, 1.0)
+DAMPER_COLOR: Color = (0.25, 0.28, 0.33, 1.0)
+ROPE_COLOR: Color = (0.72, 0.56, 0.34, 1.0)
+RUBBER_COLOR: Color = (0.20, 0.20, 0.22, 1.0)
+
+
+class Showing(NamedTuple):
+    """What elements are drawn on: a figure, and the run and times [s] that it shows, if any."""
+
+    figure: Figure
+    run: Trajectory | None = None
+    times: Array | None = None
 
 
 def marks_of(
     figure: Figure, elements: Sequence[Element], run: Trajectory | None = None, times: Array | None = None
 ) -> list[Mark]:
-    """The marks of elements on a figure; with a run and the times [s] of the scene, those of forces too."""
-    return []
+    """The marks of elements on a figure; with a run and the times [s] of the scene, legs stand where they stood."""
+    showing = Showing(figure, run, times)
+    rows = [(element, SPANS[type(element)]) for element in elements if type(element) in SPANS]
+    spans = [mark for element, row in rows for mark in row(element, showing)]
+    return spans + [_bolt(mark.name, end, figure.size) for mark in spans for end in _on_ground(mark)]
+
+
+def _on_ground(mark: Mark) -> list[Attachment]:
+    ends = [mark.start] if mark.end is None or mark.end == mark.start else [mark.start, mark.end]
+    return [end for end in ends if end.owner == WORLD_OWNER]
+
+
+def _bolt(name: str, at: Attachment, size: float) -> Mark:
+    """A ball that shows where an element is fixed to the ground."""
+    return Mark(f"{name} bolt", "ball", DAMPER_COLOR, BOLT * size, at, at)
+
+
+def _between(look: Look, color: Color, width: float) -> Callable[[Any, Showing], Iterator[Mark]]:
+    """A row for elements with two bodies and a point on each."""
+
+    def marks(element: Any, showing: Showing) -> Iterator[Mark]:
+        robot, size = showing.figure.robot, showing.figure.size
+        start = fixed(robot, element.body_a, element.point_a)
+        yield Mark(element.name, look, color, width * size, start, fixed(robot, element.body_b, element.point_b))
+
+    return marks
+
+
+def _spring(spring: Spring, showing: Showing) -> Iterator[Mark]:
+    """A coil; the damper of a spring that has one stands inside it."""
+    yield from _between("spring", SPRING_COLOR, COIL)(spring, showing)
+    if float(evaluate(spring.damping)) > 0.0:
+        yield from _between("damper", DAMPER_COLOR, 0.45 * COIL)(spring, showing)
+
+
+def _bushing(bushing: Bushing, showing: Showing) -> Iterator[Mark]:
+    """A block of rubber between the origins of its frames; at rest they coincide, and a ball shows the place."""
+    robot, size = showing.figure.robot, showing.figure.size
+    start = fixed(robot, bushing.body_a, evaluate_all(bushing.placement_a).p)
+    end = fixed(robot, bushing.body_b, evaluate_all(bushing.placement_b).p)
+    yield Mark(bushing.name, "rod", RUBBER_COLOR, COIL * size, start, end)
+    yield Mark(bushing.name, "ball", RUBBER_COLOR, COIL * size, end, end)
+
+
+def _leg(leg: SpringLeg, showing: Showing) -> Iterator[Mark]:
+    """A coil from the hip to the foot: in flight along the leg's direction, in stance to where the foot stands."""
+    figure, run, times = showing
+    hip = fixed(figure.robot, leg.body, leg.point)
+    direction = np.array(evaluate_all(leg.direction), dtype=float)
+    flight = float(evaluate(leg.length)) * direction / np.linalg.norm(direction)
+    vectors = np.repeat(flight[None], len(figure.positions), axis=0)
+    names = [f"m.{leg.name}.{part}" for part in ("stance", "foot_x", "foot_y", "foot_z")]
+    if run is not None and times is not None and all(name in run.columns for name in names):
+        stands, *foot = (held(run, name, times) for name in names)
+        vectors = np.where(stands[:, None] > 0.5, np.stack(foot, axis=-1) - positions_of(figure, hip), vectors)
+    yield Mark(leg.name, "spring", LEG_COLOR, COIL * figure.size, hip, vectors=vectors)
+
+
+def _slide_spring(spring: TorsionSpring, showing: Showing) -> Iterator[Mark]:
+    """On a slide, a coil along the axis that ends at the child; it begins where it never has to turn round."""
+    figure = showing.figure
+    joint = figure.robot.joint(spring.joint)
+    if joint.kind != "prismatic":
+        return
+    lowest = float(figure.q[:, figure.robot.q_slice(joint.name)].min())
+    T = evaluate_all(joint.placement)
+    along = np.array(T.R, dtype=float) @ np.array(joint.axis, dtype=float)
+    behind = np.array(T.p, dtype=float) + (min(lowest, 0.0) - SHORTEST * figure.size) * along
+    x, y, z = (float(value) for value in behind)
+    parent = fixed(figure.robot, joint.parent)
+    start = Attachment(parent.owner, (x, y, z))
+    yield Mark(spring.name, "spring", SPRING_COLOR, COIL * figure.size, start, joint_end(figure.robot, joint))
+
+
+SPANS: dict[type[Any], Callable[[Any, Showing], Iterator[Mark]]] = {
+    Spring: _spring,
+    Damper: _between("damper", DAMPER_COLOR, PISTON),
+    Rope: _between("rope", ROPE_COLOR, CORD),
+    Bumper: _between("spring", RUBBER_COLOR, COIL),
+    Bushing: _bushing,
+    SpringLeg: _leg,
+    TorsionSpring: _slide_spring,
+}

@@ -83,7 +83,8 @@ class Mark:
     """What joins two points or points from one along a vector: from `start` to `end`, or to start + vectors[k].
 
     `vectors` [m] in world axes, shape (n, 3), one for each time of the scene: forces are already drawn to length. A
-    vector of length 0 shows nothing. `width` [m] is the radius of the look; a ball has it as its radius, at its end.
+    vector of length 0 shows nothing. `shifts` [m], likewise, move the start: where a ball touches is no point of it.
+    `width` [m] is the radius of the look; a ball has it as its radius, at its end.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Mark:
     end: Attachment | None = None
     vectors: Array | None = None
     layer: Layer = "elements"
+    shifts: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +157,7 @@ class Scene:
     """Figures at `times` [s], shape (n,), on their grounds. A scene in which nothing moves has one time.
 
     `floor` [m] is the height of the grid, `box` the lowest and highest corner (2, 3) [m] of all that is seen. `notes`
-    are sentences on what cannot be shown.
+    are sentences on what is shown to which scale, and on what cannot be shown.
     """
 
     title: str

@@ -17,9 +17,22 @@ from kinemorph.deriving import Dynamics
 from kinemorph.display import series
 from kinemorph.display.runs import robot_of
 from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
-from kinemorph.display.scenes.grounds import grounds_of
+from kinemorph.display.scenes.fittings import parts_of
+from kinemorph.display.scenes.grounds import Standing, grounds_of
+from kinemorph.display.scenes.loads import arrows, loads_of
 from kinemorph.display.scenes.marks import marks_of
-from kinemorph.display.scenes.scene import Array, Attachment, Color, Figure, Happening, Scene, Series, Trace
+from kinemorph.display.scenes.readings import between_samples
+from kinemorph.display.scenes.scene import (
+    WORLD_OWNER,
+    Array,
+    Attachment,
+    Color,
+    Figure,
+    Happening,
+    Scene,
+    Series,
+    Trace,
+)
 from kinemorph.display.scenes.turning import rotated
 from kinemorph.display.stances import stance
 from kinemorph.errors import ShapeError, UnsupportedError
@@ -64,21 +77,26 @@ def scene_of(
     times = _clock(list(runs.values()), fps)
     wanted = [trace] if isinstance(trace, str) else list(trace)
     figures = [_figure(name, one, q, times, wanted) for name, one in subjects.items()]
+    figures, scales = _loaded(figures, list(subjects.values()), times)
     figures = _side_by_side(figures, spread)
-    acting = [element for one in subjects.values() for element in elements_of(one)]
-    box = _box(figures)
-    grounds, floor = grounds_of(acting, box)
+    boxes = [_box(figure) for figure in figures]
+    standings = [
+        Standing(elements_of(one), box, figure.offset)
+        for one, box, figure in zip(subjects.values(), boxes, figures, strict=True)
+    ]
+    grounds, floor = grounds_of(standings)
+    lost = dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))
     names = " and ".join(dict.fromkeys(figure.robot.name.replace("_", " ") for figure in figures))
     return Scene(
         title=names if title is None else title,
         times=times,
         figures=tuple(figures),
-        box=box,
+        box=np.stack([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]]),
         floor=floor,
         grounds=grounds,
         series=tuple(_series(runs, times, columns)),
         events=tuple(Happening(event.t, event.name) for run in runs.values() for event in run.events),
-        notes=tuple(dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))),
+        notes=(*scales, *lost),
     )
 
 
@@ -144,19 +162,31 @@ def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
 
 
 def _figure(name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str]) -> Figure:
-    robot = _robot(subject)
+    robot, elements = _robot(subject), elements_of(subject)
     if isinstance(subject, Trajectory):
         if q is not None:
             raise UnsupportedError("q is given for a run, which has its own. Leave it out.")
         within = np.clip(times, subject.t[0], subject.t[-1])
         figure = figure_of(robot, subject.at(within).q, name=name)
-        marks = marks_of(figure, elements_of(subject), subject, within)
+        marks = marks_of(figure, elements, subject, within)
     else:
         start = _posture(subject, robot, q)
         figure = figure_of(robot, np.repeat(start[None], len(times), axis=0), name=name)
-        marks = marks_of(figure, elements_of(subject))
+        marks = marks_of(figure, elements)
         figure = replace(figure, poseable=len(times) == 1)
-    return replace(figure, marks=tuple(marks), traces=tuple(_traces(robot, trace)))
+    parts = (*figure.parts, *parts_of(figure, elements))
+    return replace(figure, parts=parts, marks=tuple(marks), traces=tuple(_traces(robot, trace)))
+
+
+def _loaded(figures: Sequence[Figure], subjects: Sequence[Subject], times: Array) -> tuple[list[Figure], Sequence[str]]:
+    """The figures with arrows for forces and torques, all to one scale, and the sentences that say the scale."""
+    loads = []
+    for figure, subject in zip(figures, subjects, strict=True):
+        run = subject if isinstance(subject, Trajectory) else None
+        within = np.clip(times, run.t[0], run.t[-1]) if run is not None else None
+        loads.append(loads_of(figure, elements_of(subject), run, within))
+    marks, scales = arrows(figures, loads)
+    return [replace(figure, marks=(*figure.marks, *some)) for figure, some in zip(figures, marks, strict=True)], scales
 
 
 def _posture(subject: Subject, robot: Robot, q: npt.ArrayLike | None) -> Array:
@@ -187,18 +217,11 @@ def _series(runs: Mapping[str, Trajectory], times: Array, columns: str | Sequenc
             chosen = [run.columns[one] for one in ENERGIES if one in run.columns]
         else:
             chosen = series.chosen(run, list(wished)) if wished else []
-        sampled = [_sampled(run.t, run[column.name], times) for column in chosen]
+        sampled = [between_samples(run, column.name, times) for column in chosen]
         for column, values in zip(chosen, sampled, strict=True):
             yield Series(name, column.name, column.unit, values)
         if wished is None and len(sampled) == len(ENERGIES):
             yield Series(name, "energy.total", chosen[0].unit, np.sum(sampled, axis=0))
-
-
-def _sampled(t: Array, values: Array, times: Array) -> Array:
-    known = np.isfinite(values)
-    if not known.any():
-        return np.full(len(times), np.nan)
-    return np.interp(times, t[known], values[known], left=np.nan, right=np.nan)
 
 
 # ── where they stand ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -238,9 +261,12 @@ def _corners(figure: Figure) -> Array:
     return corners
 
 
-def _box(figures: Sequence[Figure]) -> Array:
-    """The box (2, 3) [m] round all figures at all times."""
-    corners = [_corners(figure) + figure.offset for figure in figures]
-    lows, highs = [one[:, 0].min(axis=0) for one in corners], [one[:, 1].max(axis=0) for one in corners]
-    box: Array = np.stack([np.min(lows, axis=0), np.max(highs, axis=0)])
+def _box(figure: Figure) -> Array:
+    """The box (2, 3) [m] round a figure at all times, with what its springs are fixed to."""
+    corners = _corners(figure)
+    ends = [end for mark in figure.marks for end in (mark.start, mark.end) if mark.layer == "elements"]
+    fixed = [np.array(end.point)[None] for end in ends if end is not None and end.owner == WORLD_OWNER]
+    low = np.concatenate([corners[:, 0], *fixed]).min(axis=0)
+    high = np.concatenate([corners[:, 1], *fixed]).max(axis=0)
+    box: Array = np.stack([low, high]) + figure.offset
     return box

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.display.scenes.scene import Look, Surface
-from kinemorph.display.solids import Array, Grain, facets, moved, revolved
+from kinemorph.display.solids import Array, Grain, facets, revolved, wire
 from kinemorph.model.shapes import Shape
 
 CREASE = np.radians(38.0)
 FINE = Grain(0.0, sides=28, arc=8, cut=False)
 MARKED = Grain(0.0, sides=14, arc=6, cut=False)
-COILS, COIL_STEPS = 9, 14
+COILS, COIL_STEPS = 8, 16
+SLENDER = 11.0
 WELD = 1e-7  # of the size of a surface: corners nearer than this are one
 SMALL = 1000  # facets of a surface that is kept
 MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64)
@@ -109,23 +110,14 @@ def _turned(*outline: tuple[float, float]) -> Array:
 
 
 def _spring() -> Array:
-    """A coil of wire with straight ends."""
+    """A coil of wire whose ends lead to the axis; the wire is round where a spring is SLENDER times as long as wide."""
     turns = np.linspace(0.0, 2.0 * np.pi * COILS, COILS * COIL_STEPS + 1)
-    heights = np.linspace(0.12, 0.88, len(turns))
-    coil = np.stack([0.8 * np.cos(turns), 0.8 * np.sin(turns), heights], axis=-1)
-    line = np.concatenate([[[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]], coil, [[0.0, 0.0, 0.9], [0.0, 0.0, 1.0]]])
-    # wire of constant thickness across; its rings stand in planes through the axis, which stretching keeps
-    angle = np.arange(7) * 2.0 * np.pi / 6.0
-    outward = np.concatenate([[turns[0]] * 2, turns, [turns[-1]] * 2])
-    radial = np.stack([np.cos(outward), np.sin(outward), np.zeros_like(outward)], axis=-1)
-    ring = 0.2 * np.cos(angle)[None, :, None] * radial[:, None, :] + 0.018 * np.sin(angle)[None, :, None] * [0, 0, 1.0]
-    ends = np.array([0, 1, -2, -1])  # the straight parts need rings across the axis
-    across = np.stack([-radial[ends][:, 1], radial[ends][:, 0], np.zeros(4)], axis=-1)
-    ring[ends] = 0.2 * (
-        np.cos(angle)[None, :, None] * radial[ends][:, None] - np.sin(angle)[None, :, None] * across[:, None]
-    )
-    grid = line[:, None] + ring
-    return np.stack([grid[:-1, 1:], grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:]], axis=2).reshape(-1, 4, 3)
+    lead = np.clip(np.minimum(turns, turns[-1] - turns) / np.pi, 0.0, 1.0)  # half a turn from the axis to the coil
+    radius = 0.8 * np.sin(0.5 * np.pi * lead)
+    heights = np.linspace(0.1, 0.9, len(turns))
+    coil = np.stack([radius * np.cos(turns), radius * np.sin(turns), heights], axis=-1)
+    line = np.concatenate([[[0.0, 0.0, 0.0]], coil, [[0.0, 0.0, 1.0]]])
+    return wire(line * [1.0, 1.0, SLENDER], 0.2, 10) / [1.0, 1.0, SLENDER]
 
 
 def _damper() -> Array:
@@ -135,9 +127,9 @@ def _damper() -> Array:
 
 
 def _ball() -> Array:
-    """A ball about the end of its mark: stretching is left to who shows it, which scales it alike in all directions."""
+    """A ball of radius 1 about the origin: it is not stretched but scaled, and stands at the end of its mark."""
     angle = np.linspace(-np.pi / 2.0, np.pi / 2.0, 13)
-    return moved(revolved([(float(np.cos(a)), float(np.sin(a))) for a in angle], FINE), np.eye(3), np.zeros(3))
+    return revolved([(float(np.cos(a)), float(np.sin(a))) for a in angle], FINE)
 
 
 LOOKS: dict[Look, Callable[[], Array]] = {

@@ -34,15 +34,20 @@ class ActuatorLaw(ElementLaw[Actuator]):
 
     def effort(self, element: Actuator, scene: Scene) -> Effort:
         joint = scene.hinge(element.joint)
-        u = limited(scene.input("command"), element.lower, element.upper)
-        s, rate = element.gear * joint.q, element.gear * joint.v
-        force = {
-            "effort": lambda: u,
-            "position": lambda: element.gain * (u - s) - element.damping * rate,
-            "velocity": lambda: element.gain * (u - rate),
-        }[element.control]()
-        torque = element.gear * limited(force, -element.effort, element.effort)
+        torque = actuated(element, scene.input("command"), joint.q, joint.v)
         return Effort(torques={joint.place: torque}, supplied=torque * joint.v)
+
+
+def actuated(element: Actuator, command: S, q: S, v: S) -> S:
+    """The effort [N m or N] on the joint at its coordinate and velocity."""
+    u = limited(command, element.lower, element.upper)
+    s, rate = element.gear * q, element.gear * v
+    force = {
+        "effort": lambda: u,
+        "position": lambda: element.gain * (u - s) - element.damping * rate,
+        "velocity": lambda: element.gain * (u - rate),
+    }[element.control]()
+    return element.gear * limited(force, -element.effort, element.effort)
 
 
 def limited(x: S, lower: float, upper: float) -> S:

@@ -1,0 +1,223 @@
+"""Forces and torques on a figure over time, and the arrows that show them.
+
+Forces of contacts start at the touching point; those of drives lie along the axes of their joints. All figures of a
+scene share one scale for forces and one for torques, so that arrows may be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from kinemorph.display.scenes.driving import efforts_of
+from kinemorph.display.scenes.fixing import axis_of, fixed, joint_end, positions_of, turned
+from kinemorph.display.scenes.marks import Showing
+from kinemorph.display.scenes.readings import between_samples, course, nearest_sample
+from kinemorph.display.scenes.scene import Array, Attachment, Color, Figure, Mark
+from kinemorph.mechanics.elements.grounds import surface
+from kinemorph.mechanics.elements.pair_contacts import nearest
+from kinemorph.model.elements.applied import AppliedWrench
+from kinemorph.model.elements.contacts import Contact
+from kinemorph.model.elements.pair_contacts import PairContact
+from kinemorph.model.elements.tires import Tire
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.system import Element
+from kinemorph.simulation.trajectory import Trajectory
+
+Kind = Literal["force", "torque"]
+TYPICAL = 95.0  # percentile of all that is not 0
+LONGEST = 1.2  # of an arrow, as a part of the robot's extent
+TINY = 1e-12
+
+
+class KindRow(NamedTuple):
+    """How loads of a kind look: unit, color, radius and typical length as parts of the robot's extent."""
+
+    unit: str
+    color: Color
+    width: float
+    length: float
+
+
+KINDS: dict[Kind, KindRow] = {
+    "force": KindRow("N", (0.85, 0.22, 0.18, 1.0), 0.014, 0.35),
+    "torque": KindRow("N m", (0.16, 0.47, 0.72, 1.0), 0.011, 0.2),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A force [N] or torque [N m] in world axes at all times, shape (n, 3), at a point as a Mark has it."""
+
+    name: str
+    kind: Kind
+    start: Attachment
+    values: Array
+    shifts: Array | None = None
+
+
+def loads_of(
+    figure: Figure, elements: Sequence[Element], run: Trajectory | None = None, times: Array | None = None
+) -> list[Load]:
+    """What acts on a figure: at points from elements with a row in LOADS, and along joints from whatever drives them.
+
+    Without a run there are only forces from outside, at the time 0. What is 0 at all times is left out.
+    """
+    showing = Showing(figure, run, np.zeros(len(figure.positions)) if times is None else times)
+    rows = [(element, LOADS[type(element)]) for element in elements if type(element) in LOADS]
+    found = [load for element, row in rows for load in row(element, showing)]
+    if run is not None:
+        found += _along_joints(figure, elements, run, showing.times)
+    return [load for load in found if np.abs(load.values).max(initial=0.0) > TINY]
+
+
+def arrows(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple[list[list[Mark]], list[str]]:
+    """The arrows of each figure's loads, and a sentence for each scale. The largest figure says how long they are."""
+    size = max(figure.size for figure in figures)
+    scales = {kind: _scale(kind, [one for some in loads for one in some if one.kind == kind], size) for kind in KINDS}
+    marks = [[_arrow(load, scales[load.kind][0], size) for load in some] for some in loads]
+    return marks, [note for _, note in scales.values() if note]
+
+
+def _scale(kind: Kind, loads: Sequence[Load], size: float) -> tuple[float, str]:
+    """(length of an arrow for one unit [m], a sentence that says so), chosen among round numbers."""
+    sizes = np.concatenate([np.zeros(0), *(np.linalg.norm(load.values, axis=1) for load in loads)])
+    sizes = sizes[np.isfinite(sizes) & (sizes > TINY)]
+    if not len(sizes):
+        return 0.0, ""
+    row = KINDS[kind]
+    typical = float(np.percentile(sizes, TYPICAL))
+    length = 10.0 ** np.floor(np.log10(row.length * size))
+    amount = round_number(typical * length / (row.length * size))
+    per_unit = length / amount
+    cut = f", cut at {LONGEST * size:.2g} m" if sizes.max() * per_unit > LONGEST * size else ""
+    return per_unit, f"{kind} arrows: {length:g} m is {amount:g} {row.unit}{cut}"
+
+
+def round_number(x: float) -> float:
+    """The nearest of 1, 2, 2.5 and 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(x))
+    steps = power * np.array([1.0, 2.0, 2.5, 5.0, 10.0])
+    return float(steps[np.argmin(np.abs(np.log(steps / x)))])
+
+
+def _arrow(load: Load, scale: float, size: float) -> Mark:
+    row = KINDS[load.kind]
+    vectors = scale * np.nan_to_num(load.values)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = vectors * np.minimum(1.0, LONGEST * size / np.maximum(lengths, TINY))
+    return Mark(
+        load.name, "arrow", row.color, row.width * size, load.start, vectors=vectors, layer="forces", shifts=load.shifts
+    )
+
+
+# ── at points ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _touching_force(element: Element, run: Trajectory, times: Array) -> Array | None:
+    """The force of a contact [N], shape (n, 3), from its columns; 0 where the nearest sample does not touch."""
+    names = [f"{element.name}.force_{axis}" for axis in "xyz"]
+    touching = f"{element.name}.touching"
+    if any(name not in run.columns for name in (*names, touching)):
+        return None
+    force = np.nan_to_num(np.stack([between_samples(run, name, times) for name in names], axis=-1))
+    return np.where(nearest_sample(run, touching, times)[:, None] > 0.5, force, 0.0)
+
+
+def _contact(contact: Contact, showing: Showing) -> Iterator[Load]:
+    """At the deepest point of a sphere; of a capsule, where its spheres touch on average, the deeper ones more so."""
+    figure, run, times = showing
+    force = None if run is None or times is None else _touching_force(contact, run, times)
+    if force is None:
+        return
+    ends = [np.array(evaluate_all(end), dtype=float) for end in (contact.point, contact.end) if end is not None]
+    centers = [ends[0]] if len(ends) == 1 else list(np.linspace(ends[0], ends[1], contact.samples))
+    radius, ground = float(evaluate(contact.radius)), surface(contact.ground)
+    spots, depths = [], []
+    for center in centers:
+        place = positions_of(figure, fixed(figure.robot, contact.body, center))
+        height, normal = ground(list(place.T))
+        out = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(place)) for x in normal], axis=-1)
+        spots.append(place - radius * out)
+        depths.append(np.maximum(radius - height, 0.0) + TINY)
+    weights = np.stack(depths) / np.sum(depths, axis=0)
+    start = fixed(figure.robot, contact.body, contact.point)
+    shifts = np.einsum("kn,knj->nj", weights, np.stack(spots)) - positions_of(figure, start)
+    yield Load(contact.name, "force", start, force, shifts if len(centers) > 1 or radius > 0.0 else None)
+
+
+def _pair(pair: PairContact, showing: Showing) -> Iterator[Load]:
+    """On both bodies, half-way between the two surfaces."""
+    figure, run, times = showing
+    force = None if run is None or times is None else _touching_force(pair, run, times)
+    if force is None:
+        return
+    axes = []
+    for body, point, end in ((pair.body_a, pair.point_a, pair.end_a), (pair.body_b, pair.point_b, pair.end_b)):
+        held_at = [fixed(figure.robot, body, one) for one in (point, end) if one is not None]
+        axes.append([positions_of(figure, one).T for one in held_at])
+    on_a, on_b = (np.stack(list(spot), axis=-1) for spot in nearest(*axes)[:2])
+    apart = on_a - on_b
+    out = apart / np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), TINY)
+    radius_a, radius_b = float(evaluate(pair.radius_a)), float(evaluate(pair.radius_b))
+    touch = 0.5 * (on_a + on_b - (radius_a - radius_b) * out)
+    for body, point, sign in ((pair.body_a, pair.point_a, 1.0), (pair.body_b, pair.point_b, -1.0)):
+        if body != "world":
+            start = fixed(figure.robot, body, point)
+            shifts = touch - positions_of(figure, start)
+            yield Load(f"{pair.name} on {body}", "force", start, sign * force, shifts)
+
+
+def _tire(tire: Tire, showing: Showing) -> Iterator[Load]:
+    """Where the wheel is lowest: its load up, the others where it rolls and to its left."""
+    figure, run, times = showing
+    names = [f"{tire.name}.{part}" for part in ("longitudinal", "lateral", "load")]
+    if run is None or times is None or any(name not in run.columns for name in names):
+        return
+    x_force, y_force, z_force = (np.nan_to_num(between_samples(run, name, times))[:, None] for name in names)
+    start, origin = fixed(figure.robot, tire.body, tire.center), fixed(figure.robot, tire.body)
+    tip = fixed(figure.robot, tire.body, tire.axis)
+    along = np.array(tip.point) - np.array(origin.point)
+    axis = turned(figure, origin.owner, along / np.linalg.norm(along))
+    up = np.array([0.0, 0.0, 1.0])
+    across = np.cross(axis, up)
+    x = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), TINY)
+    radius, crown = float(evaluate(tire.radius)), float(evaluate(tire.crown))
+    force = x_force * x + y_force * np.cross(up, x) + z_force * up
+    yield Load(tire.name, "force", start, force, (radius - crown) * np.cross(axis, x) - crown * up)
+
+
+def _wrench(wrench: AppliedWrench, showing: Showing) -> Iterator[Load]:
+    figure, _, times = showing
+    assert times is not None
+    start, origin = fixed(figure.robot, wrench.body, wrench.point), fixed(figure.robot, wrench.body)
+    columns = np.array([fixed(figure.robot, wrench.body, e).point for e in np.eye(3)]) - np.array(origin.point)
+    kinds: tuple[tuple[str, Kind], ...] = (("force", "force"), ("moment", "torque"))
+    for what, kind in kinds:
+        values = course(wrench, what, 3, times)
+        if wrench.axes == "body":  # through the frame's axes into those of the body, then into the world's
+            values = turned(figure, origin.owner, values @ columns)
+        yield Load(f"{wrench.name} {what}", kind, start, values)
+
+
+LOADS: dict[type[Any], Callable[[Any, Showing], Iterator[Load]]] = {
+    Contact: _contact,
+    PairContact: _pair,
+    Tire: _tire,
+    AppliedWrench: _wrench,
+}
+
+
+# ── along joints ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _along_joints(figure: Figure, elements: Sequence[Element], run: Trajectory, times: Any) -> Iterator[Load]:
+    """What drives joints, added up for each: a torque about its axis, a force along that of a slide."""
+    for name, effort in efforts_of(figure.robot, elements, run, times).items():
+        joint = figure.robot.joint(name)
+        kind: Kind = "force" if joint.kind == "prismatic" else "torque"
+        values = np.nan_to_num(effort)[:, None] * axis_of(figure, joint)
+        yield Load(f"{name} drive", kind, joint_end(figure.robot, joint), values)
