@@ -172,6 +172,18 @@ class Dynamics:
         way = ", ".join([self.formulation, self.backend, *(["float32"] if self.precision == "float32" else [])])
         return f"<Dynamics of '{self.robot.name}': {self.robot.nv} dof, {way}{inputs}>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.notebook`."""
+        from kinemorph.display.notebook import dynamics_card
+
+        return dynamics_card(self)
+
+    def _repr_latex_(self) -> str | None:
+        """The equations of motion of a small robot, for notebooks that are printed; see `display.notebook`."""
+        from kinemorph.display.notebook import dynamics_latex
+
+        return dynamics_latex(self)
+
     @cached_property
     def nominal_parameters(self) -> npt.NDArray[np.float64]:
         """Nominal values of the named parameters, the input `p`, shape (np,)."""

@@ -34,6 +34,12 @@ class Audit(Judged):
     name: str
     checks: tuple[Check, ...]
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.verdict_cards`."""
+        from kinemorph.display.verdict_cards import audit_card
+
+        return audit_card(self)
+
     def as_dict(self) -> dict[str, Any]:
         """The audit as nested dicts and lists that JSON takes."""
         return {"run": self.name, "passed": self.passed, "checks": [check.as_dict() for check in self.checks]}

@@ -52,6 +52,12 @@ class Equilibrium:
     def __bool__(self) -> bool:
         return self.converged
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.verdict_cards`."""
+        from kinemorph.display.verdict_cards import equilibrium_card
+
+        return equilibrium_card(self)
+
     @property
     def worst(self) -> float:
         """The largest unbalanced force [N m or N]."""

@@ -54,6 +54,12 @@ class Poles:
     def __repr__(self) -> str:
         return f"<Poles of '{self.plant.name}': {len(self)}>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.verdict_cards`."""
+        from kinemorph.display.verdict_cards import poles_card
+
+        return poles_card(self)
+
     @property
     def q(self) -> Array:
         """The configuration about which the plant moves, shape (nq,)."""

@@ -113,6 +113,12 @@ class Verification(Judged):
     seed: int
     checks: tuple[Check, ...]
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.verdict_cards`."""
+        from kinemorph.display.verdict_cards import verification_card
+
+        return verification_card(self)
+
     def as_dict(self) -> dict[str, Any]:
         """The verdict as nested dicts and lists that JSON takes."""
         return {

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from kinemorph.codegen.backends import Array, Kernel, Precision, Signature
 from kinemorph.codegen.printing import entry_names
 from kinemorph.codegen.program import Port
-from kinemorph.codegen.recipes import AnyProgram, decided, whole
+from kinemorph.codegen.recipes import AnyProgram, decided, known, whole
 from kinemorph.codegen.results import make_room, room_from
 from kinemorph.codegen.threads import checked_threads, cost_in_batch, default_threads, in_threads, shares
 from kinemorph.errors import KinemorphError, ShapeError
@@ -93,6 +93,22 @@ class CompiledFunction:
     def program(self) -> Any:
         """The Program, or LoopProgram where it runs in loops; traced when first asked for if it came from the cache."""
         return self._whole()
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """Its inputs by name, with their shapes."""
+        return self._outside.inputs
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """Its outputs, likewise."""
+        return self._outside.outputs
+
+    @property
+    def known_flops(self) -> int | None:
+        """Additions, subtractions and products, where that is known without tracing the program again."""
+        program = vars(self).get("program") or known(self._outside)
+        return None if program is None else int(program.flops)
 
     @property
     def threads(self) -> int:

@@ -74,6 +74,14 @@ def whole(program: AnyProgram) -> Program | LoopProgram:
     return program.program if isinstance(program, Recalled) else program
 
 
+def known(program: object) -> Program | LoopProgram | None:
+    """The program itself where it has been traced in this process."""
+    if isinstance(program, Recalled):
+        traced: Program | LoopProgram | None = vars(program).get("program")
+        return traced
+    return program if isinstance(program, (Program, LoopProgram)) else None
+
+
 def key_of(program: AnyProgram) -> str:
     """The key of what a program computes."""
     return program.key if isinstance(program, Recalled) else program_key(program)

@@ -27,6 +27,9 @@ from kinemorph.model.system import System, as_robot
 Names = dict[tuple[str, int | None], tuple[str, str]]
 ParameterChoice = Literal["all"] | Sequence[str] | None
 
+MOST_TRACED = 3000  # operations of programs that a notebook writes as equations unasked
+MOST_SHOWN = 2000  # operations of equations that it sets
+
 # what the single output of a function is called; others keep the name of their port
 OUTPUT_NAMES: dict[str, tuple[str, str]] = {
     "mass_matrix": ("M", "M"),
@@ -45,7 +48,7 @@ OUTPUT_NAMES: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WrittenEquations:
     """Equations of one robot to read: `text` (Python syntax), `latex`, `legend`. `typesetting` draws them."""
 
@@ -97,8 +100,15 @@ class WrittenEquations:
     def __str__(self) -> str:
         return self.text
 
-    def _repr_latex_(self) -> str:
-        return f"$$\n{self.latex}$$" if self.ops < 2000 else ""
+    def __repr__(self) -> str:
+        count = sum(port.size for program in self.programs for port in program.outputs)
+        return f"<WrittenEquations of '{self.robot.name}': {count} expressions; .text, .latex, .legend>"
+
+    def _repr_latex_(self) -> str | None:
+        """For notebooks; None where they are so long that writing or setting them would hold one up."""
+        if sum(program.ops for program in self.programs) > MOST_TRACED or self.ops > MOST_SHOWN:
+            return None
+        return f"$$\n{self.latex}$$"
 
     def entry_names(self, program: Program) -> list[str]:
         """The LaTeX names of a program's outputs, entry by entry."""

@@ -40,19 +40,9 @@ class Piece(NamedTuple):
 def draw_equations(equations: WrittenEquations, *, title: str | None = None, width: float = 11.0) -> Figure:
     """The equations as a picture of a width in inches, long sums in several lines, with a legend below."""
     room = 72.0 * (width - 0.9)
-    lines: list[str] = []
-    for program, written in zip(equations.programs, equations.written, strict=True):
-        if program.blocks:
-            raise UnsupportedError(
-                f"the equations of '{program.name}' hold {program.blocks[0].label}, and a picture sets no matrices. "
-                "Take their `latex` or `text`."
-            )
-        rows = [(symbol.latex, tree) for symbol, tree in written.definitions]
-        rows += list(zip(equations.entry_names(program), written.trees, strict=True))
-        for name, tree in rows:
-            lines += _broken(name, tree, room)
+    lines = equation_lines(equations, room)
     legend = _filled([line.replace("^2", "²") for line in equations.legend], round(13 * width))
-    steps = [max(POINTS * LEADING, 1.3 * _measured(line)[1]) / 72.0 for line in lines]
+    steps = [max(POINTS * LEADING, 1.3 * line_size(line)[1]) / 72.0 for line in lines]
     height = 0.8 + sum(steps) + 0.22 * len(legend) + 0.25
     figure = blank(width, height)
     heading = f"equations of motion of {equations.robot.name.replace('_', ' ')}" if title is None else title
@@ -64,6 +54,22 @@ def draw_equations(equations: WrittenEquations, *, title: str | None = None, wid
     for i, line in enumerate(legend):
         figure.text(0.45 / width, (0.15 + 0.22 * (len(legend) - 1 - i)) / height, line, fontsize=9, color=PALE)
     return figure
+
+
+def equation_lines(equations: WrittenEquations, room: float) -> list[str]:
+    """All equations in lines for mathtext, none of them wider than the room [points] where it can be broken."""
+    lines: list[str] = []
+    for program, written in zip(equations.programs, equations.written, strict=True):
+        if program.blocks:
+            raise UnsupportedError(
+                f"the equations of '{program.name}' hold {program.blocks[0].label}, and a picture sets no matrices. "
+                "Take their `latex` or `text`."
+            )
+        rows = [(symbol.latex, tree) for symbol, tree in written.definitions]
+        rows += list(zip(equations.entry_names(program), written.trees, strict=True))
+        for name, tree in rows:
+            lines += _broken(name, tree, room)
+    return lines
 
 
 def _broken(name: str, tree: Tree, room: float) -> list[str]:
@@ -152,18 +158,18 @@ def _closing(formula: str, start: int) -> int:
 
 def _width(line: str) -> float:
     """The width of a line of formula [points]."""
-    return _measured(line)[0]
+    return line_size(line)[0]
 
 
 @lru_cache(maxsize=4096)
-def _measured(line: str) -> tuple[float, float]:
-    """Width and height of a line of formula [points]."""
+def line_size(line: str) -> tuple[float, float, float]:
+    """Width, height and depth below the baseline of a line of formula [points]; the height contains the depth."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     properties = FontProperties(size=POINTS, math_fontfamily="cm")
-    width, height, _ = text_to_path.get_text_width_height_descent(f"${line}$", properties, ismath=True)
-    return float(width), float(height)
+    width, height, below = text_to_path.get_text_width_height_descent(f"${line}$", properties, ismath=True)
+    return float(width), float(height), float(below)
 
 
 def _filled(items: Sequence[str], columns: int) -> list[str]:

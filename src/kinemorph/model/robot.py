@@ -75,6 +75,12 @@ class Robot:
         loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
         return f"<Robot '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, {self.nv} dof{loops}>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.notebook`."""
+        from kinemorph.display.notebook import robot_card
+
+        return robot_card(self)
+
     # ── sizes and names ───────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property

@@ -71,6 +71,12 @@ class System:
         start = ", its own start" if self.settings.q or self.settings.v else ""
         return f"<System of {self.robot}{acting}{start}, {self.settings.duration:g} s>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.notebook`."""
+        from kinemorph.display.notebook import system_card
+
+        return system_card(self)
+
     @property
     def name(self) -> str:
         """The robot's name."""

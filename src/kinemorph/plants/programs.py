@@ -140,6 +140,12 @@ class Plant:
         sizes = f"{self.nv} dof, {self.nx} states, {self.nu} inputs"
         return f"<Plant '{self.name}': {sizes}>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.notebook`."""
+        from kinemorph.display.notebook import plant_card
+
+        return plant_card(self)
+
     @property
     def nq(self) -> int:
         """Number of configuration coordinates."""

@@ -108,6 +108,12 @@ class Trajectory:
     def __str__(self) -> str:
         return f"{self!r}\n{self.outcome.message}" if self.outcome.message else repr(self)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.run_cards`."""
+        from kinemorph.display.run_cards import run_card
+
+        return run_card(self)
+
     @property
     def name(self) -> str:
         """Of what was run."""

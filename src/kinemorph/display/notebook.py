@@ -1,0 +1,295 @@
+"""What a notebook shows for a robot, a system, its dynamics and its plant: a card with a picture and tables.
+
+The classes of the rooms below have one-line methods `_repr_html_` that call a function here; runs and verdicts are in
+`run_cards` and `verdict_cards`. A card never computes what was not asked for before: the functions of a Dynamics are
+listed with what is known of them, and nothing is traced or compiled for it. The equations of small robots are the one
+exception, and bounded (`small_equations`).
+
+HTML or LaTeX? Front ends that get both show the HTML. Some of them typeset formulas in it, others show their source,
+so a card holds equations as outlines (`formula_outlines`); `_repr_latex_` serves those that print, as nbconvert to PDF.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.codegen.program import Port
+from kinemorph.deriving import (
+    CONSTRAINT_FUNCTIONS,
+    DERIVATIVE_FUNCTIONS,
+    FRAME_FUNCTIONS,
+    STATE_FUNCTIONS,
+    TREE_FUNCTIONS,
+    Dynamics,
+)
+from kinemorph.display.canvas import units_of
+from kinemorph.display.cards import FAINT, MOST_ROWS, card, escaped, listed, note, number, picture_of, section, table
+from kinemorph.display.element_tables import element_rows
+from kinemorph.display.equations import WrittenEquations, equations_of_motion
+from kinemorph.display.thumbnails import Kept, Picture, robot_picture
+from kinemorph.errors import KinemorphError
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import Parameter, evaluate
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants.laws import Column
+from kinemorph.plants.programs import Plant
+
+MOST_DOF = 3  # of a robot whose equations are shown unasked
+MOST_BODIES = 12  # fixed ones count: they are work, too
+MOST_TRACED = 250  # operations of a program that is written as equations
+MOST_WRITTEN = 160  # operations of equations that are shown
+NAMED = 6  # columns of a plant that are named
+
+_EQUATIONS = Kept()
+
+
+def pictured(picture: Picture, says: str) -> tuple[str, str]:
+    """(the picture as HTML, a note below the card); each "" where there is none."""
+    shown = picture_of(picture.source, picture.width, says) if picture.source else ""
+    return shown, note(picture.note) if picture.note else ""
+
+
+# ── robots and systems ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def robot_card(robot: Robot) -> str:
+    """A robot: its picture, joints, bodies, frames, loops, couplings and parameters."""
+    picture, why = pictured(robot_picture(robot), f"the robot {robot.name}")
+    return card("Robot", robot.name, robot_figures(robot), [*robot_parts(robot), why], picture=picture)
+
+
+def robot_figures(robot: Robot) -> list[str]:
+    """A robot in a line."""
+    gravity = ", ".join(number(float(evaluate(value))) for value in robot.gravity)
+    loops = [counted(len(robot.loops), "loop")] if robot.loops else []
+    sizes = [f"{robot.nv} dof", counted(len(robot.bodies), "body", "bodies"), counted(len(robot.joints), "joint")]
+    return [*sizes, *loops, f"{number(robot.total_mass)} kg", f"gravity ({gravity}) m/s²"]
+
+
+def robot_parts(robot: Robot, *, folded: bool = False) -> list[str]:
+    """The tables of a robot."""
+    follows = [
+        f"{c.joint} = {number(float(evaluate(c.multiplier)))} {c.leader} + {number(float(evaluate(c.offset)))}"
+        for c in robot.couplings
+    ]
+    return [
+        _joints(robot, folded),
+        _bodies(robot),
+        listed("frames", [f"{frame.name} on {frame.body}" for frame in robot.frames]),
+        listed("loops", [f"{loop.name} ({loop.kind}): {loop.parent} to {loop.child}" for loop in robot.loops]),
+        listed("couplings", follows),
+        listed("parameters", [parameter_text(parameter) for parameter in robot.parameters]),
+    ]
+
+
+def parameter_text(parameter: Parameter) -> str:
+    """`m1 = 2 kg`."""
+    unit = units_of(parameter.unit) if parameter.unit else ""
+    return f"{parameter.name} = {number(parameter.value)} {unit}".rstrip()
+
+
+def counted(count: int, what: str, several: str = "") -> str:
+    """`1 body`, `2 bodies`."""
+    return f"{count:,} {what if count == 1 else several or what + 's'}"
+
+
+def _joints(robot: Robot, folded: bool) -> str:
+    columns = ["joint", "kind", "parent", "child", "coordinates", "limits"]
+    rows = [
+        [
+            *(escaped(text, 32) for text in (joint.name, joint.kind, joint.parent, joint.child)),
+            escaped(_coordinates(robot, joint)),
+            escaped(_limits(joint)),
+        ]
+        for joint in robot.joints[: MOST_ROWS + 1]  # the others are counted
+    ]
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return table("joints, in the order of q", columns, rows, count=len(robot.joints), folded=folded)
+
+
+def _coordinates(robot: Robot, joint: Joint) -> str:
+    """Where a joint's coordinates lie in q, and their units: `q[3] [rad]`, `q[0:3] x [m], y [m], theta [rad]`."""
+    place, names, units = robot.q_slice(joint.name), joint.table.q_names, joint.table.q_units
+    if not names:
+        return "\N{EN DASH}"
+    where = f"q[{place.start}]" if len(names) == 1 else f"q[{place.start}:{place.stop}]"
+    # neighbors of one unit share it
+    parts, waiting = [], ""
+    for k, (name, unit) in enumerate(zip(names, units, strict=True)):
+        waiting = f"{waiting} {name}".strip()
+        if k + 1 == len(units) or units[k + 1] != unit:
+            parts.append(f"{waiting} [{unit}]" if unit else waiting)
+            waiting = ""
+    return f"{where} {', '.join(parts)}".rstrip()
+
+
+def _limits(joint: Joint) -> str:
+    told = []
+    for low, high, unit in zip(joint.lower, joint.upper, joint.table.q_units, strict=True):
+        if low > float("-inf") or high < float("inf"):
+            told.append(f"{number(low)} to {number(high)} {unit}")
+    return ", ".join(told).replace("inf", "∞")
+
+
+def _bodies(robot: Robot) -> str:
+    rows = []
+    for body in robot.bodies[: MOST_ROWS + 1]:
+        center = ", ".join(number(float(evaluate(value)), 3) for value in body.com)
+        rows.append([escaped(body.name, 32), f"{number(float(evaluate(body.mass)))}", f"({center})"])
+    columns = ("body", "mass [kg]", "center of mass [m]")
+    return table("bodies", columns, rows, count=len(robot.bodies), folded=True)
+
+
+def system_card(system: System) -> str:
+    """A system: what acts on the robot, how a run starts, and the robot."""
+    picture, why = pictured(robot_picture(system), f"the robot {system.name}")
+    kinds = Counter(type(element).__name__ for element in system.elements)
+    settings = system.settings
+    run = [f"runs {number(settings.duration)} s, a sample every {number(settings.sample)} s"]
+    start = ["its own start"] if settings.q or settings.v else []
+    acting = [f"{count} {kind}" for kind, count in kinds.items()] or ["no elements"]
+    parts = [_elements(system), *robot_parts(system.robot, folded=bool(system.elements)), why]
+    return card("System", system.name, [f"{system.robot.nv} dof", *acting, *start, *run], parts, picture=picture)
+
+
+def _elements(system: System) -> str:
+    """Elements, those of a kind together, with what they act on and their numbers."""
+    order = {kind: k for k, kind in enumerate(dict.fromkeys(type(element).__name__ for element in system.elements))}
+    sorted_ = sorted(element_rows(system), key=lambda row: order.get(str(row.get("kind")), len(order)))
+    rows = [
+        [
+            *(escaped(row[key], 32) for key in ("name", "kind")),
+            escaped(", ".join(row.get("acts_on", [])), 40),
+            escaped(row.get("numbers", ""), 72),
+        ]
+        for row in sorted_
+    ]
+    return table("elements", ("element", "kind", "acts on", "numbers"), rows)
+
+
+# ── dynamics and plants ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def dynamics_card(dynamics: Dynamics) -> str:
+    """The functions of a Dynamics: those made so far with their operations, the others by name; small equations."""
+    robot = dynamics.robot
+    picture, why = pictured(robot_picture(robot), f"the robot {robot.name}")
+    made = made_functions(dynamics)
+    kinds = CONSTRAINT_FUNCTIONS if not robot.is_open else TREE_FUNCTIONS
+    offered = [*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *kinds]
+    rest = [name for name in offered if name not in made] + [f"{name}(frame)" for name in FRAME_FUNCTIONS]
+    rows = [_function_row(name, function) for name, function in made.items()]
+    columns = ("function", "inputs", "outputs", "ops", "flops", "compiled")
+    parts = [
+        _equations_part(dynamics),
+        table("functions made so far", columns, rows)
+        or note("No function was used yet; each is made at its first use."),
+        listed("made when first used", rest, most=len(rest)),
+        listed("parameters as inputs", [parameter_text(parameter) for parameter in dynamics.parameters]),
+        listed("outside wrenches at", list(dynamics.wrenches)),
+        why,
+    ]
+    way = [f"{robot.nv} dof", dynamics.formulation.replace("_", "-"), dynamics.backend, dynamics.precision]
+    return card("Dynamics of", robot.name, way, parts, picture=picture)
+
+
+def made_functions(dynamics: Dynamics) -> dict[str, CompiledFunction]:
+    """The functions that have been used, by name; looking makes none."""
+    kept = {name: value for name, value in vars(dynamics).items() if isinstance(value, CompiledFunction)}
+    order = (*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *TREE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+    return {name: kept[name] for name in order if name in kept} | dynamics._made
+
+
+def _function_row(name: str, function: CompiledFunction) -> list[str]:
+    flops = function.known_flops
+    made = "interpreted" if function.backend == "interpreter" else f"in {number(1e3 * function.compile_seconds, 3)} ms"
+    return [
+        escaped(name, 40),
+        escaped(_ports(function.inputs)),
+        escaped(_ports(function.outputs)),
+        f"{function.ops:,}",
+        f'<span style="{FAINT}">not counted</span>' if flops is None else f"{flops:,}",
+        escaped(made),
+    ]
+
+
+def _ports(ports: Sequence[Port]) -> str:
+    shapes = ["×".join(map(str, port.shape)) or "1" for port in ports]
+    return ", ".join(f"{port.name} {shape}" for port, shape in zip(ports, shapes, strict=True))
+
+
+def _equations_part(dynamics: Dynamics) -> str:
+    written = small_equations(dynamics)
+    if written is None:
+        return ""
+    from kinemorph.display.formula_outlines import outlined
+
+    legend = f'<div style="{FAINT};font-size:11px">{escaped(" · ".join(map(units_of, written.legend)), 600)}</div>'
+    try:
+        return section("equations of motion", outlined(written) + legend)
+    except (KinemorphError, ValueError):  # what mathtext cannot set, a symbol of the user's; LaTeX may
+        return ""
+
+
+def small_equations(dynamics: Dynamics) -> WrittenEquations | None:
+    """The equations of motion of a small open tree, with its symbols; None where they are long or would take long.
+
+    Robots of at most MOST_DOF degrees of freedom and MOST_BODIES bodies are traced, which takes milliseconds; programs
+    of at most MOST_TRACED operations are written as equations; of these, those of at most MOST_WRITTEN operations are
+    shown. Where one limit is passed nothing further is done.
+    """
+    robot = dynamics.robot
+    if not 1 <= robot.nv <= MOST_DOF or len(robot.bodies) > MOST_BODIES or not robot.is_open:
+        return None
+
+    def make() -> WrittenEquations | None:
+        try:
+            written = equations_of_motion(robot)
+        except KinemorphError:
+            return None
+        if any(program.ops > MOST_TRACED or program.blocks for program in written.programs):
+            return None
+        return written if written.ops <= MOST_WRITTEN else None
+
+    found: WrittenEquations | None = _EQUATIONS.of(robot, make)
+    return found
+
+
+def dynamics_latex(dynamics: Dynamics) -> str | None:
+    """The equations of motion of a small robot for display math; None for others, so that HTML is shown instead."""
+    written = small_equations(dynamics)
+    return None if written is None else f"$$\n{written.latex}$$"
+
+
+def plant_card(plant: Plant) -> str:
+    """A plant: its states, inputs and parameters by name, and what acts."""
+    robot = plant.robot
+    picture, why = pictured(robot_picture(robot), f"the robot {robot.name}") if robot is not None else ("", "")
+    groups = {"q": "configuration", "v": "velocities", "x": "further states", "m": "memory", "u": "inputs"}
+    rows = []
+    for group, says in {**groups, "p": "parameters"}.items():
+        columns: tuple[Column, ...] = getattr(plant, group)
+        if columns:
+            rows.append([group, escaped(says), str(len(columns)), escaped(_columns(columns), 240)])
+    kinds = Counter(type(element).__name__ for element in plant.elements)
+    ticks = [f"every {number(tick.period)} s" for tick in plant.ticks]
+    parts = [
+        table("", ("", "what", "count", "names"), rows),
+        listed("elements", [f"{count} {kind}" for kind, count in kinds.items()]),
+        listed("outputs", list(plant.outputs)),
+        listed("clocks", ticks),
+        listed("locked", [plant.v[k].name for k in plant.locked]),
+        note("Stiff contacts: a method that suits them is chosen unless another is named.") if plant.touches else "",
+        why,
+    ]
+    sizes = [f"{plant.nv} dof", counted(plant.nx, "further state"), counted(plant.nu, "input")]
+    return card("Plant", plant.name, sizes, parts, picture=picture)
+
+
+def _columns(columns: Sequence[Column]) -> str:
+    first = ", ".join(f"{column.name} [{column.unit}]" if column.unit else column.name for column in columns[:NAMED])
+    return first + (f" ... and {len(columns) - NAMED} more" if len(columns) > NAMED else "")

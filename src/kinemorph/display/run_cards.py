@@ -1,0 +1,174 @@
+"""The card of a run: how it ended, what it cost, its energies at both ends, small curves of its first coordinates.
+
+Nothing is compiled for it. Energies are those that are known already, or found on plain numbers at two samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from kinemorph.display.cards import card, escaped, listed, mark, note, number, sparkline, table
+from kinemorph.display.notebook import counted, pictured
+from kinemorph.display.runs import ENDINGS
+from kinemorph.display.thumbnails import run_picture
+from kinemorph.errors import KinemorphError
+from kinemorph.mechanics import momentum
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.plants.robots import DISSIPATED, SUPPLIED
+from kinemorph.simulation.segments import Segment
+from kinemorph.simulation.trajectory import Trajectory
+
+CURVES = 5  # coordinates with a small curve
+MARKED = 60  # events that are marked in the curves
+EVENTS = 6  # names of events that are listed
+
+
+def run_card(trajectory: Trajectory) -> str:
+    """A run: picture, outcome, figures, curves, energies, events."""
+    if not len(trajectory):
+        return card("Run of", trajectory.name, ["no samples"], [_outcome(trajectory)])
+    picture, why = pictured(run_picture(trajectory), f"poses of {trajectory.name} from begin to end")
+    parts = [_outcome(trajectory), _curves(trajectory), _energies(trajectory), _events(trajectory), why]
+    return card("Run of", trajectory.name, _figures(trajectory), parts, picture=picture)
+
+
+def _figures(trajectory: Trajectory) -> list[str]:
+    statistics, settings, t = trajectory.statistics, trajectory.settings, trajectory.t
+    steps = counted(statistics.accepted, "step") + (
+        f", {statistics.rejected:,} rejected" if statistics.rejected else ""
+    )
+    step = settings.get("step")
+    sizes = [f"steps of {number(step)} s"] if isinstance(step, (int, float)) and step else []
+    took = [f"{number(statistics.seconds, 3)} s to run"] if statistics.seconds else []
+    changes = [f"{len(trajectory.segments)} systems in turn"] if len(trajectory.segments) > 1 else []
+    span = f"{number(float(t[0]))} to {number(float(t[-1]))} s"
+    return [span, counted(len(trajectory), "sample"), statistics.method, *sizes, steps, *took, *changes]
+
+
+def _outcome(trajectory: Trajectory) -> str:
+    """How a run ended; one that failed says so in red, with its sentence."""
+    outcome = trajectory.outcome
+    word = f"{ENDINGS.get(outcome.kind, outcome.kind)} at t = {number(outcome.t)} s"
+    if not outcome.ok:
+        return note(f"{word}: {outcome.message}" if outcome.message else word, "bad")
+    return f"<div>{mark(word, 'good')} {escaped(outcome.message, 300)}</div>"
+
+
+# ── curves ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _curves(trajectory: Trajectory) -> str:
+    """The first coordinates; where there are none, the first further states."""
+    plant = trajectory.segments[0].plant
+    group = "q" if plant.q else "x"
+    columns = getattr(plant, group)
+    times = [event.t for event in trajectory.events[:MARKED]]
+    rows = []
+    for place, column in enumerate(columns[:CURVES]):
+        t, values = _values(trajectory, group, place, column.name)
+        known = values[np.isfinite(values)]
+        if not len(known):
+            continue
+        low, high, last = number(float(known.min()), 3), number(float(known.max()), 3), number(float(known[-1]), 3)
+        unit = f" [{column.unit}]" if column.unit else ""
+        rows.append([escaped(f"{column.name}{unit}", 32), sparkline(t, values, times), f"{low} to {high}", last])
+    return table("", ("coordinate" if group == "q" else "state", "over time", "range", "at the end"), rows)
+
+
+def _values(trajectory: Trajectory, group: str, place: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """(times, values) of a coordinate in the segments that have it where the first one does."""
+    having = [
+        segment
+        for segment in trajectory.segments
+        if len(getattr(segment.plant, group)) > place and getattr(segment.plant, group)[place].name == name
+    ]
+    return np.concatenate([s.t for s in having]), np.concatenate([getattr(s, group)[:, place] for s in having])
+
+
+# ── energies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _energies(trajectory: Trajectory) -> str:
+    """Energies [J] at the first and the last sample."""
+    segments = [segment for segment in trajectory.segments if len(segment.t)]
+    ends = [_energy(segments[0], 0), _energy(segments[-1], -1)]
+    names = [name for name in ends[0] if name in ends[1]]
+    rows = [
+        [escaped(name), *(number(end[name]) for end in ends), _change(ends[0][name], ends[1][name])] for name in names
+    ]
+    return table("energies [J]", ("", "at the start", "at the end", "change"), rows)
+
+
+def _change(first: float, last: float) -> str:
+    change = last - first
+    return number(change, 3) if math.isfinite(change) else "\N{EN DASH}"
+
+
+def _energy(segment: Segment, place: int) -> dict[str, float]:
+    """Energies by name at one sample, as far as they are known."""
+    found = _mechanical(segment, place)
+    if found is None or not all(map(math.isfinite, found)):
+        return {}
+    kinetic, potential = found
+    energies = {"kinetic": kinetic, "potential": potential, "kinetic + potential": kinetic + potential}
+    names = [column.name for column in segment.plant.x]
+    for name, says in ((SUPPLIED, "supplied"), (DISSIPATED, "dissipated")):
+        if name in names and np.any(segment.x[:, names.index(name)]):
+            energies[says] = float(segment.x[place, names.index(name)])
+    return energies
+
+
+def _mechanical(segment: Segment, place: int) -> tuple[float, float] | None:
+    """(kinetic, potential) energy [J]: as known, or else computed on plain numbers."""
+    known = vars(segment).get("energy")
+    if known is None and segment.stored is not None:
+        known = segment.stored.get("energy")
+    if known is not None and len(known):
+        return float(known[place, 0]), float(known[place, 1])
+    plant = segment.plant
+    if plant.dynamics is None:
+        return None
+    q, v, x, m, u = (getattr(segment, group)[place].tolist() for group in ("q", "v", "x", "m", "u"))
+    p = segment.p.tolist()
+    given = {parameter.name: value for parameter, value in zip(plant.dynamics.parameters, p, strict=False)}
+
+    def computed() -> tuple[float, float]:
+        assert plant.dynamics is not None
+        tree = resolve(plant.dynamics.robot, given)
+        held = 0.0
+        if segment.stored is None and plant.laws.stored is not None:  # a file has no laws
+            held = float(plant.laws.stored(float(segment.t[place]), q, [*[0.0] * plant.nv, *v, *x], m, u, p))
+        return (
+            float(momentum.kinetic_energy(tree, q, v)),
+            float(momentum.potential_energy(tree, q)) + held,
+        )
+
+    return _or_none(computed)
+
+
+def _or_none(compute: Callable[[], tuple[float, float]]) -> tuple[float, float] | None:
+    """A result; None where the laws of a user do not take plain numbers at this state."""
+    try:
+        return compute()
+    except (KinemorphError, ArithmeticError, TypeError, ValueError):
+        return None
+
+
+# ── events ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _events(trajectory: Trajectory) -> str:
+    """Events by name: how many, the first and the last."""
+    counts = Counter(event.name for event in trajectory.events)
+    told: list[str] = []
+    for name, count in counts.items():
+        times = [event.t for event in trajectory.events if event.name == name] if len(told) < EVENTS else []
+        at = f"at {number(times[0])} s" if len(times) == 1 else ""
+        if len(times) > 1:
+            at = f"{count:,} times, {number(times[0])} to {number(times[-1])} s"
+        told.append(f"{name} {at}".strip())
+    return listed("events", told, most=EVENTS)
