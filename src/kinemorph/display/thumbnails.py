@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinemorph.display.cameras import VIEW
 from kinemorph.display.drawing import draw, skipped_meshes
-from kinemorph.display.puppets import VIEW, Poses, fitting_lens
+from kinemorph.display.puppets import Poses, fitting_lens
 from kinemorph.display.runs import robot_of
 from kinemorph.display.scenes.figures import lost_meshes
 from kinemorph.display.solids import Array
@@ -117,7 +118,7 @@ def _drawn(robot: Robot, pose: Callable[[], tuple[Any, Sequence[Array], tuple[fl
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is not to be seen is said below the picture
             q, ghosts, view = pose()
-            figure = draw(model, q, ghosts=ghosts, title="", view=view)
+            figure = draw(model, q, ghosts=ghosts, title="", camera=view)
             source, width = _png(figure)
             return Picture(source, width, "; ".join(filter(None, [skipped_meshes(robot), *lost_meshes(robot)])))
     except Exception as error:  # whatever it is, a card without a picture is better than none
