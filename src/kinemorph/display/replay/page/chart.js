@@ -25,7 +25,7 @@ function makeChart(app) {
     }
     if (!(plot.low <= plot.high)) [plot.low, plot.high] = [0, 1];
     const room = Math.max(plot.high - plot.low, 1e-9 * Math.max(Math.abs(plot.high), Math.abs(plot.low)), 1e-30);
-    plot.digits = Math.max(0, Math.min(6, 3 - Math.ceil(Math.log10(room))));
+    plot.digits = Math.max(0, Math.min(6, 4 - Math.ceil(Math.log10(room))));
     plot.low -= 0.06 * room;
     plot.high += 0.06 * room;
     plots.push(fillPlot(app, plot));
@@ -111,7 +111,7 @@ function drawPlot(app, plot, { ink, edge, colors }) {
   pen.lineWidth = 1;
   pen.textAlign = "right";
   pen.textBaseline = "middle";
-  for (const value of roundTicks(low, high, tall / 32)) {
+  for (const value of roundTicks(low, high, tall / 24)) {
     pen.beginPath();
     pen.moveTo(LEFT, Math.round(y(value)) + 0.5);
     pen.lineTo(LEFT + wide, Math.round(y(value)) + 0.5);

@@ -7,11 +7,11 @@ const KEY_SIDE = -50, KEY_HEIGHT = 50;   // of the lamp, from where the camera s
 const PALETTES = {
   light: {
     high: [0.80, 0.85, 0.90], low: [0.955, 0.965, 0.975], floor: [0.925, 0.935, 0.945], line: [0.66, 0.70, 0.75],
-    sky: [0.44, 0.48, 0.53], earth: [0.21, 0.20, 0.19], key: [0.80, 0.76, 0.70],
+    sky: [0.44, 0.48, 0.53], earth: [0.21, 0.20, 0.19], key: [0.80, 0.76, 0.70], shade: [0.47, 0.50, 0.55],
   },
   dark: {
     high: [0.075, 0.09, 0.11], low: [0.14, 0.16, 0.185], floor: [0.165, 0.185, 0.21], line: [0.30, 0.335, 0.38],
-    sky: [0.36, 0.40, 0.46], earth: [0.15, 0.15, 0.16], key: [0.78, 0.75, 0.70],
+    sky: [0.36, 0.40, 0.46], earth: [0.15, 0.15, 0.16], key: [0.78, 0.75, 0.70], shade: [0.38, 0.38, 0.40],
   },
 };
 
@@ -202,7 +202,7 @@ function aimLamp(renderer, camera) {
 
 /** Spacings of the grid for how far away one is: bold lines at a power of ten, fine ones that come and go. */
 function spaceGrid(renderer, camera) {
-  const level = Math.log10(camera.distance / 6), floor = Math.floor(level), part = level - floor;
+  const level = Math.log10(camera.distance / 9), floor = Math.floor(level), part = level - floor;
   renderer.grid[0] = 10 ** floor;
   renderer.grid[1] = 10 ** (floor + 1);
   renderer.grid[2] = 1 - Math.max(0, Math.min(1, (part - 0.35) / 0.5));
@@ -311,6 +311,7 @@ function drawFloor(renderer, camera) {
   gl.uniform4fv(floor.patch_, patch);
   gl.uniform3fv(floor.floorColor, palette.floorLinear);
   gl.uniform3fv(floor.lineColor, palette.lineLinear);
+  gl.uniform3fv(floor.shadeColor, palette.shade);
   gl.uniform3fv(floor.grid, renderer.grid);
   gl.uniform1f(floor.below, camera.eye[2] < scene.floor ? 1 : 0);
   gl.enable(gl.BLEND);

@@ -35,16 +35,16 @@ uniform float grain;       // size of a texel of the shadow map [m]
 const float GOLDEN = 2.39996;
 float sunlight(vec3 p, vec3 n) {
   float slope = 1.0 - max(dot(n, lampWay), 0.0);
-  vec4 q = lamp * vec4(p + n * grain * (1.2 + 2.2 * slope), 1.0);
+  vec4 q = lamp * vec4(p + n * grain * (1.5 + 5.0 * slope), 1.0);
   vec3 at = q.xyz * 0.5 + 0.5;
   if (any(lessThan(at, vec3(0.0))) || any(greaterThan(at, vec3(1.0)))) return 1.0;
   float texel = 1.0 / float(textureSize(shade, 0).x), sum = 0.0;
-  for (int i = 0; i < 16; i++) {
-    float r = 2.6 * sqrt((float(i) + 0.5) / 16.0) * texel, a = float(i) * GOLDEN;
+  for (int i = 0; i < 20; i++) {
+    float r = 4.5 * sqrt((float(i) + 0.5) / 20.0) * texel, a = float(i) * GOLDEN;
     sum += texture(shade, vec3(at.xy + r * vec2(cos(a), sin(a)), at.z - 0.0006));
   }
   vec2 edge = smoothstep(vec2(0.5), vec2(0.44), abs(at.xy - 0.5));
-  return mix(1.0, sum / 16.0, edge.x * edge.y);
+  return mix(1.0, sum / 20.0, edge.x * edge.y);
 }
 vec3 misted(vec3 c, vec3 p) {
   return mix(c, fogColor, fog.z * smoothstep(fog.x, fog.y, distance(p, eye)));
@@ -136,7 +136,7 @@ void main() {
     fragment: `${LIGHTING}
 in vec3 where;
 uniform vec4 patch_;
-uniform vec3 floorColor, lineColor;
+uniform vec3 floorColor, lineColor, shadeColor;
 uniform vec3 grid;         // spacing of fine and of bold lines [m], strength of the fine ones
 uniform float below;
 out vec4 pixel;
@@ -151,7 +151,7 @@ void main() {
   float fade = 1.0 - smoothstep(0.12, 0.95, far);
   float ink = max(lines(grid.x, 0.6) * 0.45 * grid.z, lines(grid.y, 0.7) * 0.9);
   float sun = sunlight(where, vec3(0.0, 0.0, 1.0));
-  vec3 c = mix(floorColor, lineColor, ink) * mix(skyLight * 0.52, vec3(1.0), sun);
+  vec3 c = mix(floorColor, lineColor, ink) * mix(shadeColor, vec3(1.0), sun);
   pixel = vec4(shown(c), fade * mix(1.0, 0.25, below));
 }`,
   },

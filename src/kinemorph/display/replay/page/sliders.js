@@ -38,7 +38,7 @@ function makePanel(app) {
 
 /** One row for every coordinate of a joint that people set: {figure, name, label, unit, low, high, get, set, led}. */
 function jointRows(figure, joint) {
-  const { q, size } = figure, rows = [], first = joint.steps[0].q;
+  const { q, size } = figure, rows = [], first = joint.steps[0]?.q;
   const one = (entry, angle) => {
     const lower = joint.lower[entry - first] ?? null, upper = joint.upper[entry - first] ?? null;
     const widest = angle ? Math.PI : size, name = joint.labels[entry - first];
@@ -86,10 +86,13 @@ function fillRow(app, row) {
   label.htmlFor = id;
   box.append(row.number, ` ${unit}`);
   host.append(label, box, row.slider);
+  const along = (x) => `calc(7px + ${((x - low) / (high - low || 1)).toFixed(4)} * (100% - 14px))`;
   row.show = () => {
     const value = row.get() / scale;
     row.slider.value = value;
-    row.slider.style.setProperty("--part", `${(100 * (value - low) / (high - low || 1)).toFixed(1)}%`);
+    const [from, to] = [Math.min(Math.max(0, low), high), value].sort((a, b) => a - b).map(along);
+    row.slider.style.setProperty("--from", from);
+    row.slider.style.setProperty("--part", to);
     if (document.activeElement !== row.number) row.number.value = value.toFixed(row.angle ? 1 : 3);
   };
   const take = (text) => {
