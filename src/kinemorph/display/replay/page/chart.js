@@ -77,7 +77,7 @@ function roundTicks(low, high, count) {
   const rough = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) * power, ticks = [];
   for (let k = Math.ceil(low / step - 1e-6); k * step <= high + 1e-6 * step; k++) ticks.push(k * step);
-  return ticks;
+  return ticks.length > 1 || count > 20 ? ticks : roundTicks(low, high, 2 * Math.max(count, 1));
 }
 
 /** Draws all plots anew; the cursor and the values come by themselves. */

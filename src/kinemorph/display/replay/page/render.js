@@ -1,6 +1,10 @@
 // The picture, drawn by WebGL2: shadows first, then sky, solid pieces, floor, traces, and what one can see through.
 
 const SHADOW_SIZE = 2048;
+const CASTING = ["shapes", "elements"];                          // layers that cast shadows
+const INNER = ["collisions", "inertia", "centers", "graph"];     // layers that lie within shapes
+const BETWEEN = 4;          // points of a trace for each picture
+const GHOST = 0.36;          // opacity of shapes while one looks for what is within
 const KEY_SIDE = -50, KEY_HEIGHT = 50;   // of the lamp, from where the camera stands at first [deg]
 
 /** Colors of the two palettes; those of light are linear, the others as on the screen. */
@@ -129,17 +133,15 @@ function makePickTarget(gl) {
 /** Ways of traced points over the whole run: each point twice, for the two sides of its ribbon. */
 function makeTraces(gl, scene) {
   const traces = [];
-  const count = scene.times.length;
-  if (count < 2) return traces;
+  if (scene.times.length < 2) return traces;
   scene.figures.forEach((figure, f) => {
     for (const trace of figure.traces) {
-      const way = tracePath(scene, figure, trace), values = new Float32Array(8 * (count + 2));
+      const way = smoothPath(tracePath(scene, figure, trace), scene.times), count = way.length / 4;
+      const values = new Float32Array(8 * (count + 2));
       for (let k = 0; k < count + 2; k++) {
-        const row = Math.min(Math.max(k - 1, 0), count - 1);
-        for (const side of [0, 4]) {
-          values.set(way.subarray(3 * row, 3 * row + 3), 8 * k + side);
-          values[8 * k + side + 3] = scene.times[row];
-        }
+        const row = 4 * Math.min(Math.max(k - 1, 0), count - 1), point = way.subarray(row, row + 4);
+        values.set(point, 8 * k);
+        values.set(point, 8 * k + 4);
       }
       const array = gl.createVertexArray();
       gl.bindVertexArray(array);
@@ -154,6 +156,23 @@ function makeTraces(gl, scene) {
     }
   });
   return traces;
+}
+
+/** A path (3n) with times as points (4m) on smooth curves through it, after Catmull and Rom (1974). */
+function smoothPath(path, times) {
+  const n = times.length, points = new Float32Array(4 * ((n - 1) * BETWEEN + 1));
+  for (let k = 0, at = 0; k < n; k++) {
+    const [a, b, c, d] = [Math.max(k - 1, 0), k, Math.min(k + 1, n - 1), Math.min(k + 2, n - 1)];
+    for (let i = 0; i < (k < n - 1 ? BETWEEN : 1); i++, at += 4) {
+      const s = i / BETWEEN, r = 1 - s;
+      for (let x = 0; x < 3; x++) {
+        const p = path[3 * a + x], q = path[3 * b + x], u = path[3 * c + x], v = path[3 * d + x];
+        points[at + x] = r * q + s * u + 0.5 * r * s * (r * (2 * q - p - u) + s * (2 * u - q - v));
+      }
+      points[at + 3] = times[b] + s * (times[c] - times[b]);
+    }
+  }
+  return points;
 }
 
 /** The way toward the lamp, from beside the camera's first place. */
@@ -233,11 +252,14 @@ function drawPicture(renderer, camera, time) {
   gl.uniform1i(programs.part.slots, 0);
   gl.uniform1ui(programs.part.chosen, renderer.chosen);
   gl.uniform2f(programs.part.foot, renderer.scene.floor, 0.25 * renderer.box.radius);
+  gl.uniform1f(programs.part.veil, 1);
   gl.bindVertexArray(renderer.parts);
-  drawSolids(renderer);
+  const ghostly = isGhostly(renderer.layers);
+  drawSolids(renderer, ghostly ? "shapes" : null);
   drawFloor(renderer, camera);
   drawTraces(renderer, camera, time);
   drawClear(renderer, camera);
+  if (ghostly) drawGhost(renderer);
 }
 
 /** Depths of solid pieces as the lamp sees them; thin signs, as axes and frames, cast none. */
@@ -258,8 +280,6 @@ function drawShadow(renderer) {
   }
   gl.disable(gl.POLYGON_OFFSET_FILL);
 }
-
-const CASTING = ["shapes", "elements"];
 
 /** The light, for a program that reckons with it. */
 function setLight(renderer, program, camera) {
@@ -293,11 +313,11 @@ function drawSky(renderer) {
   gl.depthMask(true);
 }
 
-/** Solid pieces, one call for each layer that is shown. */
-function drawSolids(renderer) {
+/** Solid pieces, one call for each layer that is shown, less one. */
+function drawSolids(renderer, without = null) {
   const { gl, gathered: { ranges }, layers } = renderer;
   for (const layer in ranges) {
-    if (layers[layer]) gl.drawElements(gl.TRIANGLES, ranges[layer].count, gl.UNSIGNED_INT, 4 * ranges[layer].start);
+    if (layers[layer] && layer !== without) gl.drawElements(gl.TRIANGLES, ranges[layer].count, gl.UNSIGNED_INT, 4 * ranges[layer].start);
   }
 }
 
@@ -330,9 +350,9 @@ function drawTraces(renderer, camera, time) {
   gl.useProgram(program.program);
   gl.uniformMatrix4fv(program.view, false, camera.matrix);
   gl.uniform2f(program.screen, canvas.width, canvas.height);
-  gl.uniform1f(program.width, 2.6 * renderer.ratio);
+  gl.uniform1f(program.width, 2.8 * renderer.ratio);
   gl.uniform1f(program.span, Math.max(scene.times.at(-1) - scene.times[0], 1e-9));
-  const row = momentAt(scene.times, time).before;
+  const { before } = momentAt(scene.times, time), count = scene.times.length;
   for (const { figure, trace, array, head } of renderer.traces) {
     const { offset, pose } = scene.figures[figure];
     attachedPoint(head, 0, pose, trace);
@@ -341,7 +361,7 @@ function drawTraces(renderer, camera, time) {
     gl.uniform3fv(program.offset, offset);
     gl.uniform4fv(program.color, trace.color);
     gl.bindVertexArray(array);
-    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 2 * Math.min(row + 2, scene.times.length));
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 2 * Math.min((before + 1) * BETWEEN + 1, (count - 1) * BETWEEN + 1));
   }
 }
 
@@ -368,6 +388,29 @@ function drawClear(renderer, camera) {
     }
   }
   gl.depthMask(true);
+  gl.disable(gl.BLEND);
+}
+
+/** Whether one looks for what is within shapes. */
+function isGhostly(layers) {
+  return INNER.some((layer) => layers[layer]);
+}
+
+/** Solid shapes as glass, over what is within: only the front of them, which is found first. */
+function drawGhost(renderer) {
+  const { gl, programs: { part }, gathered: { ranges: { shapes } }, layers } = renderer;
+  if (!shapes || !layers.shapes) return;
+  gl.useProgram(part.program);
+  gl.bindVertexArray(renderer.parts);
+  gl.colorMask(false, false, false, false);
+  gl.enable(gl.POLYGON_OFFSET_FILL);
+  gl.polygonOffset(1, 8);        // a bit behind, so that rounding leaves no holes in the second pass
+  gl.drawElements(gl.TRIANGLES, shapes.count, gl.UNSIGNED_INT, 4 * shapes.start);
+  gl.disable(gl.POLYGON_OFFSET_FILL);
+  gl.colorMask(true, true, true, true);
+  gl.enable(gl.BLEND);
+  gl.uniform1f(part.veil, GHOST);
+  gl.drawElements(gl.TRIANGLES, shapes.count, gl.UNSIGNED_INT, 4 * shapes.start);
   gl.disable(gl.BLEND);
 }
 

@@ -71,6 +71,7 @@ in vec3 where, way;
 in vec4 paint;
 flat in uint part;
 uniform uint chosen;
+uniform float veil;        // opacity of what is solid
 uniform vec2 foot;         // height of the floor, and how far its closeness darkens [m]
 out vec4 pixel;
 void main() {
@@ -90,7 +91,7 @@ void main() {
   vec3 c = paint.rgb * (around + keyLight * sun + 0.10 * (1.0 - glance));
   c += gloss * keyLight + 0.10 * pow(glance, 4.0) * skyLight * (0.5 + 0.5 * n.z);
   if (part == chosen) c = mix(c, c * 1.25 + vec3(0.06), 0.9);
-  pixel = vec4(shown(misted(c, where)), paint.a < 1.0 ? paint.a * mix(1.0, 0.3, back) : 1.0);
+  pixel = vec4(shown(misted(c, where)), paint.a < 1.0 ? paint.a * mix(1.0, 0.3, back) : veil);
 }`,
   },
   shadow: {
