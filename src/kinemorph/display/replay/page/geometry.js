@@ -21,7 +21,7 @@ function gatherPieces(scene) {
     figure.marks.forEach((mark, i) => {
       pieces.push(pieceOf(mark.name, place.marks + i, scene.surfaces[scene.looks[mark.look]], mark, number));
     });
-    const total = { color: TOTAL_COLOR, layer: "centers" };
+    const total = { color: TOTAL_COLOR, layer: "centers", width: TOTAL_LINE * figure.size };
     pieces.push(pieceOf(`${figure.name} center of mass`, place.center, ballSurface(14, 20), total, number));
     pieces.push(pieceOf(`${figure.name} center of mass`, place.line, rodSurface(12), total, number));
   });
@@ -36,7 +36,7 @@ function gatherPieces(scene) {
 function pieceOf(name, slot, surface, look, figure) {
   return {
     name, slot, surface, figure, layer: look.layer, color: look.color, clear: look.color[3] < 1,
-    start: 0, count: 0, middle: boxMiddle(surface.points), id: 0,
+    start: 0, count: 0, middle: boxMiddle(surface.points), thin: look.width ?? thinness(surface.points), id: 0,
   };
 }
 
@@ -57,6 +57,12 @@ function boxMiddle(points) {
   return points.length ? [0, 1, 2].map((i) => 0.5 * (box[i] + box[i + 3])) : [0, 0, 0];
 }
 
+/** Half the middle edge of the box round points (3k): the radius of a rod, whichever way it lies along an axis. */
+function thinness(points) {
+  const box = boundsOf(points);
+  return points.length ? 0.5 * [0, 1, 2].map((i) => box[i + 3] - box[i]).sort((a, b) => a - b)[1] : 1;
+}
+
 /** Corners and faces of all pieces, one after another. */
 function fillBuffers(pieces) {
   let corners = 0, entries = 0;
@@ -71,6 +77,7 @@ function fillBuffers(pieces) {
   for (const piece of pieces) {
     const { points, normals, faces: own } = piece.surface, count = points.length / 3;
     const color = piece.color.map((value) => Math.round(255 * Math.min(Math.max(value, 0), 1)));
+    const thin = 32767 * Math.min(Math.max(Math.log2(piece.thin) / 20, -1), 1);
     for (let i = 0; i < count; i++) {
       const at = first + i;
       for (let k = 0; k < 3; k++) {
@@ -78,6 +85,7 @@ function fillBuffers(pieces) {
         shorts[at * 14 + 6 + k] = 32767 * normals[3 * i + k];
         octets[at * 28 + 20 + k] = color[k];
       }
+      shorts[at * 14 + 9] = thin;
       octets[at * 28 + 23] = color[3];
       words[at * 14 + 12] = piece.slot;
       words[at * 14 + 13] = piece.id;

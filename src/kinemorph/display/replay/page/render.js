@@ -4,18 +4,19 @@ const SHADOW_SIZE = 2048;
 const CASTING = ["shapes", "elements"];                          // layers that cast shadows
 const INNER = ["collisions", "inertia", "centers", "graph"];     // layers that lie within shapes
 const BETWEEN = 4;          // points of a trace for each picture
-const GHOST = 0.36;          // opacity of shapes while one looks for what is within
+const THINNEST = 1.0;       // half the width of anything [pixels]
+const GHOST = 0.4;          // opacity of shapes while one looks for what is within
 const KEY_SIDE = -50, KEY_HEIGHT = 50;   // of the lamp, from where the camera stands at first [deg]
 
 /** Colors of the two palettes; those of light are linear, the others as on the screen. */
 const PALETTES = {
   light: {
     high: [0.80, 0.85, 0.90], low: [0.955, 0.965, 0.975], floor: [0.925, 0.935, 0.945], line: [0.66, 0.70, 0.75],
-    sky: [0.44, 0.48, 0.53], earth: [0.21, 0.20, 0.19], key: [0.80, 0.76, 0.70], shade: [0.47, 0.50, 0.55],
+    sky: [0.44, 0.48, 0.53], earth: [0.21, 0.20, 0.19], key: [0.80, 0.76, 0.70], shade: [0.47, 0.50, 0.55], lift: 0,
   },
   dark: {
     high: [0.075, 0.09, 0.11], low: [0.14, 0.16, 0.185], floor: [0.165, 0.185, 0.21], line: [0.30, 0.335, 0.38],
-    sky: [0.36, 0.40, 0.46], earth: [0.15, 0.15, 0.16], key: [0.78, 0.75, 0.70], shade: [0.38, 0.38, 0.40],
+    sky: [0.36, 0.40, 0.46], earth: [0.15, 0.15, 0.16], key: [0.78, 0.75, 0.70], shade: [0.38, 0.38, 0.40], lift: 0.045,
   },
 };
 
@@ -71,7 +72,7 @@ function makePartArray(gl, { corners, faces }) {
   gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, faces, gl.STATIC_DRAW);
   for (let i = 0; i < 4; i++) gl.enableVertexAttribArray(i);
   gl.vertexAttribPointer(0, 3, gl.FLOAT, false, CORNER_BYTES, 0);
-  gl.vertexAttribPointer(1, 3, gl.SHORT, true, CORNER_BYTES, 12);
+  gl.vertexAttribPointer(1, 4, gl.SHORT, true, CORNER_BYTES, 12);
   gl.vertexAttribPointer(2, 4, gl.UNSIGNED_BYTE, true, CORNER_BYTES, 20);
   gl.vertexAttribIPointer(3, 2, gl.UNSIGNED_SHORT, CORNER_BYTES, 24);
   gl.bindVertexArray(null);
@@ -181,13 +182,11 @@ function lampWay(azimuth) {
   return new Float32Array([Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)]);
 }
 
-/** The middle and radius of what can cast shadows: the box, down to the floor. */
+/** The middle and radius of what can cast shadows: the box, down to the floor; more where joints can be set. */
 function shadowBox(scene) {
   const [low, high] = scene.box, bottom = Math.min(low[2], scene.floor);
-  return {
-    middle: [0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (bottom + high[2])],
-    radius: boxRadius([[low[0], low[1], bottom], high]),
-  };
+  const radius = boxRadius([[low[0], low[1], bottom], high]) * (scene.times.length > 1 ? 1 : 1.5);
+  return { middle: [0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (bottom + high[2])], radius };
 }
 
 /** Fits the canvas to its place on the page. */
@@ -232,6 +231,11 @@ function gridSpacing(renderer) {
   return renderer.grid[2] > 0.25 ? renderer.grid[0] : renderer.grid[1];
 }
 
+/** The length of some pixels across the picture, one away from the eye [m]. */
+function pixelSize(renderer, pixels) {
+  return pixels * 2 * Math.tan(FIELD * Math.PI / 360) / renderer.canvas.height;
+}
+
 /** Draws one picture of the slots as they are. */
 function drawPicture(renderer, camera, time) {
   const { gl, canvas, slots, programs } = renderer;
@@ -253,6 +257,8 @@ function drawPicture(renderer, camera, time) {
   gl.uniform1ui(programs.part.chosen, renderer.chosen);
   gl.uniform2f(programs.part.foot, renderer.scene.floor, 0.25 * renderer.box.radius);
   gl.uniform1f(programs.part.veil, 1);
+  gl.uniform1f(programs.part.lift, renderer.palette.lift);
+  gl.uniform1f(programs.part.pixel, pixelSize(renderer, THINNEST * renderer.ratio));
   gl.bindVertexArray(renderer.parts);
   const ghostly = isGhostly(renderer.layers);
   drawSolids(renderer, ghostly ? "shapes" : null);
@@ -271,6 +277,7 @@ function drawShadow(renderer) {
   gl.useProgram(programs.shadow.program);
   gl.uniform1i(programs.shadow.slots, 0);
   gl.uniformMatrix4fv(programs.shadow.view, false, renderer.lamp);
+  gl.uniform1f(programs.shadow.pixel, renderer.grain);
   gl.bindVertexArray(renderer.parts);
   gl.enable(gl.POLYGON_OFFSET_FILL);
   gl.polygonOffset(1.5, 2);
@@ -446,6 +453,7 @@ function pickPiece(renderer, camera, x, y) {
   gl.bindTexture(gl.TEXTURE_2D, renderer.slotTexture);
   gl.uniform1i(pick.slots, 0);
   gl.uniformMatrix4fv(pick.view, false, m);
+  gl.uniform1f(pick.pixel, pixelSize(renderer, 3 * renderer.ratio));
   gl.bindVertexArray(renderer.parts);
   drawSolids(renderer);
   for (const piece of renderer.clear) {

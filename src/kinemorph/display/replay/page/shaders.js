@@ -7,11 +7,12 @@ const PLACING = `#version 300 es
 precision highp float;
 precision highp int;
 layout(location = 0) in vec3 point;
-layout(location = 1) in vec3 normal;
+layout(location = 1) in vec4 normal;   // and how thin the piece is: the logarithm of it
 layout(location = 2) in vec4 color;
 layout(location = 3) in uvec2 tags;
 uniform highp sampler2D slots;
 uniform mat4 view;
+uniform float pixel;       // of the picture, one away from the eye [m]
 void place(out vec3 p, out vec3 n) {
   int slot = int(tags.x);
   ivec2 at = ivec2((slot % ${SLOTS_PER_ROW}) * 4, slot / ${SLOTS_PER_ROW}), next = ivec2(1, 0);
@@ -19,7 +20,10 @@ void place(out vec3 p, out vec3 n) {
   vec3 z = texelFetch(slots, at + 2 * next, 0).xyz, o = texelFetch(slots, at + 3 * next, 0).xyz;
   p = mat3(x, y, z) * point + o;
   // normals go with the cofactors, so that stretched looks are lit as they should be
-  n = mat3(cross(y, z), cross(z, x), cross(x, y)) * normal;
+  n = mat3(cross(y, z), cross(z, x), cross(x, y)) * normal.xyz;
+  // what is thinner than a pixel grows to one: far away ropes and rods stay lines
+  float far = (view * vec4(p, 1.0)).w, grown = far * pixel - exp2(20.0 * normal.w), length_ = length(n);
+  if (grown > 0.0 && length_ > 0.0) p += n * (grown / length_);
 }
 `;
 
@@ -71,7 +75,7 @@ in vec3 where, way;
 in vec4 paint;
 flat in uint part;
 uniform uint chosen;
-uniform float veil;        // opacity of what is solid
+uniform float veil, lift;  // opacity of what is solid; light of what is black
 uniform vec2 foot;         // height of the floor, and how far its closeness darkens [m]
 out vec4 pixel;
 void main() {
@@ -88,10 +92,10 @@ void main() {
   float glance = 1.0 - max(dot(n, v), 0.0);
   vec3 half_ = normalize(lampWay + v);
   float gloss = 0.16 * pow(max(dot(n, half_), 0.0), 36.0) * step(0.001, sun) * min(sun * 3.0, 1.0);
-  vec3 c = paint.rgb * (around + keyLight * sun + 0.10 * (1.0 - glance));
+  vec3 c = max(paint.rgb, vec3(lift)) * (around + keyLight * sun + 0.10 * (1.0 - glance));
   c += gloss * keyLight + 0.10 * pow(glance, 4.0) * skyLight * (0.5 + 0.5 * n.z);
   if (part == chosen) c = mix(c, c * 1.25 + vec3(0.06), 0.9);
-  pixel = vec4(shown(misted(c, where)), paint.a < 1.0 ? paint.a * mix(1.0, 0.3, back) : veil);
+  pixel = vec4(shown(misted(c, where)), paint.a < 0.999 ? paint.a * mix(1.0, 0.3, back) : veil);
 }`,
   },
   shadow: {
