@@ -14,8 +14,8 @@ function makeCamera(scene) {
     elevation, azimuth, distance: 0, target: [0, 0, 0],
     home: { elevation, azimuth },
     eye: new Float32Array(3), right: new Float32Array(3), up: new Float32Array(3),
-    matrix: new Float32Array(16), look: new Float32Array(16), lens: new Float32Array(16), aspect: 1, radius: boxRadius(scene.box), box: scene.box,
-    size: scene.figures[0]?.size ?? 1, following: scene.camera.follow !== null, steered: false, anchor: new Float32Array(3), move: null,
+    matrix: new Float32Array(16), look: new Float32Array(16), lens: new Float32Array(16), aspect: 1, radius: boxRadius(scene.box), subject: () => scene.box,
+    following: scene.camera.follow !== null, steered: false, anchor: new Float32Array(3), move: null,
   };
 }
 
@@ -57,14 +57,13 @@ function fitBox(box, elevation, azimuth, aspect, margin = 1.12) {
 }
 
 /**
- * Puts a camera where it sees everything, or what it follows: from one of VIEWS, from its first side (null) or from
+ * Puts a camera where it sees its subject, everything or what it follows: from one of VIEWS, from its first side (null) or from
  * where it is (undefined). With a time [ms] it goes there, without one it is there.
  */
 function lookFrom(camera, view, at = null) {
   const from = view ? VIEWS[view] : view === null ? [camera.home.elevation, camera.home.azimuth] : [];
   const [elevation, azimuth] = from.length ? from : [camera.elevation, camera.azimuth];
-  const around = [-0.6, 0.6].map((half) => Array.from(camera.anchor, (value) => value + half * camera.size));
-  const fit = fitBox(camera.following ? around : camera.box, elevation, azimuth, camera.aspect);
+  const fit = fitBox(camera.subject(), elevation, azimuth, camera.aspect);
   const goal = { elevation, azimuth: nearestTurn(azimuth, camera.azimuth), ...fit };
   if (at === null) {
     Object.assign(camera, goal, { move: null });

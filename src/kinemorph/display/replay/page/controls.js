@@ -15,8 +15,8 @@ const ICONS = {
 const KEYS = [
   ["space", "play or pause"], ["← →", "one picture back or on; with shift ten"], ["Home End", "to the start, to the end"],
   ["l", "loop"], ["f", "follow the robot"], ["1 2 3 4 5 6", "front, back, left, right, top, iso"], ["0", "first view"],
-  ["c j", "plots, joints"], ["drag", "turn; with shift or the right button move"], ["wheel, pinch", "nearer, farther"],
-  ["double click", "first view"],
+  ["c j", "plots, joints"], ["drag", "turn; with shift or the right button move"], ["wheel pinch", "nearer, farther"],
+  ["double-click", "first view"],
 ];
 const AXES = [["x", "#d13d4c"], ["y", "#3b9e5c"], ["z", "#3b82d0"]];
 
@@ -66,6 +66,11 @@ function makeControls(app) {
   find("full").addEventListener("click", () => {
     if (document.fullscreenElement) document.exitFullscreen(); else document.documentElement.requestFullscreen();
   });
+  // a click leaves the keys to the page
+  find("bar").addEventListener("click", (event) => {
+    if (event.detail && !event.target.closest("select, input")) find("picture").focus({ preventScroll: true });
+  });
+  find("speed").addEventListener("change", () => find("picture").focus({ preventScroll: true }));
   app.controls = controls;
   fillMenus(app, controls);
   fillOverlays(app, controls);

@@ -21,6 +21,7 @@ async function openPage() {
   document.title = scene.title;
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   app.dark = dark.matches;
+  camera.subject = () => subjectBox(app);
   openPicture(app);
   app.chart = makeChart(app);
   app.panel = app.poseable && scene.times.length === 1 ? makePanel(app) : null;
@@ -126,6 +127,20 @@ function fitPage(app) {
   if (first || (!app.camera.steered && aspect !== app.camera.aspect)) lookFrom(app.camera, null);
   drawChart(app);
   placeMarks(app);
+}
+
+/** The box that the camera has to see: that of the whole run, of what it follows, or of robots as they are posed. */
+function subjectBox(app) {
+  const { scene, slots, camera } = app, { figures } = scene;
+  const boxes = figures.map((figure, f) => boxNow(slots, f, figure.bodies.length)).filter(Boolean);
+  if (!boxes.length || (!camera.following && !app.panel)) return scene.box;
+  if (!camera.following) boxes.push(scene.box);
+  else if (boxes.length) boxes.length = 1;
+  const [low, high] = [0, 1].map((end) => [0, 1, 2].map((k) => Math[end ? "max" : "min"](...boxes.map((b) => b[end][k]))));
+  if (!camera.following) return [low, high];
+  // as much to both sides of the middle as the robot has to one, and some more for its motion
+  const reach = high.map((value, k) => 1.15 * Math.max(value - camera.anchor[k], camera.anchor[k] - low[k], 1e-6));
+  return [-1, 1].map((side) => reach.map((length, k) => camera.anchor[k] + side * length));
 }
 
 /** Tells the camera where what it follows is: a body, or the center of mass of the first figure. */

@@ -94,6 +94,22 @@ function writeBodies(figure, slots, f) {
   if (!count) top.set(figure.offset);
 }
 
+/** The box [[x, y, z], [x, y, z]] round the shapes of one figure's bodies where they now are, or null. */
+function boxNow(slots, f, bodies) {
+  const { values, places } = slots, box = slots.boxes[f], low = [Infinity, Infinity, Infinity], high = low.map((x) => -x);
+  for (let b = 0; b < bodies; b++) {
+    const at = 16 * (places[f].bodies + b), own = box.subarray(6 * b, 6 * b + 6);
+    for (let k = 0; k < 3; k++) {
+      const [x, y, z] = [values[at + k], values[at + 4 + k], values[at + 8 + k]];
+      const middle = x * own[0] + y * own[1] + z * own[2] + values[at + 12 + k];
+      const half = Math.abs(x) * own[3] + Math.abs(y) * own[4] + Math.abs(z) * own[5];
+      low[k] = Math.min(low[k], middle - half);
+      high[k] = Math.max(high[k], middle + half);
+    }
+  }
+  return bodies ? [low, high] : null;
+}
+
 /** Marks of one figure: springs, forces. */
 function writeMarks(scene, figure, slots, place, t) {
   const { values, ends } = slots;
