@@ -25,12 +25,14 @@ class Browser:
         self.driver = sync_playwright().start()
         self.loop = asyncio.get_running_loop()
         self.chromium = launch(self.driver, program)
+        self.open = 0  # pages
         asyncio._set_running_loop(None)
 
     @contextmanager
     def page(self, width: int = 960, height: int = 640) -> Iterator[Any]:
         """A new page; `page.requests` and `page.complaints` list what it asked for, and what it logged as wrong."""
         asyncio._set_running_loop(self.loop)
+        self.open += 1
         page: Any = self.chromium.new_page(viewport={"width": width, "height": height})
         page.requests, page.complaints = [], []
         page.on("request", lambda request: page.requests.append(request.url))
@@ -42,7 +44,9 @@ class Browser:
             yield page
         finally:
             page.close()
-            asyncio._set_running_loop(None)
+            self.open -= 1
+            if not self.open:
+                asyncio._set_running_loop(None)
 
     def close(self) -> None:
         asyncio._set_running_loop(self.loop)
