@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from browsing import Browser
+from kinemorph.algebra.groups import compose, inverse
 from kinemorph.display.cameras import Camera
 from kinemorph.display.puppets import Poses, extent_of
 from kinemorph.display.replay.joint_rows import TOLERANCE
@@ -23,15 +24,18 @@ from kinemorph.display.scenes.scene import Attachment, Figure, Mark, Part, Scene
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.display.scenes.turning import quaternions_of, rotated
 from kinemorph.display.solids import z_toward
+from kinemorph.display.stances import stance
+from kinemorph.mechanics.loops import constraint_error
+from kinemorph.mechanics.resolving import resolve
 from kinemorph.model import library
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from random_robots import random_robot, robot_of_kind
+from random_robots import joint_data, random_body, random_robot, robot_of_kind
 
-MODULES = ("algebra.js", "posing.js", "unpack.js")
+MODULES = ("algebra.js", "closing.js", "posing.js", "unpack.js")
 NAMES = "unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnFromAngles, anglesFromTurn, invertMatrix"
 
 
@@ -192,6 +196,85 @@ def test_joints_that_follow_others_do_so_in_the_page(modules: Any) -> None:
     assert off(figure, found, there.positions[0], there.quaternions[0]) < 1e-6
     assert found["q"] == pytest.approx(q.tolist())
     assert found["free"] == ["first"]
+
+
+LOOPS = [
+    *(("revolute", kind) for kind in ("revolute", "spherical")),
+    *(("free", kind) for kind in JOINT_KINDS if kind not in ("free", "fixed")),
+]
+
+
+def looped(bearing: str, kind: str) -> Robot:
+    """A four-bar closed by a joint of a kind; or a free body that a loop holds to the tip of an arm."""
+    if bearing == "revolute":
+        return library.four_bar(closure=kind)
+    rng = np.random.default_rng(8)
+    builder = RobotBuilder(f"held_{kind}").add(random_body(rng, "arm"), random_body(rng, "held"))
+    builder.joint("swing", "revolute", "world", "arm", **joint_data(rng, "revolute"))
+    builder.joint("base", "free", "world", "held")
+    builder.joint("hold", kind, "arm", "held", **joint_data(rng, kind))
+    return builder.build()
+
+
+def closed(robot: Robot) -> np.ndarray:
+    """A configuration in which the loop is closed."""
+    start = stance(robot)
+    if "base" in robot.joint_names:
+        loop = robot.loops[0]
+        arm = Poses(robot, start).at(0)["arm"]
+        held = compose(arm, loop.placement, inverse(loop.child_placement))
+        start[robot.q_slice("base")] = [*held.p, *quaternions_of(np.array(held.R))]
+    return start
+
+
+@pytest.mark.parametrize(("bearing", "kind"), LOOPS)
+def test_loops_stay_closed_when_a_joint_is_moved(modules: Any, bearing: str, kind: str) -> None:
+    robot = looped(bearing, kind)
+    assert len(robot.loops) == 1
+    tree = resolve(robot)
+    start = closed(robot)
+    assert np.abs(constraint_error(tree, start.tolist())).max() < 1e-7
+    figure = bare(robot, start, poseable=True)
+    moved = "q1" if bearing == "revolute" else "swing"
+    at = robot.q_slice(moved).start
+    goals = [float(start[at]) + turn for turn in (0.3, -0.4, 2.0)]
+    found = modules.evaluate(
+        """async ([text, at, goals]) => {
+          const figure = (await km.unpack(text)).figures[0];
+          return goals.map(goal => {
+            figure.q[at] = goal;
+            const pose = km.jointPoses(figure, figure.q);
+            return {q: [...figure.q], positions: [...pose.positions], quaternions: [...pose.quaternions]};
+          });
+        }""",
+        [packed([figure], np.zeros(1)), at, goals],
+    )
+    for goal, one in zip(goals, found, strict=True):
+        assert one["q"][at] == pytest.approx(goal, abs=1e-12)
+        assert np.abs(constraint_error(tree, one["q"])).max() < 1e-7
+        there = bare(robot, np.array(one["q"]))
+        assert off(figure, one, there.positions[0], there.quaternions[0]) < 1e-6
+
+
+def test_a_mechanism_stops_where_it_cannot_follow(modules: Any) -> None:
+    robot = library.four_bar()  # its rocker swings between two dead points
+    start = stance(robot)
+    at = robot.q_slice("q3").start
+    figure = bare(robot, start, poseable=True)
+    found = modules.evaluate(
+        """async ([text, at]) => {
+          const figure = (await km.unpack(text)).figures[0];
+          figure.q[at] = 3.1;
+          km.jointPoses(figure, figure.q);
+          return [...figure.q];
+        }""",
+        [packed([figure], np.zeros(1)), at],
+    )
+    # the crank lies over the coupler: the law of cosines on ground 1, rocker 0.7, and 0.9 - 0.3
+    dead = np.pi - np.arccos((1.0 + 0.7**2 - 0.6**2) / (2.0 * 0.7))
+    assert start[at] < found[at] <= dead + 1e-6
+    assert found[at] > dead - 0.1
+    assert np.abs(constraint_error(resolve(robot), found)).max() < 1e-7
 
 
 def test_roll_pitch_and_yaw_there_and_back(modules: Any) -> None:

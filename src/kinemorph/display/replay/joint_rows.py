@@ -17,7 +17,7 @@ from kinemorph.display.scenes.figures import owner_of
 from kinemorph.display.scenes.scene import Array
 from kinemorph.display.scenes.turning import quaternions_of
 from kinemorph.model.couplings import followers
-from kinemorph.model.joint import Joint
+from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
@@ -64,6 +64,24 @@ def joint_rows(robot: Robot) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def loop_rows(robot: Robot) -> list[dict[str, Any]]:
+    """One row for every loop: where its sides sit on the bodies, and by which conditions it holds them together."""
+    return [
+        {
+            "name": loop.name,
+            "parent": owner_of(robot, loop.parent),
+            "child": owner_of(robot, loop.child),
+            "placement": _placed(evaluate_all(loop.placement)),
+            "end": _placed(evaluate_all(loop.child_placement)),
+            "axis": [short(x) for x in (loop.axis if loop.table.axes else Z)],
+            "axis2": [short(x) for x in loop.axis2],
+            "pitch": short(evaluate(loop.pitch)),
+            "conditions": list(loop.table.closure),
+        }
+        for loop in robot.loops
+    ]
 
 
 def short(value: Any) -> float:
