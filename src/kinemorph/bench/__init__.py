@@ -8,6 +8,7 @@
     targets           what the figures are held against
     speed, building   the tables themselves: time per evaluation; compile times and growth with the number of links
     simulating        runs in time, of several simulators; `simulators` are the contestants
+    replaying         replays: making, opening and playing pages; `chromium` is the browser
     standing          hexapods on the ground: the problem; with both sides, _ours and _mujoco, and their _contest
 
 Nothing in the library needs this room; it needs the `bench` extra.

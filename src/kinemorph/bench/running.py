@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kinemorph.bench.pinocchio_cpp import Say
     from kinemorph.bench.tables import Grid, Row
 
-TableName = Literal["speed", "compile", "growth", "simulate", "load"]
+TableName = Literal["speed", "compile", "growth", "simulate", "load", "replay"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 COMPILED = "hexapod36"  # the robot whose compile times are promised
 
@@ -78,6 +78,8 @@ class Report:
             return [head, tables.growth_grid(self.rows)]
         if self.table == "load":
             return [head, tables.loading_grid(self.rows)]
+        if self.table == "replay":
+            return [head, tables.replaying_grid(self.rows)]
         if self.table == "simulate":
             runs = [tables.simulating_grid, tables.batches_grid, tables.standing_grid, tables.curves_grid]
             return [head, *(grid for make in runs if (grid := make(self.rows)).rows)]
@@ -96,10 +98,10 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """What was asked, with names checked; None stands for all, or for the few of a quick run."""
-    if table == "simulate":
+    if table in ("simulate", "replay"):
         if robots or algorithms or modes or file:
             raise KinemorphError(
-                "`bench simulate` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
+                f"`bench {table}` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
             )
         return Choice(table, (), (), (), quick, None)
     bench_models.pinocchio()
@@ -152,7 +154,7 @@ def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tu
 
 def measured(choice: Choice, *, say: Say, note: Say) -> Report:
     """Measures what was chosen. `say` hears of the progress, `note` what the reader should know."""
-    from kinemorph.bench import building, loading_times, machine, simulating, speed, timing
+    from kinemorph.bench import building, loading_times, machine, replaying, simulating, speed, timing
 
     pace = timing.QUICK if choice.quick else timing.THOROUGH
     if choice.table == "compile":
@@ -161,6 +163,8 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
         made = building.growth(building.QUICK_LENGTHS if choice.quick else building.LENGTHS, pace)
     elif choice.table == "load":
         made = loading_times.loading(choice.robots, pace, quick=choice.quick)
+    elif choice.table == "replay":
+        made = replaying.replaying(quick=choice.quick, say=say, note=note)
     elif choice.table == "simulate":
         made = simulating.compare(pace, quick=choice.quick, say=say, note=note)
     else:

@@ -134,6 +134,22 @@ def loading_grid(rows: Sequence[Row]) -> Grid:
     return Grid("loading a URDF: median (minimum) of repeats", ("robot", *numbers, "verdict"), lines, numbers)
 
 
+def replaying_grid(rows: Sequence[Row]) -> Grid:
+    """Replays: size, and times to make, to open and to play."""
+    numbers = ("bodies", "frames", "kB", "export s", "first s", "load s", "frame ms", "95 % ms")
+    keys = ("export_s", "first_export_s", "load_s", "frame_ms", "frame_ms_95")
+    lines = [
+        [
+            *(row["scene"], str(row["bodies"]), str(row["frames"]), f"{row['kilobytes']:.0f}"),
+            *("" if row[key] is None else f"{row[key]:.2f}" for key in keys),
+            row["verdict"],
+        ]
+        for row in rows
+    ]
+    asked = ", ".join(dict.fromkeys(row["target"] for row in rows))
+    return Grid(f"replays of 10 s; targets: {asked}", ("scene", *numbers, "verdict"), lines, numbers)
+
+
 def simulating_grid(rows: Sequence[Row]) -> Grid:
     """Runs of ten seconds, at the accuracy asked for or the one reached."""
     numbers = ("dof", "error rad", "ms", "ratio")

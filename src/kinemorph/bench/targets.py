@@ -27,6 +27,8 @@ TRACE_MS, COLD_MS, WARM_MS = 100.0, 1000.0, 50.0  # to build a function of a rob
 READING = 1.0  # how many times Pinocchio's own time it takes to read a URDF
 READY_COLD_MS, READY_WARM_MS = 1500.0, 200.0  # from a URDF to a compiled function, in a fresh process
 
+EXPORT_S, OPEN_S, FRAME_MS = 5.0, 2.0, 5.0  # of a replay: 50 bodies, 10 s at 60 pictures per second
+
 STANDING = {"one robot": 10.0, "batched": 30.0}  # hexapods on the ground, over MuJoCo at equal error
 
 
@@ -82,6 +84,14 @@ def judge_loading(robot: str, ratio: float, cold_ms: float, warm_ms: float) -> V
             (f"cold {READY_COLD_MS:g}", cold_ms <= READY_COLD_MS),
             (f"warm {READY_WARM_MS:g}", warm_ms <= READY_WARM_MS),
         ]
+    return _all_of(asked)
+
+
+def judge_replay(export_s: float, load_s: float | None, frame_ms: float | None) -> Verdict:
+    """How a replay does: making it, opening it [s], and its script for one picture [ms]; None where it is unknown."""
+    asked = [(f"export {EXPORT_S:g} s", export_s <= EXPORT_S)]
+    asked += [] if load_s is None else [(f"load {OPEN_S:g} s", load_s <= OPEN_S)]
+    asked += [] if frame_ms is None else [(f"frame {FRAME_MS:g} ms", frame_ms <= FRAME_MS)]
     return _all_of(asked)
 
 

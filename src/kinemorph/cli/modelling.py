@@ -180,7 +180,7 @@ def bench(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="speed (where nothing is said), compile, growth, load: model files, or simulate: runs in time.",
+            help="speed (where nothing is said), compile, growth, load: model files, replay: pages, or simulate: runs.",
             metavar="TABLE",
         ),
     ] = None,

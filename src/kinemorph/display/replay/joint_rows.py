@@ -17,9 +17,10 @@ from kinemorph.display.scenes.figures import owner_of
 from kinemorph.display.scenes.scene import Array
 from kinemorph.display.scenes.turning import quaternions_of
 from kinemorph.model.couplings import followers
-from kinemorph.model.joint import Joint
+from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
+from kinemorph.model.topology import WORLD
 
 TOLERANCE = 1e-5  # of bodies: in rad, and as a part of the robot's size in m
 DIGITS = 10  # significant ones of constants
@@ -65,6 +66,24 @@ def joint_rows(robot: Robot) -> list[dict[str, Any]]:
     return rows
 
 
+def loop_rows(robot: Robot) -> list[dict[str, Any]]:
+    """One row for every loop: where its sides sit on the bodies, and by which conditions it holds them together."""
+    return [
+        {
+            "name": loop.name,
+            "parent": owner_of(robot, loop.parent),
+            "child": owner_of(robot, loop.child),
+            "placement": _placed(evaluate_all(loop.placement)),
+            "end": _placed(evaluate_all(loop.child_placement)),
+            "axis": [short(x) for x in (loop.axis if loop.table.axes else Z)],
+            "axis2": [short(x) for x in loop.axis2],
+            "pitch": short(evaluate(loop.pitch)),
+            "conditions": list(loop.table.closure),
+        }
+        for loop in robot.loops
+    ]
+
+
 def short(value: Any) -> float:
     """A number with as many digits as matter; whole ones without a point."""
     rounded = float(f"{float(value):.{DIGITS}g}")
@@ -78,6 +97,10 @@ def _placed(pose: Pose) -> dict[str, list[float]]:
 
 # ── coordinates over time ─────────────────────────────────────────────────────────────────────────────────────────────
 
+LENGTHS = {"revolute": 0, "prismatic": 1, "helical": 0, "spherical": 0, "planar": 2, "free": 3}  # the first entries
+QUATERNIONS = ("spherical", "free")
+WRAPPING = ("revolute", "planar")  # whose angles may go round
+
 
 def coordinate_codes(robot: Robot, q: Array, size: float) -> tuple[npt.NDArray[np.int64], list[float]]:
     """Coordinates (n, nq) as whole numbers (nq, n) of 32 bits, and their quanta; `size` [m] is that of the robot.
@@ -85,49 +108,43 @@ def coordinate_codes(robot: Robot, q: Array, size: float) -> tuple[npt.NDArray[n
     A quantum of an angle is a power of two of a turn, so that numbers that wrap have made whole turns. Where others
     would wrap, the quantum is coarser: who looks at a way of 10,000 sizes does not see a part of one.
     """
-    turning, shifting = _finest(robot, q, size)
-    quanta = np.full(robot.nq, shifting)
-    wraps = np.zeros(robot.nq, dtype=bool)
+    angle, length = _quanta(robot, q, size)
+    quanta, wraps, values = np.full(robot.nq, length), np.zeros(robot.nq, dtype=bool), q.copy()
     for joint in robot.joints:
         first = robot.q_slice(joint.name).start
         for step in joint.table.primitives:
-            turned = range(first + step.q[0] + SHIFTS[step.kind], first + step.q[1])
-            quanta[turned] = turning
-            wraps[turned] = step.kind in ("revolute", "planar")
-    largest = np.abs(q).max(axis=0, initial=0.0)
+            turns = slice(first + step.q[0] + LENGTHS[step.kind], first + step.q[1])
+            quanta[turns] = angle / 4.0 if step.kind in QUATERNIONS else angle
+            wraps[turns] = step.kind in WRAPPING
+            if step.kind in QUATERNIONS:  # only their directions count
+                norms = np.linalg.norm(q[:, turns], axis=1, keepdims=True)
+                values[:, turns] /= np.where(norms > 0.0, norms, 1.0)
+    largest = np.abs(values).max(axis=0, initial=0.0)
     quanta = np.where(wraps, quanta, np.maximum(quanta, largest / WIDEST))
-    return np.round(q / quanta).astype(np.int64).T, quanta.tolist()
+    return np.round(values / quanta).astype(np.int64).T, quanta.tolist()
 
 
-SHIFTS = {
-    "revolute": 0,
-    "prismatic": 1,
-    "helical": 0,
-    "spherical": 0,
-    "planar": 2,
-    "free": 3,
-}  # entries that are lengths
+def _quanta(robot: Robot, q: Array, size: float) -> tuple[float, float]:
+    """Quanta of angles [rad] and of lengths [m].
 
-
-def _finest(robot: Robot, q: Array, size: float) -> tuple[float, float]:
-    """Quanta of angles (and of entries of quaternions) [rad] and of lengths [m]."""
-    depths, reaches = {"world": 0}, {"world": 0.0}
+    Of the tolerance, half is for what turns and half for what shifts, shared by all steps of the longest chain. An
+    angle is off by half a quantum; so are the three lengths of a base, and the four entries of a quaternion, which
+    turns by up to twice what they are off together.
+    """
+    steps, reaches = {WORLD: 0}, {WORLD: 0.0}
     for joint in robot.order:
-        depths[joint.child] = depths[joint.parent] + 1
+        steps[joint.child] = steps[joint.parent] + len(joint.table.primitives)
         reaches[joint.child] = reaches[joint.parent] + _length(joint, q[:, robot.q_slice(joint.name)])
-    # half a quantum for each coordinate; a quaternion turns by up to twice the error of its entries, all four together
-    share = TOLERANCE / (2.0 * max(1, *depths.values()))
-    reach = max(size, *reaches.values())
-    turn = 2.0 * np.pi / 2.0 ** np.ceil(np.log2(2.0 * np.pi / (share * min(1.0, size / reach))))
-    return float(turn), share * size
+    share = TOLERANCE / max(1, *steps.values())
+    finest = share * min(1.0, size / max(size, *reaches.values()))
+    return float(2.0 * np.pi / 2.0 ** np.ceil(np.log2(2.0 * np.pi / finest))), 0.5 * share * size
 
 
 def _length(joint: Joint, q: Array) -> float:
     """How far a joint's child may lie from its parent [m], not counting how far a base has gone."""
-    ends = [np.linalg.norm(evaluate_all(pose).p) for pose in (joint.placement, joint.child_placement)]
-    slides = [step for step in joint.table.primitives if step.kind in ("prismatic", "helical")]
-    ways = [
-        np.abs(q[:, step.q[0]]).max() * (abs(evaluate(joint.pitch)) if step.kind == "helical" else 1.0)
-        for step in slides
-    ]
-    return float(sum(ends) + sum(ways))
+    length = sum(float(np.linalg.norm(evaluate_all(pose).p)) for pose in (joint.placement, joint.child_placement))
+    for step in joint.table.primitives:
+        if step.kind in ("prismatic", "helical"):
+            along = abs(float(evaluate(joint.pitch))) if step.kind == "helical" else 1.0
+            length += along * float(np.abs(q[:, step.q[0]]).max(initial=0.0))
+    return length

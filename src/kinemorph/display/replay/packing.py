@@ -14,7 +14,7 @@ import numpy as np
 
 from kinemorph.display.cameras import Camera
 from kinemorph.display.replay.codes import Codes
-from kinemorph.display.replay.joint_rows import TOLERANCE, coordinate_codes, joint_rows, short
+from kinemorph.display.replay.joint_rows import TOLERANCE, coordinate_codes, joint_rows, loop_rows, short
 from kinemorph.display.replay.surface_codes import SurfaceCodes
 from kinemorph.display.scenes.scene import LAYERS, Array, Attachment, Figure, Mark, Part, Scene
 from kinemorph.display.scenes.surfaces import look_surface
@@ -65,6 +65,7 @@ def _figure(figure: Figure, codes: Codes, surfaces: SurfaceCodes) -> dict[str, A
         "masses": _shorts(figure.masses),
         "centers": _shorts(figure.centers.ravel()),
         "joints": joint_rows(figure.robot),
+        "loops": loop_rows(figure.robot),
         "q": _shorts(figure.q[0], 17),
         "coordinates": {"codes": codes.add(numbers), "quanta": quanta} if len(figure.q) > 1 else None,
         "parts": [_part(part, surfaces) for part in figure.parts],

@@ -41,32 +41,46 @@ function posesAt(scene, t) {
   return scene.poses;
 }
 
-/** Poses a figure by its coordinates q (nq); joints that follow others are set in q first. Gives figure.pose. */
+/** Poses a figure by its coordinates q (nq); what follows, in joints and loops, is set in q first. Gives figure.pose. */
 function jointPoses(figure, q) {
-  for (const joint of figure.tree) {
-    const lead = joint.follows;
-    if (lead) q[joint.steps[0].q] = lead.multiplier * q[lead.leader] + lead.offset;
-  }
+  followLeaders(figure, q);
+  if (figure.loops.length) closeLoops(figure, q);
   placeBodies(figure, q, 0, figure.pose.positions, figure.pose.quaternions, 0);
   return figure.pose;
 }
 
+/** Sets the coordinates of joints that follow others. */
+function followLeaders(figure, q) {
+  for (const joint of figure.tree) {
+    const lead = joint.follows;
+    if (lead) q[joint.steps[0].q] = lead.multiplier * q[lead.leader] + lead.offset;
+  }
+}
+
 /** Writes the poses of all bodies for the coordinates q[first..] into row `row` of positions and quaternions. */
 function placeBodies(figure, q, first, positions, quaternions, row) {
-  const count = figure.bodies.length, exact = figure.exact;
+  carryBodies(figure, q, first);
+  const count = figure.bodies.length;
+  for (let body = 0; body < count; body++) {
+    const { p, turn } = figure.exact[body], at = row * count + body;
+    for (let k = 0; k < 3; k++) positions[3 * at + k] = p[k];
+    for (let k = 0; k < 4; k++) quaternions[4 * at + k] = turn[k];
+  }
+}
+
+/** Finds the poses of all bodies for the coordinates q[first..], in double precision: figure.exact. */
+function carryBodies(figure, q, first) {
   for (const joint of figure.tree) {
-    const parent = joint.parent < 0 ? GROUND : exact[joint.parent], child = exact[joint.child];
+    const parent = joint.parent < 0 ? GROUND : figure.exact[joint.parent], child = figure.exact[joint.child];
     jointMotion.p.set(joint.placement.p);
     jointMotion.turn.set(joint.placement.turn);
     for (const step of joint.steps) MOVES[step.kind](step, q, first + step.q);
-    // placement and jointMotion, then back from the joint's frame to the child's, all of it from the parent on
+    // placement and motion, then back from the joint's frame to the child's, all of it from the parent on
     carryPoint(jointMotion.p, 0, jointMotion.p, 0, jointMotion.turn, 0, joint.back.p, 0);
     multiplyQuaternions(jointMotion.turn, 0, jointMotion.turn, 0, joint.back.turn, 0);
     carryPoint(child.p, 0, parent.p, 0, parent.turn, 0, jointMotion.p, 0);
     multiplyQuaternions(child.turn, 0, parent.turn, 0, jointMotion.turn, 0);
     normalizeQuaternion(child.turn, 0);
-    positions.set(child.p, 3 * (row * count + joint.child));
-    quaternions.set(child.turn, 4 * (row * count + joint.child));
   }
 }
 

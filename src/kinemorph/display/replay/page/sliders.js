@@ -26,7 +26,6 @@ function makePanel(app) {
       room.append(make("summary", figure.name));
       host.append(room);
     }
-    if (figure.loops?.length) room.append(make("p", "Loops are not closed by these sliders."));
     const rows = figure.joints.flatMap((joint) => jointRows(figure, joint));
     if (!rows.length) room.append(make("p", "This robot has no joints that move."));
     for (const row of rows) room.append(fillRow(app, row));

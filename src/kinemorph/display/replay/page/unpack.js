@@ -4,7 +4,8 @@
 //   figures: [{ name, offset, size, bodies, masses, centers, parts, marks, traces,
 //     positions (n nb 3) [m], quaternions (n nb 4)   row k is time k; of a figure that is posed, one row
 //     pose: {positions (3 nb), quaternions (4 nb)}   where the bodies now are, see posing.js
-//     q (nq), tree: [joint, parents first], joints: the tree of a figure that is posed by its joints, else null }],
+//     q (nq), tree: [joint, parents first], joints: the tree of a figure that is posed by its joints, else null,
+//     loops: [{parent, child, placement, end, axis, axis2, pitch, conditions}] }],   see closing.js
 //   poses: [pose of each figure] }
 
 /** The scene in a text; a promise, because browsers inflate in the background. */
@@ -142,6 +143,7 @@ function unpackFigure(figure, bytes, n) {
   figure.q = Float64Array.from(figure.q);
   figure.tree = figure.joints;
   figure.joints = figure.poseable ? figure.tree : null;
+  figure.closing = makeClosing(figure);
   figure.exact = figure.bodies.map(() => ({ p: new Float64Array(3), turn: new Float64Array(4) }));
   figure.pose = { positions: new Float32Array(3 * count), quaternions: new Float32Array(4 * count) };
   for (const joint of figure.tree) {

@@ -1,0 +1,422 @@
+"""Where bodies are in the page is where they are here: every joint kind, every time, what follows from the poses.
+
+The modules of the page that draw nothing are run by themselves, in a browser, on packed scenes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pytest
+
+from browsing import Browser
+from kinemorph.algebra.groups import compose, inverse
+from kinemorph.display.cameras import Camera
+from kinemorph.display.puppets import Poses, extent_of
+from kinemorph.display.replay.joint_rows import TOLERANCE
+from kinemorph.display.replay.packing import pack
+from kinemorph.display.scenes.figures import body_poses
+from kinemorph.display.scenes.scene import Attachment, Figure, Mark, Part, Scene, Series, Surface, Trace
+from kinemorph.display.scenes.surfaces import look_surface
+from kinemorph.display.scenes.turning import quaternions_of, rotated
+from kinemorph.display.solids import z_toward
+from kinemorph.display.stances import stance
+from kinemorph.mechanics.loops import constraint_error
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.model import library
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.configuration import random_configuration
+from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+from random_robots import joint_data, random_body, random_robot, robot_of_kind
+
+MODULES = ("algebra.js", "closing.js", "posing.js", "unpack.js")
+NAMES = "unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnFromAngles, anglesFromTurn, invertMatrix"
+
+
+@pytest.fixture(scope="module")
+def modules(browser: Browser) -> Iterator[Any]:
+    """A page with the modules in `km`, and nothing else."""
+    folder = files("kinemorph.display.replay").joinpath("page")
+    script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in MODULES)
+    with browser.page() as page:
+        page.set_content(
+            f"<script>window.km = (() => {{ 'use strict'; {script}\n return {{ {NAMES} }}; }})();</script>"
+        )
+        yield page
+
+
+def bare(robot: Robot, q: np.ndarray, **more: Any) -> Figure:
+    """A figure without parts: it is only the poses that matter."""
+    poses = Poses(robot, q)
+    positions, quaternions = body_poses(robot, poses)
+    masses = np.array([float(evaluate(body.mass)) for body in robot.bodies])
+    centers = np.array([evaluate_all(body.com) for body in robot.bodies], dtype=float)
+    size = extent_of(robot, poses)
+    return Figure(robot.name, robot, np.atleast_2d(q), positions, quaternions, (), masses, centers, size, **more)
+
+
+def smooth(robot: Robot, n: int, seed: int = 0) -> np.ndarray:
+    """Coordinates (n, nq) of a motion over 2 s; quaternions are off their length, and turns go round several times."""
+    rng = np.random.default_rng(seed)
+    rate, phase, drift = rng.normal(size=(3, robot.nq))
+    t = np.linspace(0.0, 2.0, n)[:, None]
+    return np.sin(2.0 * rate * t + phase) + 0.5 + 4.0 * drift * t * (np.array(robot.q_units) == "rad")
+
+
+def scene(figures: Sequence[Figure], times: np.ndarray, **more: Any) -> Scene:
+    return Scene("test", times, tuple(figures), np.array([[-1.0] * 3, [1.0] * 3]), **more)
+
+
+def packed(figures: Sequence[Figure], times: np.ndarray, **more: Any) -> str:
+    return pack(scene(figures, times, **more), Camera())
+
+
+def off(figure: Figure, found: dict[str, Any], p: np.ndarray, Q: np.ndarray) -> float:
+    """How far bodies are off at most: in rad, and in m as a part of the figure's size."""
+    positions, turns = np.array(found["positions"]).reshape(p.shape), np.array(found["quaternions"]).reshape(Q.shape)
+    near = np.minimum(1.0, np.abs((turns * Q).sum(axis=-1)))
+    sides = np.linalg.norm(turns - np.sign((turns * Q).sum(axis=-1))[..., None] * Q, axis=-1)
+    assert near.min() > 0.999
+    return max(float(np.abs(positions - p).max()) / figure.size, 2.0 * float(sides.max()))
+
+
+ALL = """async (text) => {
+  const scene = await km.unpack(text);
+  return scene.figures.map(f => ({positions: [...f.positions], quaternions: [...f.quaternions]}));
+}"""
+
+
+def test_every_joint_kind_moves_as_it_does_here(modules: Any) -> None:
+    times = np.linspace(0.0, 2.0, 41)
+    robots = [robot_of_kind(kind, chained=chained) for kind in JOINT_KINDS for chained in (True, False)]
+    figures = [bare(robot, smooth(robot, len(times))) for robot in robots]
+    found = modules.evaluate(ALL, packed(figures, times))
+    assert len(found) == len(figures) == 18
+    for figure, one in zip(figures, found, strict=True):
+        assert off(figure, one, figure.positions, figure.quaternions) < TOLERANCE, figure.name
+
+
+def test_large_robots_stay_within_the_tolerance(modules: Any) -> None:
+    times = np.linspace(0.0, 2.0, 61)
+    robots = [random_robot(seed) for seed in (4, 7, 11, 20)] + [library.chain(50)]
+    figures = [bare(robot, smooth(robot, len(times), 3)) for robot in robots]
+    for figure, one in zip(figures, modules.evaluate(ALL, packed(figures, times)), strict=True):
+        assert off(figure, one, figure.positions, figure.quaternions) < TOLERANCE, figure.name
+
+
+def test_between_two_times_poses_go_straight(modules: Any) -> None:
+    times = np.array([0.0, 0.1, 0.25, 0.7, 1.0])  # not equally far apart
+    robot = robot_of_kind("free", chained=True)
+    figure = bare(robot, smooth(robot, len(times), 1))
+    asked = [-1.0, 0.0, 0.05, 0.1, 0.3, 0.69, 1.0, 9.0]
+    found = modules.evaluate(
+        """async ([text, times]) => {
+          const scene = await km.unpack(text), first = km.posesAt(scene, 0);
+          return times.map(t => {
+            const poses = km.posesAt(scene, t);
+            if (poses !== first || poses[0] !== first[0]) throw new Error("allocates");
+            return {positions: [...poses[0].positions], quaternions: [...poses[0].quaternions]};
+          });
+        }""",
+        [packed([figure], times), asked],
+    )
+    for t, one in zip(asked, found, strict=True):
+        row = min(max(int(np.searchsorted(times, t, side="right")) - 1, 0), len(times) - 2)
+        part = float(np.clip((t - times[row]) / (times[row + 1] - times[row]), 0.0, 1.0))
+        p = (1.0 - part) * figure.positions[row] + part * figure.positions[row + 1]
+        Q = (1.0 - part) * figure.quaternions[row] + part * figure.quaternions[row + 1]
+        Q /= np.linalg.norm(Q, axis=-1, keepdims=True)
+        assert off(figure, one, p, Q) < 2.0 * TOLERANCE
+
+
+# ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_joints_pose_a_robot_as_they_do_here(modules: Any) -> None:
+    rng = np.random.default_rng(5)
+    robots = [robot_of_kind(kind, chained=True) for kind in JOINT_KINDS] + [random_robot(seed) for seed in (2, 9)]
+    figures = [bare(robot, random_configuration(robot, rng), poseable=True) for robot in robots]
+    wanted = [np.array([random_configuration(robot, rng) for _ in range(4)]) for robot in robots]
+    found = modules.evaluate(
+        """async ([text, all]) => {
+          const scene = await km.unpack(text);
+          return scene.figures.map((figure, k) => all[k].map(q => {
+            const pose = km.jointPoses(figure, Float64Array.from(q));
+            km.posesAt(scene, 0);  // leaves it as it is
+            return {positions: [...pose.positions], quaternions: [...pose.quaternions]};
+          }));
+        }""",
+        [packed(figures, np.zeros(1)), [q.tolist() for q in wanted]],
+    )
+    for robot, figure, q, ones in zip(robots, figures, wanted, found, strict=True):
+        there = bare(robot, q)
+        for k, one in enumerate(ones):  # single precision is what counts here
+            assert off(figure, one, there.positions[k], there.quaternions[k]) < 1e-6, robot.name
+
+
+def coupled() -> Robot:
+    """A joint that follows one that follows another, declared in the wrong order, before a slide that follows too."""
+    builder = RobotBuilder("coupled")
+    for name in "abcd":
+        builder.body(name, mass=1.0, com=(0.1, 0.0, 0.2), inertia=(0.1, 0.1, 0.1))
+    builder.joint("third", "revolute", "b", "c", translation=(0.3, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    builder.joint("second", "revolute", "a", "b", translation=(0.3, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    builder.joint("first", "revolute", "world", "a", axis=(0.0, 1.0, 0.0))
+    builder.joint("slide", "prismatic", "c", "d", axis=(1.0, 0.0, 0.0))
+    builder.couple("third", "second", multiplier=-0.5, offset=0.2)
+    builder.couple("second", "first", multiplier=2.0, offset=-0.1)
+    builder.couple("slide", "first", multiplier=0.1)
+    return builder.build()
+
+
+def test_joints_that_follow_others_do_so_in_the_page(modules: Any) -> None:
+    robot = coupled()
+    lead = 0.6
+    q = np.zeros(4)
+    q[robot.q_slice("first")], q[robot.q_slice("second")] = lead, 2.0 * lead - 0.1
+    q[robot.q_slice("third")], q[robot.q_slice("slide")] = -0.5 * (2.0 * lead - 0.1) + 0.2, 0.1 * lead
+    figure = bare(robot, np.zeros(4), poseable=True)
+    found = modules.evaluate(
+        """async ([text, at, lead]) => {
+          const figure = (await km.unpack(text)).figures[0];
+          figure.q[at] = lead;
+          const pose = km.jointPoses(figure, figure.q);
+          return {positions: [...pose.positions], quaternions: [...pose.quaternions], q: [...figure.q],
+            free: figure.joints.filter(joint => !joint.follows).map(joint => joint.name)};
+        }""",
+        [packed([figure], np.zeros(1)), robot.q_slice("first").start, lead],
+    )
+    there = bare(robot, q)
+    assert off(figure, found, there.positions[0], there.quaternions[0]) < 1e-6
+    assert found["q"] == pytest.approx(q.tolist())
+    assert found["free"] == ["first"]
+
+
+LOOPS = [
+    *(("revolute", kind) for kind in ("revolute", "spherical")),
+    *(("free", kind) for kind in JOINT_KINDS if kind not in ("free", "fixed")),
+]
+
+
+def looped(bearing: str, kind: str) -> Robot:
+    """A four-bar closed by a joint of a kind; or a free body that a loop holds to the tip of an arm."""
+    if bearing == "revolute":
+        return library.four_bar(closure=kind)
+    rng = np.random.default_rng(8)
+    builder = RobotBuilder(f"held_{kind}").add(random_body(rng, "arm"), random_body(rng, "held"))
+    builder.joint("swing", "revolute", "world", "arm", **joint_data(rng, "revolute"))
+    builder.joint("base", "free", "world", "held")
+    builder.joint("hold", kind, "arm", "held", **joint_data(rng, kind))
+    return builder.build()
+
+
+def closed(robot: Robot) -> np.ndarray:
+    """A configuration in which the loop is closed."""
+    start = stance(robot)
+    if "base" in robot.joint_names:
+        loop = robot.loops[0]
+        arm = Poses(robot, start).at(0)["arm"]
+        held = compose(arm, loop.placement, inverse(loop.child_placement))
+        start[robot.q_slice("base")] = [*held.p, *quaternions_of(np.array(held.R))]
+    return start
+
+
+@pytest.mark.parametrize(("bearing", "kind"), LOOPS)
+def test_loops_stay_closed_when_a_joint_is_moved(modules: Any, bearing: str, kind: str) -> None:
+    robot = looped(bearing, kind)
+    assert len(robot.loops) == 1
+    tree = resolve(robot)
+    start = closed(robot)
+    assert np.abs(constraint_error(tree, start.tolist())).max() < 1e-7
+    figure = bare(robot, start, poseable=True)
+    moved = "q1" if bearing == "revolute" else "swing"
+    at = robot.q_slice(moved).start
+    goals = [float(start[at]) + turn for turn in (0.3, -0.4, 2.0)]
+    found = modules.evaluate(
+        """async ([text, at, goals]) => {
+          const figure = (await km.unpack(text)).figures[0];
+          return goals.map(goal => {
+            figure.q[at] = goal;
+            const pose = km.jointPoses(figure, figure.q);
+            return {q: [...figure.q], positions: [...pose.positions], quaternions: [...pose.quaternions]};
+          });
+        }""",
+        [packed([figure], np.zeros(1)), at, goals],
+    )
+    for goal, one in zip(goals, found, strict=True):
+        assert one["q"][at] == pytest.approx(goal, abs=1e-12)
+        assert np.abs(constraint_error(tree, one["q"])).max() < 1e-7
+        there = bare(robot, np.array(one["q"]))
+        assert off(figure, one, there.positions[0], there.quaternions[0]) < 1e-6
+
+
+def test_a_mechanism_stops_where_it_cannot_follow(modules: Any) -> None:
+    robot = library.four_bar()  # its rocker swings between two dead points
+    start = stance(robot)
+    at = robot.q_slice("q3").start
+    figure = bare(robot, start, poseable=True)
+    found = modules.evaluate(
+        """async ([text, at]) => {
+          const figure = (await km.unpack(text)).figures[0];
+          figure.q[at] = 3.1;
+          km.jointPoses(figure, figure.q);
+          return [...figure.q];
+        }""",
+        [packed([figure], np.zeros(1)), at],
+    )
+    # the crank lies over the coupler: the law of cosines on ground 1, rocker 0.7, and 0.9 - 0.3
+    dead = np.pi - np.arccos((1.0 + 0.7**2 - 0.6**2) / (2.0 * 0.7))
+    assert start[at] < found[at] <= dead + 1e-6
+    assert found[at] > dead - 0.1
+    assert np.abs(constraint_error(resolve(robot), found)).max() < 1e-7
+
+
+def test_roll_pitch_and_yaw_there_and_back(modules: Any) -> None:
+    angles = [[0.3, -0.4, 2.0], [-3.0, 1.2, -1.5], [0.0, 0.0, 0.0], [0.5, 1.5707, 0.2]]
+    found = modules.evaluate(
+        """(all) => all.map(([roll, pitch, yaw]) => {
+          const q = new Float64Array(5);
+          km.turnFromAngles(q, 1, roll, pitch, yaw);
+          const longer = q.map(x => 3 * x);
+          return [[...q.subarray(1)], [...km.anglesFromTurn(new Float64Array(3), longer, 1)]];
+        })""",
+        angles,
+    )
+    for (roll, pitch, yaw), (quaternion, back) in zip(angles, found, strict=True):
+        (cr, cp, cy), (sr, sp, sy) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
+        X = np.array([[1.0, 0.0, 0.0], [0.0, cr, -sr], [0.0, sr, cr]])
+        Y = np.array([[cp, 0.0, sp], [0.0, 1.0, 0.0], [-sp, 0.0, cp]])
+        Z = np.array([[cy, -sy, 0.0], [sy, cy, 0.0], [0.0, 0.0, 1.0]])
+        there = quaternions_of(Z @ Y @ X)
+        assert abs(there @ np.array(quaternion)) == pytest.approx(1.0, abs=1e-12)
+        assert back == pytest.approx([roll, pitch, yaw], abs=1e-6)
+
+
+# ── what follows from the poses ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_marks_traces_and_the_center_of_mass_follow_the_bodies(modules: Any) -> None:
+    times = np.linspace(0.0, 1.0, 21)
+    robot = robot_of_kind("free", chained=True)
+    figure = bare(robot, smooth(robot, len(times), 2))
+    vectors = np.stack([times, 0.0 * times, -2.0 * times], axis=-1)
+    start, end, ground = (
+        Attachment(1, (0.1, 0.2, -0.3)),
+        Attachment(2, (0.0, 0.5, 0.0)),
+        Attachment(-1, (1.0, 2.0, 3.0)),
+    )
+    marks = (
+        Mark("spring", "spring", (1.0, 0.0, 0.0, 1.0), 0.01, start, end),
+        Mark("anchor", "damper", (1.0, 0.0, 0.0, 1.0), 0.01, ground, start),
+        Mark("force", "arrow", (1.0, 0.0, 0.0, 1.0), 0.01, end, None, vectors, "forces"),
+    )
+    figure = replace(figure, marks=marks, traces=(Trace("way", start, (0.0, 0.0, 1.0, 1.0)),))
+    row = 7
+    found = modules.evaluate(
+        """async ([text, t]) => {
+          const scene = await km.unpack(text), figure = scene.figures[0], trace = figure.traces[0];
+          const way = (t) => {
+            const count = km.tracePoints(scene, figure, trace, t);
+            return [...trace.points.subarray(0, 3 * count)];
+          };
+          const ways = [way(1.0), way(0.0), way(t)];
+          km.posesAt(scene, t);
+          return {marks: figure.marks.map(mark => [...km.markEnds(scene, figure, mark, t, new Float32Array(6))]), ways,
+            center: [...km.centerOfMass(figure, new Float32Array(3))], looks: Object.keys(scene.looks)};
+        }""",
+        [packed([figure], times), float(times[row])],
+    )
+
+    def world(at: Attachment, k: int) -> np.ndarray:
+        if at.owner < 0:
+            return np.array(at.point)
+        return rotated(figure.quaternions[k, at.owner], np.array(at.point)) + figure.positions[k, at.owner]
+
+    expected = [[world(start, row), world(end, row)], [world(ground, row), world(start, row)]]
+    expected.append([world(end, row), world(end, row) + vectors[row]])
+    assert np.array(found["marks"]).reshape(3, 2, 3) == pytest.approx(np.array(expected), abs=1e-4 * figure.size)
+    whole, beginning, part = (np.array(way).reshape(-1, 3) for way in found["ways"])
+    way = np.array([world(start, k) for k in range(len(times))])
+    assert whole[:-1] == pytest.approx(way[:-1], abs=1e-4 * figure.size)
+    assert whole[-1] == pytest.approx(way[-1], abs=1e-4 * figure.size)
+    assert beginning == pytest.approx(way[[0, 0]], abs=1e-4 * figure.size)
+    assert part[: row + 1] == pytest.approx(way[: row + 1], abs=1e-4 * figure.size)
+    assert part[-1] == pytest.approx(way[row], abs=1e-4 * figure.size)
+    masses = figure.masses[:, None]
+    centers = rotated(figure.quaternions[row], figure.centers) + figure.positions[row]
+    assert found["center"] == pytest.approx((masses * centers).sum(axis=0) / masses.sum(), abs=1e-4 * figure.size)
+    assert found["looks"] == ["arrow", "damper", "spring"]
+
+
+# ── surfaces and columns ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_surfaces_come_back_and_like_ones_are_one(modules: Any) -> None:
+    ball, rod = look_surface("ball"), look_surface("rod")
+    axes = z_toward(np.array([0.6, 0.0, 0.8])) * np.array([0.02, 0.03, 0.5])
+    normals = rod.normals @ np.linalg.inv(axes)
+    slanted = Surface(
+        rod.points @ axes.T + [1.0, 2.0, 3.0], normals / np.linalg.norm(normals, axis=1, keepdims=True), rod.faces
+    )
+    copied = Surface(ball.points.copy(), ball.normals.copy(), ball.faces.copy())
+    inward = Surface(ball.points, -ball.normals, ball.faces)
+    empty = Surface(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
+    tilted = Surface(np.eye(3) * 1e-3 + 5.0, np.tile([0.6, 0.0, -0.8], (3, 1)), np.array([[0, 1, 2]], dtype=np.int32))
+    surfaces = [ball, rod, slanted, copied, inward, empty, tilted]
+    robot = library.pendulum()
+    figure = replace(
+        bare(robot, np.zeros(robot.nq)),
+        parts=tuple(Part(f"p{k}", 0, one, (0.5, 0.5, 0.5, 1.0)) for k, one in enumerate(surfaces)),
+    )
+    found = modules.evaluate(
+        """async (text) => {
+          const scene = await km.unpack(text);
+          return {parts: scene.figures[0].parts.map(part => part.surface), surfaces: scene.surfaces.map(one =>
+            ({points: [...one.points], normals: [...one.normals], faces: [...one.faces]}))};
+        }""",
+        packed([figure], np.zeros(1)),
+    )
+    assert found["parts"] == [0, 1, 2, 0, 3, 4, 5]
+    for surface, number in zip(surfaces, found["parts"], strict=True):
+        one = found["surfaces"][number]
+        size = float(np.ptp(surface.points, axis=0).max()) if len(surface.points) else 1.0
+        assert np.array(one["points"]).reshape(-1, 3) == pytest.approx(surface.points, abs=2e-5 * size + 1e-6)
+        assert np.array(one["normals"]).reshape(-1, 3) == pytest.approx(surface.normals, abs=6e-3)
+        assert np.array(one["faces"]).reshape(-1, 3).tolist() == surface.faces.tolist()
+
+
+def test_columns_keep_their_bits_and_their_gaps(modules: Any) -> None:
+    times = np.linspace(0.0, 1.0, 9)
+    values = np.array([np.nan, 1.5, -2.25e8, 0.0, -0.0, np.pi, 3e-39, np.inf, np.nan])
+    robot = library.pendulum()
+    figure = bare(robot, np.zeros((9, robot.nq)))
+    text = packed([figure], times, series=(Series("a", "energy", "J", values),), notes=("«ü»", "</script>"))
+    found = modules.evaluate(
+        """async (text) => {
+          const scene = await km.unpack(text);
+          const bits = [...new Int32Array(scene.series[0].values.buffer)];
+          return {bits, notes: scene.notes, times: [...scene.times]};
+        }""",
+        text,
+    )
+    assert found["bits"] == values.astype(np.float32).view(np.int32).tolist()
+    assert found["notes"] == ["«ü»", "</script>"]
+    assert found["times"] == pytest.approx(times.tolist(), abs=1e-15)
+
+
+def test_damaged_data_and_old_browsers_get_a_sentence(modules: Any) -> None:
+    robot = library.pendulum()
+    text = packed([bare(robot, np.zeros(robot.nq))], np.zeros(1))
+    said = """async (text) => km.unpack(text).then(() => "fine", error => error.message)"""
+    assert modules.evaluate(said, text) == "fine"
+    assert "damaged" in modules.evaluate(said, text[: len(text) // 8 * 4])
+    assert "damaged" in modules.evaluate(said, "%%%")
+    modules.evaluate("() => { window.kept = DecompressionStream; delete window.DecompressionStream; }")
+    assert "too old" in modules.evaluate(said, text)
+    modules.evaluate("() => { window.DecompressionStream = window.kept; }")
