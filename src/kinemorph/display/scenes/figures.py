@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.display import outlines
-from kinemorph.display.canvas import depth_colors
+from kinemorph.display.canvas import depth_colors, own_color
 from kinemorph.display.mesh_surfaces import read_mesh
 from kinemorph.display.puppets import THICKNESS, Poses, extent_of
 from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Color, Figure, Layer, Part, Surface
@@ -24,10 +24,11 @@ from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, STEEL, MeshFile, Shape
+from kinemorph.model.shapes import GRAPHITE, MeshFile, Shape
 
 # sizes as parts of the robot's extent
 TRIAD, AXIS, NODE, WIRE = 0.09, 0.2, 0.016, 0.004
+SCENE_FACES, LEAST_FACES, MOST_FACES = 36_000, 800, 3_000  # of all meshes, and of each
 AXIS_COLORS: tuple[Color, ...] = ((0.82, 0.24, 0.30, 1.0), (0.23, 0.62, 0.36, 1.0), (0.18, 0.44, 0.73, 1.0))
 JOINT_COLOR: Color = (0.70, 0.15, 0.12, 1.0)
 GRAPH_COLOR: Color = (0.10, 0.12, 0.15, 1.0)
@@ -64,21 +65,28 @@ def body_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
     return np.stack([poses.p[name] for name in names], axis=1), without_jumps(quaternions_of(R))
 
 
+def mesh_faces(robot: Robot) -> int:
+    """How many faces each mesh of a robot may have: many for few, so that all of them stay within SCENE_FACES."""
+    count = sum(isinstance(shape, MeshFile) for body in robot.bodies for shape in body.shapes)
+    return int(np.clip(SCENE_FACES // max(count, 1), LEAST_FACES, MOST_FACES))
+
+
 def lost_meshes(robot: Robot) -> list[str]:
     """A sentence for every mesh file that cannot be shown."""
+    faces = mesh_faces(robot)
     files = [shape for body in robot.bodies for shape in body.shapes if isinstance(shape, MeshFile)]
-    return [reason for reason in dict.fromkeys(read_mesh(shape)[1] for shape in files) if reason]
+    return [reason for reason in dict.fromkeys(read_mesh(shape, faces)[1] for shape in files) if reason]
 
 
 # ── layers ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _parts(robot: Robot, size: float) -> Iterator[Part]:
-    palette = depth_colors(robot)
+    palette, faces = depth_colors(robot), mesh_faces(robot)
     for owner, body in enumerate(robot.bodies):
-        for shape in outlines.shapes_of(robot, body, size):
-            base = palette[body.name] if shape.color[:3] == STEEL else shape.color[:3]
-            yield _solid(body.name, owner, shape, (*base[:3], opacity(shape)), "shapes", size)
+        for shape in outlines.shapes_of(robot, body, size, masses=False, faces=faces):
+            color = (*own_color(shape, palette[body.name]), opacity(shape))
+            yield _solid(body.name, owner, shape, color, "shapes", size)
         for shape in _collisions(body):
             yield _solid(f"{body.name} collision", owner, shape, COLLISION_COLOR, "collisions", size)
         yield from _inertia(owner, body, size)
@@ -102,7 +110,7 @@ def _solid(name: str, owner: int, shape: Shape, color: Sequence[float], layer: L
 
 
 def _collisions(body: Body) -> list[Shape]:
-    read = [read_mesh(shape)[0] if isinstance(shape, MeshFile) else shape for shape in body.collisions]
+    read = [read_mesh(shape, LEAST_FACES)[0] if isinstance(shape, MeshFile) else shape for shape in body.collisions]
     return [shape for shape in read if shape is not None]
 
 
