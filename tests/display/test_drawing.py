@@ -117,11 +117,11 @@ def test_poses_are_those_of_the_compiled_kinematics() -> None:
 def test_bodies_without_shapes_get_links_and_their_inertia_inner_ones_and_tips_alike() -> None:
     robot = bare("legs")
     for body, end in zip(robot.bodies, (0.5, 0.2), strict=True):  # to the knee; to the center of mass
-        shapes = outlines.automatic_shapes(robot, body, 2.0)
+        shapes = outlines.automatic_shapes(robot, body, 4.0)
         assert [type(shape) for shape in shapes] == [Frustum, Sphere, Cylinder, Box]  # rod, its tip, hinge, inertia
         rod = np.concatenate([facets(shape, Grain(0.0)) for shape in shapes[:2]])
         assert rod[..., 2].min() == pytest.approx(0.0)
-        assert rod[..., 2].max() == pytest.approx(end + outlines.TIP * 2.0)
+        assert rod[..., 2].max() == pytest.approx(end + outlines.TIP * 4.0)
         box = shapes[3]
         assert isinstance(box, Box) and opacity(box) < 1.0 and box.placement.p == (0.0, 0.0, 0.2)
         x, y, z = sorted(box.size)
