@@ -15,12 +15,8 @@ import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.display import outlines
-<<<<<<< HEAD
 from kinemorph.display.cameras import CameraChoice, camera_of
-from kinemorph.display.canvas import depth_colors
-=======
 from kinemorph.display.canvas import depth_colors, own_color
->>>>>>> 6baee94 (Automatic links taper and have hinges; meshes keep their edges when they are made coarser; mesh colors)
 from kinemorph.display.mesh_surfaces import warn_of_meshes
 from kinemorph.display.solids import Array, Grain, facets, normals, opacity
 from kinemorph.errors import ShapeError

@@ -30,6 +30,7 @@ SMALL = 1000  # facets of a surface that is kept
 MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64)
 
 
+@lru_cache(maxsize=512)
 def shape_surface(shape: Shape, thickness: float) -> Surface:
     """The surface of a shape in its body's frame; lines become tubes of radius `thickness` [m]."""
     return surface_of(facets(shape, FINE._replace(thickness=thickness)))
