@@ -117,12 +117,12 @@ def test_poses_are_those_of_the_compiled_kinematics() -> None:
 def test_bodies_without_shapes_get_links_and_their_inertia_inner_ones_and_tips_alike() -> None:
     robot = bare("legs")
     for body, end in zip(robot.bodies, (0.5, 0.2), strict=True):  # to the knee; to the center of mass
-        shapes = outlines.automatic_shapes(robot, body, 2.0)
-        assert [type(shape) for shape in shapes] == [Capsule, Sphere, Box]
-        tube = facets(shapes[0], Grain(0.0))
-        radius = outlines.TUBE * 2.0
-        assert tube[..., 2].min() == pytest.approx(-radius) and tube[..., 2].max() == pytest.approx(end + radius)
-        box = shapes[2]
+        shapes = outlines.automatic_shapes(robot, body, 4.0)
+        assert [type(shape) for shape in shapes] == [Frustum, Sphere, Cylinder, Box]  # rod, its tip, hinge, inertia
+        rod = np.concatenate([facets(shape, Grain(0.0)) for shape in shapes[:2]])
+        assert rod[..., 2].min() == pytest.approx(0.0)
+        assert rod[..., 2].max() == pytest.approx(end + outlines.TIP * 4.0)
+        box = shapes[3]
         assert isinstance(box, Box) and opacity(box) < 1.0 and box.placement.p == (0.0, 0.0, 0.2)
         x, y, z = sorted(box.size)
         assert np.allclose([(y * y + z * z) / 12.0, (x * x + y * y) / 12.0], [0.1, 0.05])  # a cuboid of 1 kg
@@ -146,7 +146,7 @@ def test_a_point_mass_is_a_ball_and_a_center_beside_the_links_is_tied_to_them() 
         .build()
     )
     shapes = outlines.automatic_shapes(robot, robot.bodies[0], 0.5)
-    assert [type(shape) for shape in shapes] == [Capsule, Capsule, Sphere, Sphere]
+    assert [type(shape) for shape in shapes] == [Frustum, Sphere, Frustum, Sphere, Cylinder, Sphere]
     assert shapes[-1].placement.p == (0.3, 0.0, 0.2)
 
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import STEEL, Mesh, Shape
 from kinemorph.model.topology import WORLD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RGB = tuple[float, float, float]
+TINT, LIGHT_GRAY = 0.3, 0.86  # of meshes without a color
 
 # one color per distance from the ground, then around again; distinct in gray and for the color-blind
 PALETTE: tuple[RGB, ...] = (
@@ -105,3 +107,14 @@ def depth_colors(robot: Robot) -> dict[str, RGB]:
     for joint in robot.order:
         depths[joint.child] = depths[joint.parent] + (1 if joint.nv or joint.parent == WORLD else 0)
     return {body: PALETTE[max(depth, 0) % len(PALETTE)] for body, depth in depths.items() if body != WORLD}
+
+
+def own_color(shape: Shape, depth_color: RGB) -> RGB:
+    """The color of a shape, or where it has none that of its body's depth; a mesh has a tint of it on light gray."""
+    if shape.color[:3] != STEEL:
+        red, green, blue = shape.color[:3]
+        return red, green, blue
+    if not isinstance(shape, Mesh):
+        return depth_color
+    red, green, blue = (TINT * x + (1.0 - TINT) * LIGHT_GRAY for x in depth_color)
+    return red, green, blue

@@ -12,10 +12,10 @@ from kinemorph.model.shapes import Mesh, MeshFile
 MESH_FACES = 2_000  # a mesh file is drawn with at most so many triangles
 
 
-def read_mesh(shape: MeshFile) -> tuple[Mesh | None, str]:
+def read_mesh(shape: MeshFile, faces: int = MESH_FACES) -> tuple[Mesh | None, str]:
     """A mesh file as a surface that is coarse enough to draw; None with the reason where it cannot be had."""
     try:
-        return surface(shape, faces=MESH_FACES), ""
+        return surface(shape, faces=faces), ""
     except (ModelError, MissingExtraError) as error:
         return None, str(error)
 

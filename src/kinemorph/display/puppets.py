@@ -16,14 +16,14 @@ import numpy.typing as npt
 from kinemorph.algebra.groups import Pose
 from kinemorph.display import outlines
 from kinemorph.display.cameras import CameraChoice, camera_of
-from kinemorph.display.canvas import depth_colors
+from kinemorph.display.canvas import depth_colors, own_color
 from kinemorph.display.mesh_surfaces import warn_of_meshes
 from kinemorph.display.solids import Array, Grain, facets, normals, opacity
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.kinematics import forward_kinematics
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, STEEL
+from kinemorph.model.shapes import GRAPHITE, Color, Shape
 
 LIGHT = np.array([0.35, -0.55, 0.76])  # toward the lamp
 AMBIENT = 0.52
@@ -69,8 +69,8 @@ class Puppet:
         self.robot = robot
         palette = depth_colors(robot)
         owners = [*robot.body_names, ""]  # the last one is the ground
-        parts = [
-            (number, shape, palette[body.name] if shape.color[:3] == STEEL else shape.color)
+        parts: list[tuple[int, Shape, Color]] = [
+            (number, shape, own_color(shape, palette[body.name]))
             for number, body in enumerate(robot.bodies)
             for shape in outlines.shapes_of(robot, body, size)
         ]

@@ -7,6 +7,7 @@ whether large faces are cut into squares, depends on who looks: painters sort fa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -193,7 +194,9 @@ SURFACES: dict[type[Any], Callable[[Any, Grain], Array]] = {
 
 def z_toward(direction: Array) -> Array:
     """A rotation, shape (3, 3), that carries z onto a unit vector."""
-    helper = np.eye(3)[int(np.argmin(np.abs(direction)))]
-    x = np.cross(helper, direction)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(direction, x), direction])
+    x, y, z = (float(value) for value in direction)
+    # x across it and the world axis that it leans on least
+    side = min(((abs(x), 0, (0.0, -z, y)), (abs(y), 1, (z, 0.0, -x)), (abs(z), 2, (-y, x, 0.0))))[2]
+    length = math.hypot(*side)
+    a, b, c = (value / length for value in side)
+    return np.array([[a, y * c - z * b, x], [b, z * a - x * c, y], [c, x * b - y * a, z]])

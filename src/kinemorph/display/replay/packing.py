@@ -87,11 +87,6 @@ def _part(part: Part, surfaces: SurfaceCodes) -> dict[str, Any]:
 
 
 def _mark(mark: Mark, size: float, codes: Codes) -> dict[str, Any]:
-    quantum = TOLERANCE * size
-    vectors = None
-    if mark.vectors is not None:
-        quantum = max(quantum, float(np.abs(mark.vectors).max(initial=0.0)) / 2.0**30)
-        vectors = {"codes": codes.add(np.round(mark.vectors / quantum).T), "quantum": quantum}
     return {
         "name": mark.name,
         "look": mark.look,
@@ -100,8 +95,17 @@ def _mark(mark: Mark, size: float, codes: Codes) -> dict[str, Any]:
         "layer": mark.layer,
         "start": _attachment(mark.start),
         "end": None if mark.end is None else _attachment(mark.end),
-        "vectors": vectors,
+        "vectors": _ways(mark.vectors, size, codes),
+        "shifts": _ways(mark.shifts, size, codes),
     }
+
+
+def _ways(rows: Array | None, size: float, codes: Codes) -> dict[str, Any] | None:
+    """Vectors (n, 3) [m] over time."""
+    if rows is None:
+        return None
+    quantum = max(TOLERANCE * size, float(np.abs(rows).max(initial=0.0)) / 2.0**30)
+    return {"codes": codes.add(np.round(rows / quantum).T), "quantum": quantum}
 
 
 def _attachment(at: Attachment) -> dict[str, Any]:

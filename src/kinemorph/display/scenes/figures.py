@@ -6,17 +6,16 @@ All parts are rigid, in the frames of their bodies, so a robot is made once and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.display import outlines
-from kinemorph.display.canvas import depth_colors
+from kinemorph.display.canvas import depth_colors, own_color
 from kinemorph.display.mesh_surfaces import read_mesh
 from kinemorph.display.puppets import THICKNESS, Poses, extent_of
-from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Color, Figure, Layer, Part, Surface
+from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Color, Figure, Layer, Look, Part, Surface
 from kinemorph.display.scenes.surfaces import look_surface, shape_surface
 from kinemorph.display.scenes.turning import quaternions_of, without_jumps
 from kinemorph.display.solids import opacity, z_toward
@@ -24,10 +23,12 @@ from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, STEEL, MeshFile, Shape
+from kinemorph.model.shapes import GRAPHITE, MeshFile, Shape
+from kinemorph.model.topology import WORLD
 
 # sizes as parts of the robot's extent
 TRIAD, AXIS, NODE, WIRE = 0.09, 0.2, 0.016, 0.004
+SCENE_FACES, LEAST_FACES, MOST_FACES = 36_000, 800, 3_000  # of all meshes, and of each
 AXIS_COLORS: tuple[Color, ...] = ((0.82, 0.24, 0.30, 1.0), (0.23, 0.62, 0.36, 1.0), (0.18, 0.44, 0.73, 1.0))
 JOINT_COLOR: Color = (0.70, 0.15, 0.12, 1.0)
 GRAPH_COLOR: Color = (0.10, 0.12, 0.15, 1.0)
@@ -64,25 +65,32 @@ def body_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
     return np.stack([poses.p[name] for name in names], axis=1), without_jumps(quaternions_of(R))
 
 
+def mesh_faces(robot: Robot) -> int:
+    """How many faces each mesh of a robot may have: many for few, so that all of them stay within SCENE_FACES."""
+    count = sum(isinstance(shape, MeshFile) for body in robot.bodies for shape in body.shapes)
+    return int(np.clip(SCENE_FACES // max(count, 1), LEAST_FACES, MOST_FACES))
+
+
 def lost_meshes(robot: Robot) -> list[str]:
     """A sentence for every mesh file that cannot be shown."""
+    faces = mesh_faces(robot)
     files = [shape for body in robot.bodies for shape in body.shapes if isinstance(shape, MeshFile)]
-    return [reason for reason in dict.fromkeys(read_mesh(shape)[1] for shape in files) if reason]
+    return [reason for reason in dict.fromkeys(read_mesh(shape, faces)[1] for shape in files) if reason]
 
 
 # ── layers ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _parts(robot: Robot, size: float) -> Iterator[Part]:
-    palette = depth_colors(robot)
+    palette, faces, joints = depth_colors(robot), mesh_faces(robot), _joints_on(robot)
     for owner, body in enumerate(robot.bodies):
-        for shape in outlines.shapes_of(robot, body, size):
-            base = palette[body.name] if shape.color[:3] == STEEL else shape.color[:3]
-            yield _solid(body.name, owner, shape, (*base[:3], opacity(shape)), "shapes", size)
+        for shape in outlines.shapes_of(robot, body, size, masses=False, faces=faces):
+            color = (*own_color(shape, palette[body.name]), opacity(shape))
+            yield _solid(body.name, owner, shape, color, "shapes", size)
         for shape in _collisions(body):
             yield _solid(f"{body.name} collision", owner, shape, COLLISION_COLOR, "collisions", size)
         yield from _inertia(owner, body, size)
-        yield from _graph(robot, owner, body, size)
+        yield from _graph(owner, body, joints[body.name], size)
     for shape in outlines.mounts(robot, size):
         yield _solid("ground", WORLD_OWNER, shape, (*GRAPHITE[:3], 1.0), "shapes", size)
     for frame in robot.frames:
@@ -93,7 +101,7 @@ def _parts(robot: Robot, size: float) -> Iterator[Part]:
 
 def owner_of(robot: Robot, body: str) -> int:
     """The number of a body among the owners; the world's is WORLD_OWNER."""
-    return robot.body_names.index(body) if body in robot.body_names else WORLD_OWNER
+    return WORLD_OWNER if body == WORLD else robot.body_names.index(body)
 
 
 def _solid(name: str, owner: int, shape: Shape, color: Sequence[float], layer: Layer, size: float) -> Part:
@@ -102,7 +110,7 @@ def _solid(name: str, owner: int, shape: Shape, color: Sequence[float], layer: L
 
 
 def _collisions(body: Body) -> list[Shape]:
-    read = [read_mesh(shape)[0] if isinstance(shape, MeshFile) else shape for shape in body.collisions]
+    read = [read_mesh(shape, LEAST_FACES)[0] if isinstance(shape, MeshFile) else shape for shape in body.collisions]
     return [shape for shape in read if shape is not None]
 
 
@@ -114,21 +122,29 @@ def _inertia(owner: int, body: Body, size: float) -> Iterator[Part]:
     edges, axes = outlines.inertia_box(body)
     # a cuboid has m e^2 / 12 about its middle planes, an ellipsoid m r^2 / 5
     radii = np.maximum(edges * np.sqrt(5.0 / 12.0), 0.004 * size)
-    yield _stretched(f"{body.name} inertia", owner, "ball", axes * radii, com, INERTIA_COLOR, "inertia")
-    ball = np.eye(3) * NODE * size
-    yield _stretched(f"{body.name} center", owner, "ball", ball, com, CENTER_COLOR, "centers")
+    yield Part(f"{body.name} inertia", owner, _stretched("ball", axes, radii, com), INERTIA_COLOR, "inertia")
 
 
-def _graph(robot: Robot, owner: int, body: Body, size: float) -> Iterator[Part]:
+def _graph(owner: int, body: Body, joints: Sequence[tuple[Joint, Pose, Color]], size: float) -> Iterator[Part]:
     """A node at the center of mass, and a line from there to every joint of the body; those of loops in orange."""
     center = np.array(evaluate_all(body.com), dtype=float)
-    yield _stretched(f"{body.name} node", owner, "ball", np.eye(3) * NODE * size, center, GRAPH_COLOR, "graph")
-    for joint in (*robot.joints, *robot.loops):
-        color = LOOP_COLOR if joint in robot.loops else GRAPH_COLOR
-        for end, placement in ((joint.parent, joint.placement), (joint.child, joint.child_placement)):
-            if end == body.name:
-                point = np.array(evaluate_all(placement).p, dtype=float)
-                yield from _wire(f"{joint.name} edge", owner, center, point, WIRE * size, color, "graph")
+    node = _stretched("ball", np.eye(3), np.full(3, NODE * size), center)
+    if float(evaluate(body.mass)) > 0.0:
+        yield Part(f"{body.name} center", owner, node, CENTER_COLOR, "centers")
+    yield Part(f"{body.name} node", owner, node, GRAPH_COLOR, "graph")
+    for joint, placement, color in joints:
+        point = np.array(placement.p, dtype=float)
+        yield from _wire(f"{joint.name} edge", owner, center, point, WIRE * size, color, "graph")
+
+
+def _joints_on(robot: Robot) -> dict[str, list[tuple[Joint, Pose, Color]]]:
+    """The joints on each body, with their places there and their colors in the graph."""
+    found: dict[str, list[tuple[Joint, Pose, Color]]] = {name: [] for name in (*robot.body_names, WORLD)}
+    for joints, color in ((robot.joints, GRAPH_COLOR), (robot.loops, LOOP_COLOR)):
+        for joint in joints:
+            found[joint.parent].append((joint, evaluate_all(joint.placement), color))
+            found[joint.child].append((joint, evaluate_all(joint.child_placement), color))
+    return found
 
 
 def _triad(name: str, owner: int, placement: Pose, size: float) -> Iterator[Part]:
@@ -152,13 +168,13 @@ def _wire(name: str, owner: int, start: Array, end: Array, radius: float, color:
     along = end - start
     length = float(np.linalg.norm(along))
     if length > 1e-12:
-        axes = z_toward(along / length) * np.array([radius, radius, length])
-        yield _stretched(name, owner, "rod", axes, start, color, layer)
+        surface = _stretched("rod", z_toward(along / length), np.array([radius, radius, length]), start)
+        yield Part(name, owner, surface, color, layer)
 
 
-def _stretched(name: str, owner: int, look: Any, axes: Array, p: Array, color: Color, layer: Layer) -> Part:
-    """A look carried by x -> axes x + p, with normals to match."""
+def _stretched(look: Look, R: Array, scale: Array, p: Array) -> Surface:
+    """A look carried by x -> R diag(scale) x + p, with normals to match."""
     unit = look_surface(look)
-    normals = unit.normals @ np.linalg.inv(axes)
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    return Part(name, owner, Surface(unit.points @ axes.T + p, normals, unit.faces), color, layer)
+    normals = (unit.normals / scale) @ R.T
+    normals /= np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]
+    return Surface((unit.points * scale) @ R.T + p, normals, unit.faces)

@@ -217,6 +217,8 @@ LOADS: dict[type[Any], Callable[[Any, Showing], Iterator[Load]]] = {
 def _along_joints(figure: Figure, elements: Sequence[Element], run: Trajectory, times: Any) -> Iterator[Load]:
     """What drives joints, added up for each: a torque about its axis, a force along that of a slide."""
     for name, effort in efforts_of(figure.robot, elements, run, times).items():
+        if not np.nan_to_num(effort).any():
+            continue
         joint = figure.robot.joint(name)
         kind: Kind = "force" if joint.kind == "prismatic" else "torque"
         values = np.nan_to_num(effort)[:, None] * axis_of(figure, joint)

@@ -22,6 +22,7 @@ from kinemorph.model.shapes import Shape
 CREASE = np.radians(38.0)
 FINE = Grain(0.0, sides=28, arc=8, cut=False)
 MARKED = Grain(0.0, sides=14, arc=6, cut=False)
+THIN = 10  # sides of what is thin: there may be hundreds of it
 COILS, COIL_STEPS = 8, 16
 SLENDER = 11.0
 WELD = 1e-7  # of the size of a surface: corners nearer than this are one
@@ -29,6 +30,7 @@ SMALL = 1000  # facets of a surface that is kept
 MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64)
 
 
+@lru_cache(maxsize=512)
 def shape_surface(shape: Shape, thickness: float) -> Surface:
     """The surface of a shape in its body's frame; lines become tubes of radius `thickness` [m]."""
     return surface_of(facets(shape, FINE._replace(thickness=thickness)))
@@ -105,8 +107,8 @@ def look_surface(look: Look) -> Surface:
     return surface_of(LOOKS[look]())
 
 
-def _turned(*outline: tuple[float, float]) -> Array:
-    return revolved(list(outline), MARKED)
+def _turned(*outline: tuple[float, float], sides: int = MARKED.sides) -> Array:
+    return revolved(list(outline), MARKED._replace(sides=sides))
 
 
 def _spring() -> Array:
@@ -117,7 +119,7 @@ def _spring() -> Array:
     heights = np.linspace(0.1, 0.9, len(turns))
     coil = np.stack([radius * np.cos(turns), radius * np.sin(turns), heights], axis=-1)
     line = np.concatenate([[[0.0, 0.0, 0.0]], coil, [[0.0, 0.0, 1.0]]])
-    return wire(line * [1.0, 1.0, SLENDER], 0.2, 10) / [1.0, 1.0, SLENDER]
+    return wire(line * [1.0, 1.0, SLENDER], 0.2, THIN) / [1.0, 1.0, SLENDER]
 
 
 def _damper() -> Array:
@@ -128,15 +130,15 @@ def _damper() -> Array:
 
 def _ball() -> Array:
     """A ball of radius 1 about the origin: it is not stretched but scaled, and stands at the end of its mark."""
-    angle = np.linspace(-np.pi / 2.0, np.pi / 2.0, 13)
-    return revolved([(float(np.cos(a)), float(np.sin(a))) for a in angle], FINE)
+    angle = np.linspace(-np.pi / 2.0, np.pi / 2.0, 11)
+    return revolved([(float(np.cos(a)), float(np.sin(a))) for a in angle], MARKED._replace(sides=18))
 
 
 LOOKS: dict[Look, Callable[[], Array]] = {
     "spring": _spring,
     "damper": _damper,
-    "rope": lambda: _turned((0.0, 0.0), (0.35, 0.0), (0.35, 1.0), (0.0, 1.0)),
-    "rod": lambda: _turned((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)),
+    "rope": lambda: _turned((0.0, 0.0), (0.35, 0.0), (0.35, 1.0), (0.0, 1.0), sides=THIN),
+    "rod": lambda: _turned((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), sides=THIN),
     "arrow": lambda: _turned((0.0, 0.0), (0.4, 0.0), (0.4, 0.74), (1.0, 0.74), (0.0, 1.0)),
     "ball": _ball,
 }

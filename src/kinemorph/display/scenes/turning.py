@@ -41,6 +41,12 @@ def without_jumps(quaternions: Array) -> Array:
 def rotated(quaternions: Array, vectors: Array) -> Array:
     """Vectors (..., 3) turned by unit quaternions (..., 4)."""
     w, u = quaternions[..., :1], quaternions[..., 1:]
-    across = 2.0 * np.cross(u, vectors)
-    turned: Array = vectors + w * across + np.cross(u, across)
+    across = 2.0 * _cross(u, vectors)
+    turned: Array = vectors + w * across + _cross(u, across)
     return turned
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """The cross product of vectors (..., 3), entry by entry: NumPy's own takes several times as long."""
+    (ax, ay, az), (bx, by, bz) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)

@@ -145,10 +145,11 @@ function markEnds(scene, figure, mark, t, out) {
   if (mark.end) {
     attachedPoint(out, 3, figure.pose, mark.end);
   } else {
-    const { before, after, part } = momentAt(scene.times, t), v = mark.vectors;
+    const { before, after, part } = momentAt(scene.times, t);
+    const along = (rows, k) => (rows ? rows[3 * before + k] + part * (rows[3 * after + k] - rows[3 * before + k]) : 0);
     for (let k = 0; k < 3; k++) {
-      const a = v ? v[3 * before + k] : 0, b = v ? v[3 * after + k] : 0;
-      out[3 + k] = out[k] + a + part * (b - a);
+      out[k] += along(mark.shifts, k);
+      out[3 + k] = out[k] + along(mark.vectors, k);
     }
   }
   return out;

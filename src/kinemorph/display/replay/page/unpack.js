@@ -150,7 +150,10 @@ function unpackFigure(figure, bytes, n) {
     for (const pose of [joint.placement, joint.back]) pose.R = rotationMatrix(pose.turn);
   }
   for (const mark of figure.marks) {
-    if (mark.vectors) mark.vectors = rowsOf(mark.vectors.codes, () => mark.vectors.quantum, bytes, Float32Array);
+    for (const key of ["vectors", "shifts"]) {
+      const ways = mark[key];
+      if (ways) mark[key] = rowsOf(ways.codes, () => ways.quantum, bytes, Float32Array);
+    }
   }
   figure.positions = new Float32Array(3 * count * n);
   figure.quaternions = new Float32Array(4 * count * n);

@@ -1,0 +1,88 @@
+"""The look of a cubic module: a body with docking plates, its sides counted like those of a die.
+
+Sides as in modular robots of the SYMBRION and REPLICATOR projects: 3 is +x, 4 is -x, 5 is +y, 2 is -y, 1 is +z and 6
+is -z; 2, 3, 4 and 5 dock. Opposite sides add up to 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.errors import ModelError
+from kinemorph.model.parameter import Value
+from kinemorph.model.shapes import GRAPHITE, ORANGE, Box, Color, Cylinder, Shape
+
+Rotation = tuple[tuple[float, float, float], ...]
+
+# rotations that carry z onto the normal of a side, and y up where that can be
+SIDES: dict[int, Rotation] = {
+    1: IDENTITY.R,
+    2: ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)),
+    3: ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
+    4: ((0.0, 0.0, -1.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
+    5: ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)),
+    6: ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0)),
+}
+_DIAGONAL, _OTHER = ((-1, 1), (1, -1)), ((-1, -1), (1, 1))
+PIPS: dict[int, tuple[tuple[int, int], ...]] = {
+    1: ((0, 0),),
+    2: _DIAGONAL,
+    3: (*_DIAGONAL, (0, 0)),
+    4: (*_DIAGONAL, *_OTHER),
+    5: (*_DIAGONAL, *_OTHER, (0, 0)),
+    6: (*_DIAGONAL, *_OTHER, (-1, 0), (1, 0)),
+}
+# sizes as parts of the edge: half the body, the outer faces of plates and of pips
+BODY, PLATE, TOP = 0.46, 0.49, 0.5
+PLATE_RADIUS, PIP_RADIUS, PIP_SPACING = 0.33, 0.045, 0.15
+SILVER: Color = (0.80, 0.83, 0.87)
+IVORY: Color = (0.96, 0.95, 0.91)
+
+
+def module_cube(
+    edge: Value,
+    *,
+    color: Color = SILVER,
+    ports: Collection[int] = (2, 3, 4, 5),
+    front: int | None = 3,
+    pips: bool = True,
+) -> tuple[Shape, ...]:
+    """The shapes of a module with the distance `edge` [m] from side to side, in the frame at its middle.
+
+    `ports` have docking plates, which touch those of a module beside it; that of the `front` is orange. `pips` count
+    the sides as on a die.
+    """
+    unknown = [side for side in (*ports, *(() if front is None else (front,))) if side not in SIDES]
+    if unknown:
+        raise ModelError(f"a module cube has no side {unknown[0]!r}; expected numbers from 1 to 6, as on a die.")
+    body = 2.0 * BODY * edge
+    shapes: list[Shape] = [Box((body, body, body), color=color)]
+    for side in SIDES:
+        docks = side in ports
+        if docks:
+            shapes.append(_disk(side, PLATE_RADIUS, (BODY, PLATE), edge, ORANGE if side == front else GRAPHITE))
+        if pips:
+            shapes += _pips(side, edge, docks, IVORY if docks else GRAPHITE)
+    return tuple(shapes)
+
+
+def _pips(side: int, edge: Value, docks: bool, color: Color) -> Iterator[Shape]:
+    heights = (PLATE, TOP) if docks else (BODY, BODY + TOP - PLATE)
+    for x, y in PIPS[side]:
+        yield _disk(side, PIP_RADIUS, heights, edge, color, (PIP_SPACING * x, PIP_SPACING * y))
+
+
+def _disk(
+    side: int,
+    radius: float,
+    heights: tuple[float, float],
+    edge: Value,
+    color: Color,
+    at: tuple[float, float] = (0.0, 0.0),
+) -> Shape:
+    """A disk between two heights over a side, at a place on it, all as parts of the edge."""
+    R, (low, high) = SIDES[side], heights
+    local = (*at, 0.5 * (low + high))
+    x, y, z = (sum(a * b for a, b in zip(row, local, strict=True)) * edge for row in R)
+    return Cylinder(radius * edge, (high - low) * edge, Pose(R, (x, y, z)), color)
