@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.display.scenes.fixing import positions_of
 from kinemorph.display.scenes.scene import LAYERS, WORLD_OWNER, Attachment, Figure, Mark, Part, Scene, Surface
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.display.scenes.turning import rotated
@@ -56,7 +57,7 @@ class MovingMark:
 class Cast:
     """All triangles of a scene that are shown at first: faces (m, 3) of corners, RGBA (m, 4) and what they are.
 
-    `closed` says of each face that its back is never seen, `ground` that it belongs to the ground.
+    `closed` says of each face that its back is never seen, `ground` that it belongs to the ground, `force` to an arrow.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -64,17 +65,17 @@ class Cast:
         self.marks = [
             moving_mark(figure, mark) for figure in scene.figures for mark in figure.marks if LAYERS[mark.layer].shown
         ]
-        parts: list[tuple[int, Surface, tuple[float, ...], bool]] = []
+        parts: list[tuple[int, Surface, tuple[float, ...], str]] = []
         first = 1  # 0 is the world
         for figure in scene.figures:
             parts += [
-                (figure_owner(part, first, figure), part.surface, part.color, False)
+                (figure_owner(part, first, figure), part.surface, part.color, "shapes")
                 for part in figure.parts
                 if LAYERS[part.layer].shown
             ]
             first += len(figure.bodies) + 1
-        parts += [(first + k, look_surface(m.mark.look), m.mark.color, False) for k, m in enumerate(self.marks)]
-        parts += [(0, part.surface, part.color, True) for part in scene.grounds]
+        parts += [(first + k, look_surface(m.mark.look), m.mark.color, m.mark.layer) for k, m in enumerate(self.marks)]
+        parts += [(0, part.surface, part.color, "ground") for part in scene.grounds]
         surfaces = [surface for _, surface, _, _ in parts]
         corners, faces = [len(one.points) for one in surfaces], [len(one.faces) for one in surfaces]
         starts = np.cumsum([0, *corners])[:-1]
@@ -87,7 +88,8 @@ class Cast:
         colors = np.array([color for _, _, color, _ in parts], dtype=float).reshape(-1, 4)
         self.colors = np.repeat(colors, faces, axis=0)
         self.closed = np.repeat(np.array([is_closed(one) for one in surfaces], dtype=bool), faces)
-        self.ground = np.repeat(np.array([ground for _, _, _, ground in parts], dtype=bool), faces)
+        self.ground = np.repeat(np.array([kind == "ground" for _, _, _, kind in parts], dtype=bool), faces)
+        self.force = np.repeat(np.array([kind == "forces" for _, _, _, kind in parts], dtype=bool), faces)
 
     def at(self, k: int) -> Shot:
         """All corners where they are at time k of the scene."""
@@ -126,11 +128,7 @@ def moving_mark(figure: Figure, mark: Mark) -> MovingMark:
 
 def way_of(figure: Figure, at: Attachment) -> Array:
     """Where a point of a body is at all times of the scene, shape (n, 3) [m]."""
-    point = np.array(at.point, dtype=float)
-    if at.owner == WORLD_OWNER:
-        return np.broadcast_to(point + figure.offset, (len(figure.positions), 3))
-    turned = rotated(figure.quaternions[:, at.owner], point[None])
-    way: Array = turned + figure.positions[:, at.owner] + figure.offset
+    way: Array = positions_of(figure, at) + figure.offset
     return way
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.films.actors import Cast, Shot, way_of
-from kinemorph.display.films.lighting import DARKEST, Shadow, lamp_of, light_on
+from kinemorph.display.films.lighting import DARKEST, STEEP, Shadow, lamp_of, light_on
 from kinemorph.display.films.papers import Floor, Paper
 from kinemorph.display.films.rasters import between, lay_over, nearest
 from kinemorph.display.films.windows import camera_lens, way_across, window_of
@@ -44,9 +44,8 @@ class Easel:
         self.paper = Paper(self.scene, self.window, size)
         self.floor = Floor(self.paper, scene.floor)
         self.lamp = lamp_of(self.window.azimuth)
-        self.ways = [
-            (way_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces
-        ]
+        self.high_lamp = lamp_of(self.window.azimuth, STEEP)
+        self.ways = [(way_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]
 
     def frame(self, k: int, clock: str = "") -> Image:
         """The picture at time k of the scene."""
@@ -72,8 +71,8 @@ class Easel:
         """What is dark, where a ground is seen that can be."""
         if not (self.floor.seen or self.cast.ground.any()):
             return None
-        solid = (self.cast.colors[:, 3] > 0.5) & ~self.cast.ground
-        return Shadow(shot.points[self.cast.faces[solid]], self.lamp, self.paper.scale)
+        solid = (self.cast.colors[:, 3] > 0.5) & ~self.cast.ground & ~self.cast.force
+        return Shadow(shot.points[self.cast.faces[solid]], self.high_lamp, self.paper.scale)
 
     def _lay_floor(self, ground: Any, k: int, shadow: Shadow | None) -> None:
         points, clear, lines = self.floor.laid(k)
@@ -120,8 +119,7 @@ class Easel:
         if cast.ground.any():  # it ends nowhere: at the edges of the picture it fades
             on_ground = np.flatnonzero(cast.ground[triangle])
             row, column = np.divmod(visible.place[on_ground], width)
-            fade = (self.floor.rim[0][rows.start + row // FINE], self.floor.rim[1][columns.start + column // FINE])
-            cover[on_ground] = np.minimum(*fade)
+            cover[on_ground] = self.floor.rim[rows.start + row // FINE, columns.start + column // FINE]
         picture[visible.place, :3] = np.clip(colors, 0.0, 1.0) * cover[:, None]
         picture[visible.place, 3] = cover
 

@@ -12,16 +12,17 @@ from kinemorph.display.films.rasters import covered
 from kinemorph.display.puppets import Lens
 from kinemorph.display.solids import Array
 
-BESIDE, ABOVE = -32.0, 64.0  # the lamp, from the viewer's azimuth and from the ground [deg]
+BESIDE, ABOVE = -32.0, 44.0  # the lamp, from the viewer's azimuth and from the ground [deg]
+STEEP = 66.0  # from where shadows fall [deg]: nearer to what throws them than the lamp would have them
 AMBIENT, SKY, LAMP, GLOSS = 0.54, 0.20, 0.40, 0.13  # parts of the light
 SHARP = 24  # of the gloss
 DARKEST = 0.30  # how much a shadow takes from the ground
 BLUR = 2.2  # of shadows [pixels]
 
 
-def lamp_of(azimuth: float) -> Lens:
-    """What the lamp of a viewer at an azimuth [deg] sees."""
-    return Lens.toward(ABOVE, azimuth + BESIDE)
+def lamp_of(azimuth: float, above: float = ABOVE) -> Lens:
+    """What the lamp of a viewer at an azimuth [deg] sees, so high above the ground [deg]."""
+    return Lens.toward(above, azimuth + BESIDE)
 
 
 def light_on(normals: Array, lamp: Lens, toward: Array) -> Array:

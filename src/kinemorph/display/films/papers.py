@@ -6,6 +6,7 @@ Letters and lines are Matplotlib's, on a canvas without a window. What stands st
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ Pixels = npt.NDArray[np.uint8]
 DPI = 100.0
 MARGINS = (12, 12, 24, 30)  # left, right, bottom, top [pixels]
 AXES_MARGINS = (52, 14, 42, 30)
+LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
 LEAST = (240, 180)  # width and height [pixels]
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
 SQUARES = 6.0  # across what moves
@@ -37,9 +39,26 @@ class Paper:
 
     def __init__(self, scene: Scene, window: Window, size: float) -> None:
         self.scene, self.window = scene, window
-        left, right, bottom, top = AXES_MARGINS if window.lens.flat else MARGINS
+        self.notes: list[str] = []
+        whole = self._arrange(size)
+        words = "; ".join(note.rstrip(".") for note in scene.notes)
+        self.notes = textwrap.wrap(words, int((whole[0] - 95) / LETTER)) if words else []
+        whole = self._arrange(size) if self.notes else whole
+        self.figure: Any = blank(whole[0] / DPI, whole[1] / DPI)
+        self.figure.set_dpi(DPI)
+        left, bottom = self.left, whole[1] - self.top - self.height
+        place = (left / whole[0], bottom / whole[1], self.width / whole[0], self.height / whole[1])
+        self.axes: Any = self.figure.add_axes(place)
+        self._dress()
+        self.canvas: Any = self.figure.canvas
+        self._draw_empty(0)
+
+    def _arrange(self, size: float) -> tuple[int, int]:
+        """Width and height of the paper [pixels]; what the window shows gets what is left by all that is around it."""
+        left, right, bottom, top = AXES_MARGINS if self.window.lens.flat else MARGINS
+        bottom += SPACING * max(len(self.notes) - (0 if self.window.lens.flat else 1), 0)
         around = np.array([left + right, bottom + top])
-        span = window.high - window.low
+        span = self.window.high - self.window.low
         self.scale = float(np.min((size * DPI - around) / span))
         inner = np.maximum(span * self.scale, np.array(LEAST) - around)
         whole = 2 * np.ceil((inner + around) / 2.0 - 1e-6).astype(int)
@@ -48,13 +67,7 @@ class Paper:
         self.size = (int(whole[0]), int(whole[1]))
         # what is wider than asked for shows more on both sides
         self.shift = 0.5 * (np.array([self.width, self.height]) / self.scale - span)
-        self.figure: Any = blank(whole[0] / DPI, whole[1] / DPI)
-        self.figure.set_dpi(DPI)
-        place = (left / whole[0], bottom / whole[1], self.width / whole[0], self.height / whole[1])
-        self.axes: Any = self.figure.add_axes(place)
-        self._dress()
-        self.canvas: Any = self.figure.canvas
-        self._draw_empty(0)
+        return self.size
 
     def corner(self, k: int) -> Array:
         """The lower left corner of what is shown at time k, as seen [m]."""
@@ -130,8 +143,9 @@ class Paper:
         named = {"fontsize": 8, "color": INK, "va": "top", "ha": "center", "animated": True, "clip_on": True}
         across = self.axes.get_xaxis_transform() if self.window.lens.flat else self.axes.transData
         self.names = [self.axes.text(0.0, 0.985, figure.name, transform=across, **named) for figure in several]
-        notes = "; ".join(note.rstrip(".") for note in self.scene.notes)
-        self.figure.text(12 / self.size[0], 0.07 / height, notes, fontsize=7, color=PALE)
+        for line, note in enumerate(reversed(self.notes)):
+            up = (0.07 + line * SPACING / DPI) / height
+            self.figure.text(12 / self.size[0], up, note, fontsize=7, color=PALE)
         if self.window.lens.flat:
             self._figures()
             self._profile()
@@ -161,7 +175,7 @@ class Paper:
             axis.labelpad = 1.0
             axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
             if straight and direction[number] < 0.0:
-                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{-value:g}".replace("-", "\N{MINUS SIGN}")))
+                axis.set_major_formatter(FuncFormatter(lambda value, _: figure_of(-value)))
         if len(self.scene.figures) > 1:
             places, labels = self._own_figures()
             axes.xaxis.set_major_locator(FixedLocator(places))
@@ -175,7 +189,7 @@ class Paper:
 
         if abs(self.window.lens.axes[2, 2]) > 0.5:
             return
-        if self.scene.floor != self.scene.box[0, 2]:  # something stands on it
+        if self.scene.floor != self.scene.box[0, 2] and not self.scene.grounds:  # something stands on it
             self.axes.axhline(self.scene.floor, color=PALE, linewidth=1.2, zorder=1)
         for part in self.scene.grounds:
             lines = self.window.lens.seen(part.surface.points[rim_of(part.surface)])[..., :2]
@@ -190,14 +204,15 @@ class Paper:
         step = round_step(float(np.diff(np.sort(zeros)).min()) / 3.0)
         sign = -1.0 if right[int(np.argmax(np.abs(right)))] < 0.0 else 1.0
         marks = [(zero + n * step, n * step * sign) for zero in zeros for n in (-1, 0, 1)]
-        return [place for place, _ in marks], [f"{value:g}".replace("-", "\N{MINUS SIGN}") for _, value in marks]
+        return [place for place, _ in marks], [figure_of(value) for _, value in marks]
 
 
 def rim_of(surface: Surface) -> npt.NDArray[np.int64]:
     """The edges (n, 2) of a surface that only one face has, as numbers of corners."""
     edges = np.sort(np.concatenate([surface.faces[:, [0, 1]], surface.faces[:, [1, 2]], surface.faces[:, [2, 0]]]), 1)
     found, counts = np.unique(edges, axis=0, return_counts=True)
-    return found[counts == 1].astype(np.int64)
+    rim: npt.NDArray[np.int64] = found[counts == 1].astype(np.int64)
+    return rim
 
 
 # ── the floor ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -219,8 +234,9 @@ class Floor:
         self.reach = 0.3 * float(max((high - low).max(), 1e-6))
         self.ink = np.array([int(GROUND[k : k + 2], 16) for k in (1, 3, 5)], dtype=np.float32)
         self.kept: Any = None
-        places = (np.arange(paper.height) + 0.5, np.arange(paper.width) + 0.5)
-        self.rim = [np.clip(np.minimum(one, len(one) - one) / RIM, 0.0, 1.0) for one in places]
+        down, across = np.arange(paper.height) + 0.5, np.arange(paper.width) + 0.5
+        fades = [smooth(np.minimum(one, len(one) - one) / RIM) for one in (down, across)]
+        self.rim = fades[0][:, None] * fades[1]  # how much of the ground is seen near the edges of the picture
 
     @property
     def seen(self) -> bool:
@@ -245,9 +261,7 @@ class Floor:
         points = self.points(k)
         outside = np.abs(points[..., :2] - self.paper.window.middles[k, :2] - self.center) - self.half
         far = np.linalg.norm(np.maximum(outside, 0.0), axis=-1) / self.reach
-        clear = np.clip(1.0 - far, 0.0, 1.0)
-        clear *= np.minimum(self.rim[0][:, None], self.rim[1][None, :])  # no line ends at the edge of the picture
-        clear = clear * clear * (3.0 - 2.0 * clear)
+        clear = smooth(1.0 - far) * self.rim
         lines = np.zeros(clear.shape)
         step, scale = self.paper.step, self.paper.scale
         for axis in (0, 1):
@@ -257,6 +271,17 @@ class Floor:
             lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
         self.kept = (points, clear, lines * clear)
         return points, clear, lines * clear
+
+
+def figure_of(value: float) -> str:
+    """A number on an axis."""
+    return f"{round(value, 12) + 0.0:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def smooth(share: Array) -> Array:
+    """From 0 to 1 without a kink."""
+    within = np.clip(share, 0.0, 1.0)
+    return within * within * (3.0 - 2.0 * within)
 
 
 def round_step(length: float) -> float:

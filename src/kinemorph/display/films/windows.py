@@ -86,7 +86,7 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
     camera = camera_of(choice, follow, *(figure.robot for figure in scene.figures))
     lens, azimuth = camera_lens(scene, choice)
     middles = _middles(scene, camera.follow)
-    moving = np.unique(cast.faces[~cast.ground])
+    moving = np.unique(cast.faces[~cast.ground & ~cast.force])  # a blow is short, its arrow long
     lows, highs, grounds = [], [], []
     for k in _looked_at(scene):
         points = cast.at(k).points[moving] - middles[k] if len(moving) else np.zeros((1, 3))

@@ -97,9 +97,7 @@ def staged(
     """Figures at times [s] on the grounds of what acts on each, without anything that is plotted below them."""
     boxes = [_box(figure) for figure in figures]
     elements = acting or [()] * len(figures)
-    standings = [
-        Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)
-    ]
+    standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
     grounds, floor = grounds_of(standings)
     names = " and ".join(dict.fromkeys(figure.robot.name.replace("_", " ") for figure in figures))
     return Scene(
