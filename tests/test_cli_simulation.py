@@ -209,7 +209,7 @@ BAD = [
     ("simulate pendulum --plot run.jpg", ".png"),
     ("simulate pendulum --plot taken/run.png", "cannot be written"),
     ("simulate pendulum --plot folder.png", "is a folder"),
-    ("simulate pendulum --animate run.mp4", ".gif"),
+    ("simulate pendulum --animate run.avi", ".mp4"),
     ("simulate pendulum --columns q", "--plot"),
     ("simulate pendulum --degrees", "--plot"),
     ("simulate pendulum --speed 2", "--animate"),

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.ndimage import binary_dilation, label
 
 import kinemorph
 from kinemorph.analysis.modes import poles
 from kinemorph.display.animation import animate, animate_mode
 from kinemorph.display.drawing import poses_at
-from kinemorph.display.flipbooks import frame_time
+from kinemorph.display.films.easels import Easel, scene_for
+from kinemorph.display.films.reels import REELS, frame_time
 from kinemorph.display.puppets import Lens, Poses, Puppet, fitting_lens, lit
+from kinemorph.display.scenes.figures import figure_of
+from kinemorph.display.scenes.scene import Attachment, Mark, Part, Scene
+from kinemorph.display.scenes.staging import scene_of, staged
+from kinemorph.display.scenes.surfaces import surface_of
 from kinemorph.display.solids import normals
-from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
+from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.library import LIBRARY
 from kinemorph.plants.equations import first_order
 from kinemorph.simulation.run import simulate
@@ -102,11 +111,12 @@ def test_what_faces_away_is_not_painted_and_the_far_comes_first() -> None:
     assert outlines[0] == pytest.approx(first)
 
 
-# ── gifs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_frames_are_whole_hundredths_of_a_second_apart() -> None:
+def test_frames_of_a_gif_are_whole_hundredths_of_a_second_apart() -> None:
     assert [frame_time(fps) for fps in (50, 30, 25, 10)] == [0.02, 0.03, 0.04, 0.1]
+    assert frame_time(120, REELS[".mp4"]) == 1.0 / 120.0
 
 
 def test_a_run_takes_its_own_time(swing: Trajectory, tmp_path: Path) -> None:
@@ -116,27 +126,61 @@ def test_a_run_takes_its_own_time(swing: Trajectory, tmp_path: Path) -> None:
     assert number == 11 and set(durations) == {40}
     assert seen == [(k, 11) for k in range(1, 12)]
     with Image.open(path) as image:
-        assert max(image.size) <= 470 and "loop" in image.info
+        assert 460 <= max(image.size) <= 462 and "loop" in image.info
     assert path.stat().st_size < 100_000
+    assert [file.name for file in tmp_path.iterdir()] == ["run.gif"]
 
 
 def test_slow_motion_has_more_frames(swing: Trajectory, tmp_path: Path) -> None:
-    path = animate(
-        swing, tmp_path / "slow.gif", fps=25, speed=0.5, size=2.5, trace=swing.segments[0].plant.robot.body_names
-    )  # type: ignore[union-attr]
+    path = animate(swing, tmp_path / "slow.gif", fps=25, speed=0.5, size=2.5, trace=("link2", "tip"))
     assert frames(path)[0] == 21
 
 
-def test_the_robot_moves_and_the_paper_stays(swing: Trajectory, tmp_path: Path) -> None:
-    path = animate(swing, tmp_path / "run.gif", fps=10, size=3.0)
-    pictures = []
-    with Image.open(path) as image:
-        for k in (0, 4):
-            image.seek(k)
-            pictures.append(np.asarray(image.convert("RGB"), dtype=int))
-    differing = (np.abs(pictures[0] - pictures[1]).sum(axis=2) > 60).mean()
-    assert 0.002 < differing < 0.2
-    assert (pictures[0][-2, 2] == 255).all()  # white paper
+def test_a_video_is_read_back(swing: Trajectory, tmp_path: Path) -> None:
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    path = animate(swing, tmp_path / "run.mp4", fps=60, size=3.0)
+    number, seconds = imageio_ffmpeg.count_frames_and_secs(str(path))
+    assert number == 25 and seconds == pytest.approx(25 / 60, abs=0.02)
+    reader = imageio_ffmpeg.read_frames(str(path))
+    facts = next(reader)
+    pictures = [np.frombuffer(frame, np.uint8).reshape(*facts["size"][::-1], 3) for frame in reader]
+    assert facts["codec"] == "h264" and facts["pix_fmt"].startswith("yuv420p") and facts["fps"] == 60
+    assert max(facts["size"]) in (300, 302) and not any(side % 2 for side in facts["size"])
+    easel = Easel(scene_of(swing, times=[0.0, 0.4]), size=3.0)
+    for k in (0, 1):  # the first frame and the last are what was painted
+        painted = np.asarray(easel.frame(k), dtype=float)[30:]
+        assert np.abs(pictures[-k] - np.asarray(easel.frame(k), dtype=float))[30:].mean() < 1.5
+        assert np.abs(pictures[12][30:] - painted).mean() > 2.0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="scripts that stand for ffmpeg are those of a shell")
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("exit 3", "does not start .it ends with code 3."),
+        ('case "$*" in *-version*) exit 0;; *) head -c 1000 >/dev/null; exit 1;; esac', "ffmpeg"),
+        ('case "$*" in *-version*) exit 0;; *) cat >/dev/null; exit 1;; esac', "did not finish"),
+    ],
+)
+def test_a_broken_ffmpeg_is_told_and_leaves_nothing(
+    swing: Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str
+) -> None:
+    pytest.importorskip("imageio_ffmpeg")
+    program = tmp_path / "ffmpeg"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
+    (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "run.mp4").write_text("an older one")
+    with pytest.raises(KinemorphError, match=words):
+        animate(swing, tmp_path / "films" / "run.mp4", fps=10, size=2.5)
+    assert [(one.name, one.read_text()) for one in (tmp_path / "films").iterdir()] == [("run.mp4", "an older one")]
+
+
+def test_a_missing_extra_is_named(swing: Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(MissingExtraError, match=r"kinemorph\[video\]"):
+        animate(swing, tmp_path / "x.mp4")
 
 
 def test_wrong_wishes_are_sentences(swing: Trajectory, tmp_path: Path) -> None:
@@ -146,13 +190,18 @@ def test_wrong_wishes_are_sentences(swing: Trajectory, tmp_path: Path) -> None:
         ({"speed": -1.0}, "speed is -1"),
         ({"speed": 1e-6}, "frames"),
         ({"trace": "hand"}, "hand"),
+        ({"camera": "rigth"}, "Did you mean 'right'"),
+        ({"follow": "link3"}, "follow is 'link3'"),
+        ({"size": np.nan}, "size is nan"),
     ):
         with pytest.raises(KinemorphError, match=words):
             animate(swing, tmp_path / "x.gif", **options)  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match=r"ends in \.gif"):
-        animate(swing, tmp_path / "x.mp4")
+    with pytest.raises(UnsupportedError, match=r"ends in \.gif or \.mp4"):
+        animate(swing, tmp_path / "x.avi")
     with pytest.raises(UnsupportedError, match="no robot to draw"):
         animate(simulate(first_order(lambda x: [-x[0]], {"x": "m"}, start=[1.0]), 1.0), tmp_path / "x.gif")
+    with pytest.raises(UnsupportedError, match="nothing moves"):
+        animate([LIBRARY["pendulum"]()], tmp_path / "x.gif")
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(KinemorphError, match="taken"):
         animate(swing, tmp_path / "taken" / "x.gif", fps=5)
@@ -165,3 +214,146 @@ def test_a_mode_swings_once_in_its_frames(tmp_path: Path) -> None:
     for number, words in ((0, "no mode 0"), (9, "1 to 3")):
         with pytest.raises(UnsupportedError, match=words):
             animate_mode(found, number, tmp_path / "x.gif")
+    with pytest.raises(UnsupportedError, match="frames"):
+        animate_mode(found, 1, tmp_path / "x.gif", seconds=1e6)
+
+
+# ── what is seen ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def inner(easel: Easel, k: int) -> Any:
+    """The pixels (h, w, 3) that the window shows at time k."""
+    return easel.paper.inner(np.asarray(easel.frame(k))).astype(int)
+
+
+def tinted(pixels: Any, color: tuple[float, ...], within: float = 0.06) -> Any:
+    """Where pixels have the hue of a color, brighter or darker: (n, 2) as rows and columns."""
+    lengths = np.linalg.norm(pixels, axis=2)
+    unit = np.array(color[:3]) / np.linalg.norm(color[:3])
+    across = np.linalg.norm(pixels - (pixels @ unit)[..., None] * unit, axis=2)
+    return np.argwhere((across < within * lengths) & (lengths > 40.0))
+
+
+def test_the_robot_moves_and_the_paper_stays(swing: Trajectory) -> None:
+    easel = Easel(scene_of(swing, times=[0.0, 0.4]), size=3.0)
+    pictures = [np.asarray(easel.frame(k), dtype=int) for k in (0, 1)]
+    differing = (np.abs(pictures[0] - pictures[1]).sum(axis=2) > 60).mean()
+    assert 0.002 < differing < 0.2
+    assert (pictures[0][-2, 2] == 255).all()  # white paper
+    assert (pictures[0] == np.asarray(easel.frame(0))).all()  # and nothing stays from other frames
+
+
+def thrown(*ways: float) -> Scene:
+    """A hexapod that has flown so far forward [m], and a quarter as far down."""
+    robot = LIBRARY["hexapod24"]()
+    q = np.repeat(kinemorph.neutral(robot)[None], len(ways), axis=0)
+    q[:, 0], q[:, 2] = ways, -0.25 * np.array(ways)
+    return staged([figure_of(robot, q)], np.arange(len(ways)) * 0.1)
+
+
+@pytest.mark.parametrize("camera", [None, "left", "top"])
+def test_what_is_followed_stays_in_the_middle(camera: Any) -> None:
+    scene = thrown(0.0, 1.0, 4.0)
+    easel = Easel(scene, camera=camera, follow="trunk", size=2.4)
+    still = Easel(scene, camera=camera, size=2.4)
+    slate = scene.figures[0].parts[0].color
+    middles = [tinted(inner(easel, k), slate).mean(axis=0) for k in range(3)]
+    wanted = [easel.paper.height / 2.0, easel.paper.width / 2.0]
+    assert np.abs(np.array(middles) - wanted).max() < 4.0
+    moved = [tinted(inner(still, k), slate).mean(axis=0) for k in (0, 2)]
+    assert np.abs(moved[0] - moved[1]).max() > 40.0
+    assert easel.paper.scale > 1.5 * still.paper.scale  # and it is large
+
+
+def test_the_ground_moves_under_what_is_followed() -> None:
+    scene = replace(thrown(0.0, 0.03), floor=-0.3)
+    easel = Easel(scene, follow="trunk", size=2.4)
+    grids = [easel.floor.laid(k)[2] for k in (0, 1)]
+    assert np.abs(grids[0] - grids[1]).max() > 0.4 and min(grid.max() for grid in grids) > 0.5
+
+
+def test_a_point_is_where_the_lens_sees_it() -> None:
+    robot = LIBRARY["pendulum"]()
+    scene = scene_of(robot, q=[0.0])
+    easel = Easel(scene, camera=(20.0, -70.0), size=3.0)
+    center = np.array([0.1, 0.05, -0.3])
+    ball = Mark(
+        "ball", "ball", (1.0, 0.0, 1.0, 1.0), 0.02, Attachment(-1, (0.0, 0.0, 0.0)), Attachment(-1, tuple(center))
+    )
+    marked = replace(scene, figures=(replace(scene.figures[0], marks=(ball,), parts=()),))
+    found = Easel(marked, camera=(20.0, -70.0), size=3.0)
+    column, row, _ = found.paper.pixels(center, 0)
+    assert tinted(inner(found, 0), ball.color, 0.4).mean(axis=0) + 0.5 == pytest.approx([row, column], abs=1.0)
+    assert not len(tinted(inner(easel, 0), ball.color))
+
+
+def test_marks_are_seen_stretch_and_vanish(swing: Trajectory) -> None:
+    scene = scene_of(swing, times=[0.0, 0.4])
+    blue, red = (0.0, 0.2, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0)
+    spring = Mark("spring", "spring", blue, 0.05, Attachment(-1, (0.5, 0.0, 0.0)), Attachment(1, (0.0, 0.0, 0.0)))
+    pull = Mark(
+        "pull",
+        "arrow",
+        red,
+        0.04,
+        Attachment(-1, (0.5, 0.0, 0.2)),
+        vectors=np.array([[0.0, 0.0, 0.6], [0.0, 0.0, 0.0]]),
+    )
+    figure = replace(scene.figures[0], marks=(spring, pull))
+    easel = Easel(replace(scene, figures=(figure,)), size=3.0)
+    pictures = [inner(easel, k) for k in (0, 1)]
+    assert all(len(tinted(picture, blue)) > 60 for picture in pictures)
+    arrow = tinted(pictures[0], red, 0.4)
+    assert np.ptp(arrow[:, 0]) + 1 == pytest.approx(0.6 * easel.paper.scale, abs=3.0)  # to scale
+    assert not len(tinted(pictures[1], red, 0.2))
+
+
+def test_the_near_hides_the_far_and_glass_does_not() -> None:
+    robot = LIBRARY["pendulum"]()
+    scene = scene_of(robot, q=[0.0])
+    square = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])
+
+    def plate(name: str, y: float, color: tuple[float, float, float, float]) -> Part:
+        corners = np.column_stack([square[:, 0], np.full(4, y), square[:, 1]])
+        return Part(name, -1, surface_of(corners[None]), color)
+
+    green, red = plate("far", 0.3, (0.0, 1.0, 0.0, 1.0)), plate("near", -0.3, (1.0, 0.0, 0.0, 1.0))
+    for parts in ((green, red), (red, green)):  # whatever comes first
+        easel = Easel(replace(scene, figures=(replace(scene.figures[0], parts=parts),)), camera="right", size=2.4)
+        assert not len(tinted(inner(easel, 0), green.color)) and len(tinted(inner(easel, 0), red.color))
+    glass = replace(red, color=(1.0, 0.0, 0.0, 0.5))
+    easel = Easel(replace(scene, figures=(replace(scene.figures[0], parts=(glass, green)),)), camera="right", size=2.4)
+    r, g, b = inner(easel, 0)[easel.paper.height // 2, easel.paper.width // 2]
+    assert r == pytest.approx(g, rel=0.1) and r > 80 and b < 60
+
+
+def test_runs_stand_beside_each_other_in_every_view(swing: Trajectory, tmp_path: Path) -> None:
+    later = simulate(LIBRARY["double_pendulum"](), 0.6, q=[1.2, 0.5])
+    path = animate({"one": swing, "two": later}, tmp_path / "two.gif", fps=10, size=4.0)
+    assert frames(path)[0] == 7
+    for camera in (None, "iso", "left"):
+        easel = Easel(scene_for([swing, later], camera, times=[0.0, 0.6]), camera=camera, size=3.0)
+        amber = next(part.color for part in easel.scene.figures[0].parts if part.name == "link2")
+        found = np.zeros((easel.paper.height, easel.paper.width), dtype=bool)
+        found[tuple(tinted(inner(easel, 0), amber, 0.15).T)] = True
+        assert label(binary_dilation(found, iterations=2))[1] == 2  # apart from each other
+
+
+def test_axes_have_figures_of_the_right_sign(swing: Trajectory) -> None:
+    for camera, name, sign in (("right", "x [m]", 1.0), ("left", "x [m]", -1.0), ("front", "y [m]", 1.0)):
+        easel = Easel(scene_of(swing, times=[0.0]), camera=camera, size=3.0)  # type: ignore[arg-type]
+        axes = easel.paper.axes
+        assert axes.get_xlabel() == name and axes.get_ylabel() == "z [m]"
+        tick = axes.xaxis.get_major_formatter()(0.5).replace("\N{MINUS SIGN}", "-")
+        assert float(tick) == 0.5 * sign
+
+
+def test_no_window_and_no_backend(swing: Trajectory, tmp_path: Path) -> None:
+    import matplotlib
+
+    before = matplotlib.rcParams["backend"] if "matplotlib.pyplot" in sys.modules else None
+    animate(swing, tmp_path / "x.gif", fps=5, size=2.4)
+    if before is None:
+        assert "matplotlib.pyplot" not in sys.modules
+    else:
+        assert matplotlib.rcParams["backend"] == before

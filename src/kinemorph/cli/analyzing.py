@@ -51,7 +51,7 @@ def analyze(
     ] = None,
     count: Annotated[int, typer.Option(min=1, max=12, help="Modes to show.")] = COUNT,
     plot: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a picture: .png, .svg or .pdf.")] = None,
-    animate: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a moving mode: .gif.")] = None,
+    animate: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a moving mode: .gif or .mp4.")] = None,
     mode: Annotated[int | None, typer.Option(min=1, help="The mode that moves.", show_default="1")] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Write the figures: .json; poles also .lst, .mod.")
@@ -65,7 +65,7 @@ def analyze(
     chosen: dict[str, Any] = {"u": reading.values(torque, "--torque"), "locked": lock or ()}
     _check(what, v=v, stable=stable, window=window, animate=animate, mode=mode)
     reading.picture(plot, "--plot")
-    reading.picture(animate, "--animate", (".gif",))
+    reading.picture(animate, "--animate", (".gif", ".mp4"))
     band, guess, speeds = reading.window(window), reading.values(q, "--q"), reading.values(v, "--v")
     _check_save(save, what)
     if what is Analysis.equilibrium:

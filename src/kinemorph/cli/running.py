@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Q_HELP = "Start: numbers in order (0.1,0.2) or by name (elbow=30deg); others are neutral."
 PLOT_HELP = "Write a plot over time: .png, .svg or .pdf."
 COLUMNS_HELP = "What to plot: columns, groups or patterns, with commas: q,v.elbow,'energy*'."
-GIF_HELP = "Write a moving picture: .gif."
+GIF_HELP = "Write a moving picture: .gif or .mp4."
 
 
 def _print_methods(wanted: bool) -> None:
@@ -229,7 +229,7 @@ class Pictures:
         if speed is not None and animate is None:
             raise KinemorphError("--speed is that of --animate. Give --animate as well.")
         self.plot, self.phase = reading.picture(plot, "--plot"), reading.picture(phase, "--phase")
-        self.animate = reading.picture(animate, "--animate", (".gif",))
+        self.animate = reading.picture(animate, "--animate", (".gif", ".mp4"))
         self.names = [name.strip() for name in (columns or "").split(",") if name.strip()]
         self.speed, self.joint, self.difference = speed or 1.0, joint, difference
         self.common: dict[str, Any] = {"degrees": degrees, "compare": compare or None, "name": name}

@@ -4,7 +4,7 @@ drawing          a robot in 3-D, on a `stage`; `solids` makes surfaces of shapes
 plots            runs over time; `series` chooses columns, `runs` names runs, `event_marks` marks events
 portraits        phase portraits
 pole_maps        poles in the complex plane; `mode_pictures` draws mode shapes
-animation        moving pictures; `puppets` are robots made once and drawn often, `flipbooks` paints their frames
+animation        moving pictures, painted in `films`; `cameras` are the words for where one looks from
 figures          mass matrix, operation counts, tree; `canvas` makes figures without a window
 graph_pictures   expression graphs, values alive; `layering` finds places for the nodes
 equations        equations of motion to read, as text or LaTeX; `typesetting` makes pictures of them

@@ -1,89 +1,94 @@
-"""Moving pictures of a run, at the speed of life or slower or faster, and of the mode shapes of a robot."""
+"""Moving pictures of a run or of several, at the speed of life, slower or faster, and of the mode shapes of a robot."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from kinemorph.analysis.modes import Poles
 from kinemorph.display.cameras import CameraChoice
-from kinemorph.display.flipbooks import TRACED, Book, Progress, frame_time, gif_path, write_gif
+from kinemorph.display.films.easels import Easel, scene_for
+from kinemorph.display.films.frames import Frames, Progress
+from kinemorph.display.films.reels import check_count, frame_time, reel_of, write_frames
 from kinemorph.display.mode_pictures import bent, mode_caption
-from kinemorph.display.puppets import Poses, Puppet, extent_of, fitting_lens
-from kinemorph.display.runs import robot_of
+from kinemorph.display.scenes.figures import figure_of
+from kinemorph.display.scenes.staging import Subject, named_subjects, staged
 from kinemorph.display.solids import Array
 from kinemorph.errors import UnsupportedError
-from kinemorph.model.robot import Robot
 from kinemorph.simulation.trajectory import Trajectory
 
-MOST_FRAMES = 3000
-SIZE = 4.6  # longer side of a picture [inch at 100 dpi]
+TRACED = 4  # points of a trace for each frame: what moves fast goes a long way from one to the next
+WIDER = 1.5  # usual pictures of several runs
+SMALLEST, LARGEST = 1.0, 40.0  # longer sides of a picture [inch at 100 dpi]
 
 
 def animate(
-    trajectory: Trajectory,
+    trajectory: Trajectory | Sequence[Subject] | Mapping[str, Subject],
     path: Path | str = "run.gif",
     *,
+    camera: CameraChoice = None,
+    follow: str | None = None,
     fps: float = 30.0,
     speed: float = 1.0,
-    camera: CameraChoice = None,
-    size: float = SIZE,
+    size: float | None = None,
     trace: str | Sequence[str] | None = None,
     title: str | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Writes a run as an animated gif, and gives its path.
+    """Writes a run as an animated gif or as an mp4, as the name ends, and gives its path.
 
-    `fps`        frames per second, up to 50; rounded so that the time between frames is whole hundredths of a second
+    Several runs, given as a list or by name, are shown side by side, on one clock. An mp4 needs the extra [video].
+
+    `camera`     "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]; by default straight at
+                 the plane of motion, if there is one
+    `follow`     a body, or a frame for its body, that stays in the middle while the ground moves
+    `fps`        frames per second: a gif has up to 50, with whole hundredths of a second between them, an mp4 up to 120
     `speed`      simulated over shown time: 0.1 is ten times slower than life
-    `camera`     "front", "left", ... or (elevation, azimuth) [deg]; by default straight at a plane of motion
-    `size`       longer side [inch at 100 dpi]
+    `size`       longer side [inch at 100 dpi]: 4.6 for a gif, 7.2 for an mp4, half as much more for several runs
     `trace`      bodies or frames whose origins leave a line
     `progress`   called as progress(frames done, frames in all)
 
-    Lengths across the line of sight are true to scale. It needs no window and no other program.
+    Springs, motors, forces of contacts and the ground are shown as in the viewer. Lengths across the line of sight are
+    true to scale. It needs no window.
     """
-    robot = robot_of(trajectory)
-    path = gif_path(path)
+    path, reel = reel_of(path)
     if not 0.0 < speed < np.inf:
         raise UnsupportedError(f"speed is {speed:g}; expected a number above 0. 1 is as fast as life.")
-    period = frame_time(fps)
-    times = _frame_times(trajectory, period * speed)
-    poses = Poses(robot, trajectory.at(times).q)
+    period = frame_time(fps, reel)
+    subjects = named_subjects(trajectory)
+    size = _size(reel.size * (WIDER if len(subjects) > 1 else 1.0) if size is None else size)
+    runs = [run for run in subjects.values() if isinstance(run, Trajectory)]
+    if not runs:
+        raise UnsupportedError("nothing moves in what is to be animated; expected a run, as simulate gives it.")
+    times = _frame_times(runs, period * speed)
+    traced = TRACED if trace else 1
+    between = np.interp(np.arange(traced * (len(times) - 1) + 1) / traced, np.arange(len(times)), times)
+    scene = scene_for(trajectory, camera, times=between, columns=(), trace=trace or (), title=title)
+    easel = Easel(scene, camera=camera, follow=follow, size=size)
     pace = "" if speed == 1.0 else f"  ×{speed:g}"
     digits = 2 if times[-1] - times[0] > 1.0 else 3
-    book = Book(
-        Puppet(robot, extent_of(robot, poses)),
-        poses,
-        [f"t = {t:.{digits}f} s{pace}" for t in times],
-        robot.name.replace("_", " ") if title is None else title,
-        _traces(trajectory, robot, times, [trace] if isinstance(trace, str) else list(trace or ())),
+    frames = Frames(
+        lambda k: easel.frame(traced * k, f"t = {times[k]:.{digits}f} s{pace}"), count=len(times), progress=progress
     )
-    return write_gif(book, path, fitting_lens(poses, camera), period=period, size=size, progress=progress)
+    return write_frames(frames, path, reel, period)
 
 
-def _traces(trajectory: Trajectory, robot: Robot, times: Array, names: Sequence[str]) -> tuple[Array, ...]:
-    """The ways of the origins of bodies or frames, with points between the frames."""
-    for name in names:
-        robot.frame(name)  # says what there is where this one is not
-    if not names:
-        return ()
-    between = np.interp(np.arange(TRACED * (len(times) - 1) + 1) / TRACED, np.arange(len(times)), times)
-    poses = Poses(robot, trajectory.at(between).q)
-    return tuple(poses.p[name] for name in names if name in poses.p)
-
-
-def _frame_times(trajectory: Trajectory, step: float) -> Array:
-    first, last = float(trajectory["t"][0]), float(trajectory["t"][-1])
+def _frame_times(runs: Sequence[Trajectory], step: float) -> Array:
+    first, last = min(float(run.t[0]) for run in runs), max(float(run.t[-1]) for run in runs)
     count = int(np.floor((last - first) / step + 1e-9)) + 1
-    if count > MOST_FRAMES:
-        raise UnsupportedError(
-            f"{count:,} frames would be painted, at most {MOST_FRAMES:,} make sense. Lower fps or raise speed."
-        )
+    check_count(count)
     times: Array = np.minimum(first + step * np.arange(count), last)
     return times
+
+
+def _size(size: float) -> float:
+    if not SMALLEST <= size <= LARGEST:
+        raise UnsupportedError(
+            f"size is {size:g}; expected the longer side in inches at 100 dpi, from {SMALLEST:g} to {LARGEST:g}."
+        )
+    return size
 
 
 def animate_mode(
@@ -91,17 +96,17 @@ def animate_mode(
     number: int,
     path: Path | str = "mode.gif",
     *,
+    camera: CameraChoice = None,
     fps: float = 25.0,
     seconds: float = 2.0,
-    camera: CameraChoice = None,
-    size: float = SIZE,
+    size: float | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Writes one mode shape as an animated gif that swings on and on, one period in so many `seconds`.
+    """Writes one mode shape as a gif or mp4 of one period in so many `seconds`; a gif swings on and on.
 
     `number` counts from 1, as in the table of poles. Growth and decay are not shown.
     """
-    path = gif_path(path)
+    path, reel = reel_of(path)
     robot = poles.plant.robot
     if robot is None:
         raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw.")
@@ -109,10 +114,13 @@ def animate_mode(
         raise UnsupportedError(f"there is no mode {number}; expected a number from 1 to {len(poles)}.")
     if not 0.0 < seconds < np.inf:
         raise UnsupportedError(f"seconds is {seconds:g}; expected a time above 0 for one period.")
-    period = frame_time(fps)
+    period = frame_time(fps, reel)
     count = max(4, round(seconds / period))
+    check_count(count)
     phases = 2.0 * np.pi * np.arange(count) / count
-    poses = Poses(robot, bent(poles, number, [float(phase) for phase in phases]))
-    texts = [f"mode {mode_caption(poles, number)}"] * count
-    book = Book(Puppet(robot, extent_of(robot, poses)), poses, texts, robot.name.replace("_", " "))
-    return write_gif(book, path, fitting_lens(poses, camera), period=period, size=size, progress=progress)
+    figure = figure_of(robot, bent(poles, number, [float(phase) for phase in phases]))
+    scene = staged([figure], np.linspace(0.0, seconds, count, endpoint=False))
+    easel = Easel(scene, camera=camera, size=_size(reel.size if size is None else size))
+    text = f"mode {mode_caption(poles, number)}"
+    frames = Frames(lambda k: easel.frame(k, text), count=count, progress=progress)
+    return write_frames(frames, path, reel, period)

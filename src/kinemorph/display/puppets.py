@@ -146,15 +146,24 @@ def fitting_lens(poses: Poses, camera: CameraChoice) -> Lens:
     points = np.concatenate(
         [poses.p[name][:, None, :] + beside @ np.swapaxes(R, 1, 2) for name, R in poses.R.items()], 1
     )
-    moves = (points - points[:1]).reshape(-1, 3)
+    azimuth = plane_azimuth((points - points[:1]).reshape(-1, 3))
+    if azimuth is None:
+        return Lens.toward(place.elevation, place.azimuth)
+    return Lens.toward(0.0, azimuth, flat=True)
+
+
+def plane_azimuth(moves: Array) -> float | None:
+    """From where one looks straight at the vertical plane of moves (n, 3) [m]: an azimuth [deg], x or y to the right.
+
+    None where they lie in no such plane, or on a line.
+    """
     sizes, directions = np.linalg.svd(moves.T @ moves)[1:]  # sums of squares
     normal = directions[2]
     in_plane = sizes[2] <= FLAT**2 * sizes[0] and sizes[1] > FLAT**2 * sizes[0]
     if not in_plane or abs(normal[2]) > 1e-6:
-        return Lens.toward(place.elevation, place.azimuth)
+        return None
     azimuth = float(np.degrees(np.arctan2(normal[1], normal[0])))
-    azimuth = azimuth if -180.0 < azimuth <= 0.0 else azimuth - 180.0  # so that x, or else y, points right
-    return Lens.toward(0.0, azimuth, flat=True)
+    return azimuth if -180.0 < azimuth <= 0.0 else azimuth - 180.0
 
 
 def box_of(puppet: Puppet, poses: Poses, numbers: Sequence[int]) -> tuple[Array, Array]:

@@ -59,33 +59,46 @@ def scene_of(
     *,
     q: npt.ArrayLike | None = None,
     fps: float = 60.0,
+    times: npt.ArrayLike | None = None,
     columns: str | Sequence[str] | None = None,
     trace: str | Sequence[str] = (),
-    spread: float | None = None,
+    spread: npt.ArrayLike | None = None,
     title: str | None = None,
 ) -> Scene:
     """The scene of a robot, a system, a derived robot or a run, or of several, given as a list or by name.
 
     `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
     `fps`       pictures for each second of a run; fewer where a run is so long that there would be MOST_FRAMES
+    `times`     the times of the pictures [s], shape (n,), instead of `fps`
     `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
     `trace`     bodies or frames whose ways are drawn
-    `spread`    distance between several figures [m], 0 for all in one place; by default so that none touches another
+    `spread`    distance between several figures [m], 0 for all in one place; by default so that none touches another.
+                Or the way (3,) [m] from each to the next
     """
-    subjects = _named(subject)
+    subjects = named_subjects(subject)
     runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
-    times = _clock(list(runs.values()), fps)
+    clock = _clock(list(runs.values()), fps) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
     wanted = [trace] if isinstance(trace, str) else list(trace)
-    figures = [_figure(name, one, q, times, wanted) for name, one in subjects.items()]
-    figures, scales = _loaded(figures, list(subjects.values()), times)
-    figures = _side_by_side(figures, spread)
+    figures = [_figure(name, one, q, clock, wanted) for name, one in subjects.items()]
+    figures, scales = _loaded(figures, list(subjects.values()), clock)
+    acting = [elements_of(one) for one in subjects.values()]
+    scene = staged(_side_by_side(figures, spread), clock, acting, title)
+    return replace(
+        scene,
+        series=tuple(_series(runs, clock, columns)),
+        events=tuple(Happening(event.t, event.name) for run in runs.values() for event in run.events),
+        notes=(*scales, *scene.notes),
+    )
+
+
+def staged(
+    figures: Sequence[Figure], times: Array, acting: Sequence[Sequence[Element]] = (), title: str | None = None
+) -> Scene:
+    """Figures at times [s] on the grounds of what acts on each, without anything that is plotted below them."""
     boxes = [_box(figure) for figure in figures]
-    standings = [
-        Standing(elements_of(one), box, figure.offset)
-        for one, box, figure in zip(subjects.values(), boxes, figures, strict=True)
-    ]
+    elements = acting or [()] * len(figures)
+    standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
     grounds, floor = grounds_of(standings)
-    lost = dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))
     names = " and ".join(dict.fromkeys(figure.robot.name.replace("_", " ") for figure in figures))
     return Scene(
         title=names if title is None else title,
@@ -94,9 +107,7 @@ def scene_of(
         box=np.stack([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]]),
         floor=floor,
         grounds=grounds,
-        series=tuple(_series(runs, times, columns)),
-        events=tuple(Happening(event.t, event.name) for run in runs.values() for event in run.events),
-        notes=(*scales, *lost),
+        notes=tuple(dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))),
     )
 
 
@@ -107,7 +118,7 @@ def elements_of(subject: Subject) -> tuple[Element, ...]:
     return subject.segments[0].plant.elements if isinstance(subject, Trajectory) else ()
 
 
-def _named(subject: Any) -> dict[str, Subject]:
+def named_subjects(subject: Any) -> dict[str, Subject]:
     """What is to be seen, by name: names that are given, else those of the robots and methods, none of them twice."""
     if isinstance(subject, Mapping):
         pairs = [(str(name), one) for name, one in subject.items()]
@@ -227,16 +238,17 @@ def _series(runs: Mapping[str, Trajectory], times: Array, columns: str | Sequenc
 # ── where they stand ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _side_by_side(figures: Sequence[Figure], spread: float | None) -> list[Figure]:
+def _side_by_side(figures: Sequence[Figure], spread: npt.ArrayLike | None) -> list[Figure]:
     """The same figures, each with its offset, symmetric about the origin."""
     if len(figures) < 2:
         return list(figures)
     sizes = np.array([np.ptp(_corners(figure), axis=(0, 1)) for figure in figures]).max(axis=0)
     axis = int(np.argmin(sizes[:2]))
     step = (1.0 + GAP) * max(float(sizes[axis]), 0.4 * max(figure.size for figure in figures))
-    step = step if spread is None else spread
-    places = step * (np.arange(len(figures)) - 0.5 * (len(figures) - 1))
-    return [replace(one, offset=place * np.eye(3)[axis]) for one, place in zip(figures, places, strict=True)]
+    way = np.asarray(step if spread is None else spread, dtype=float)
+    way = way * np.eye(3)[axis] if way.ndim == 0 else way
+    places = np.arange(len(figures)) - 0.5 * (len(figures) - 1)
+    return [replace(one, offset=place * way) for one, place in zip(figures, places, strict=True)]
 
 
 def _corners(figure: Figure) -> Array:

@@ -1,0 +1,143 @@
+"""What is seen of a scene, as triangles at any of its times: parts carried by bodies, marks stretched between points.
+
+Everything is made once. At a time every corner is carried by the matrix of its owner: that of a body, of the ground or
+of a mark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.display.scenes.fixing import positions_of
+from kinemorph.display.scenes.scene import LAYERS, WORLD_OWNER, Attachment, Figure, Mark, Part, Scene, Surface
+from kinemorph.display.scenes.surfaces import look_surface
+from kinemorph.display.scenes.turning import rotated
+from kinemorph.display.solids import Array
+
+CLOSED = 1e-6  # the sum of all area vectors, as a part of the area, below which a surface has no rim
+
+
+class Shot(NamedTuple):
+    """Corners and their normals (n, 3) in the world, at one time."""
+
+    points: Array
+    normals: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MovingMark:
+    """Both ends of a mark at all times (n, 3) [m], and the direction that its look keeps across."""
+
+    mark: Mark
+    start: Array
+    end: Array
+    across: Array
+
+    def matrix(self, k: int) -> tuple[Array, Array]:
+        """(axes (3, 3) as columns, place (3,)) that carry the look to its place at time k."""
+        start, end = self.start[k], self.end[k]
+        width = self.mark.width
+        if self.mark.look == "ball":
+            return np.eye(3) * width, end
+        length = float(np.linalg.norm(end - start))
+        if length < 1e-9 * width:
+            return np.zeros((3, 3)), start
+        z = (end - start) / length
+        x = np.cross(self.across, z)
+        if np.linalg.norm(x) < 1e-6:
+            x = np.cross(np.roll(self.across, 1), z)
+        x /= np.linalg.norm(x)
+        return np.column_stack([width * x, width * np.cross(z, x), length * z]), start
+
+
+class Cast:
+    """All triangles of a scene that are shown at first: faces (m, 3) of corners, RGBA (m, 4) and what they are.
+
+    `closed` says of each face that its back is never seen, `ground` that it belongs to the ground, `force` to an arrow.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.marks = [
+            moving_mark(figure, mark) for figure in scene.figures for mark in figure.marks if LAYERS[mark.layer].shown
+        ]
+        parts: list[tuple[int, Surface, tuple[float, ...], str]] = []
+        first = 1  # 0 is the world
+        for figure in scene.figures:
+            parts += [
+                (figure_owner(part, first, figure), part.surface, part.color, "shapes")
+                for part in figure.parts
+                if LAYERS[part.layer].shown
+            ]
+            first += len(figure.bodies) + 1
+        parts += [(first + k, look_surface(m.mark.look), m.mark.color, m.mark.layer) for k, m in enumerate(self.marks)]
+        parts += [(0, part.surface, part.color, "ground") for part in scene.grounds]
+        surfaces = [surface for _, surface, _, _ in parts]
+        corners, faces = [len(one.points) for one in surfaces], [len(one.faces) for one in surfaces]
+        starts = np.cumsum([0, *corners])[:-1]
+        self.points = np.concatenate([np.zeros((0, 3)), *(one.points for one in surfaces)])
+        self.normals = np.concatenate([np.zeros((0, 3)), *(one.normals for one in surfaces)])
+        self.owner = np.repeat(np.array([owner for owner, _, _, _ in parts], dtype=int), corners)
+        self.faces: npt.NDArray[np.int64] = np.concatenate(
+            [np.zeros((0, 3), dtype=np.int64), *(one.faces + at for one, at in zip(surfaces, starts, strict=True))]
+        )
+        colors = np.array([color for _, _, color, _ in parts], dtype=float).reshape(-1, 4)
+        self.colors = np.repeat(colors, faces, axis=0)
+        self.closed = np.repeat(np.array([is_closed(one) for one in surfaces], dtype=bool), faces)
+        self.ground = np.repeat(np.array([kind == "ground" for _, _, _, kind in parts], dtype=bool), faces)
+        self.force = np.repeat(np.array([kind == "forces" for _, _, _, kind in parts], dtype=bool), faces)
+
+    def at(self, k: int) -> Shot:
+        """All corners where they are at time k of the scene."""
+        axes, places = [np.eye(3)[None]], [np.zeros((1, 3))]
+        for figure in self.scene.figures:
+            axes += [np.swapaxes(rotated(figure.quaternions[k][:, None], np.eye(3)[None]), 1, 2), np.eye(3)[None]]
+            places += [figure.positions[k] + figure.offset, figure.offset[None]]
+        for moving in self.marks:
+            matrix, place = moving.matrix(k)
+            axes.append(matrix[None])
+            places.append(place[None])
+        A, p = np.concatenate(axes), np.concatenate(places)
+        points = np.einsum("nij,nj->ni", A[self.owner], self.points) + p[self.owner]
+        # axes are at right angles, so a normal is carried by the matrix with its columns divided by their squares
+        squares = np.maximum(np.sum(A**2, axis=1, keepdims=True), 1e-30)
+        normals = np.einsum("nij,nj->ni", (A / squares)[self.owner], self.normals)
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+        return Shot(points, normals)
+
+
+def figure_owner(part: Part, first: int, figure: Figure) -> int:
+    """The row of a part's matrix; a figure's own ground comes after its bodies, as it stands beside the others."""
+    return first + (len(figure.bodies) if part.owner == WORLD_OWNER else part.owner)
+
+
+def moving_mark(figure: Figure, mark: Mark) -> MovingMark:
+    """A mark with its ends at all times."""
+    start = way_of(figure, mark.start) + (0.0 if mark.shifts is None else mark.shifts)
+    if mark.end is not None:
+        end = way_of(figure, mark.end)
+    else:
+        end = start + (np.zeros(3) if mark.vectors is None else mark.vectors)
+    along = np.abs(end - start).max(axis=0)
+    return MovingMark(mark, start, end, np.eye(3)[int(np.argmin(along))])
+
+
+def way_of(figure: Figure, at: Attachment) -> Array:
+    """Where a point of a body is at all times of the scene, shape (n, 3) [m]."""
+    way: Array = positions_of(figure, at) + figure.offset
+    return way
+
+
+def is_closed(surface: Surface) -> bool:
+    """Whether a surface has no rim and its normals point outward, so that its inside is never seen."""
+    if not len(surface.faces):
+        return True
+    a, b, c = (surface.points[surface.faces[:, k]] for k in range(3))
+    areas = np.cross(b - a, c - a)
+    whole = float(np.linalg.norm(areas, axis=1).sum())
+    volume = float(np.einsum("ij,ij->", a - a.mean(axis=0), areas))
+    return bool(np.linalg.norm(areas.sum(axis=0)) < CLOSED * whole and volume > 0.0)

@@ -1,0 +1,140 @@
+"""One frame after the other: the paper, the floor with grid and shadow, what moves, and what is written over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.display.cameras import CameraChoice
+from kinemorph.display.films.actors import Cast, Shot, way_of
+from kinemorph.display.films.lighting import DARKEST, STEEP, Shadow, lamp_of, light_on
+from kinemorph.display.films.papers import Floor, Paper
+from kinemorph.display.films.rasters import between, lay_over, nearest
+from kinemorph.display.films.windows import camera_lens, way_across, window_of
+from kinemorph.display.scenes.scene import Scene
+from kinemorph.display.scenes.staging import Subjects, scene_of
+from kinemorph.display.solids import Array
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FINE = 2  # samples for each pixel, right and down
+PALEST = 0.25  # of the oldest part of a trace
+
+
+def scene_for(subject: Subjects, camera: CameraChoice, **options: Any) -> Scene:
+    """The scene of `scene_of`; several figures stand so that a camera sees all of them."""
+    scene = scene_of(subject, **options)
+    way = way_across(scene, camera_lens(scene, camera)[0])
+    return scene if way is None else scene_of(subject, spread=way, **options)
+
+
+class Easel:
+    """Paints a scene at any of its times; `size` is the longer side [inch at 100 dpi].
+
+    Traces join every time of the scene, so those between the frames make them round.
+    """
+
+    def __init__(self, scene: Scene, *, camera: CameraChoice = None, follow: str | None = None, size: float) -> None:
+        self.scene = scene
+        self.cast = Cast(scene)
+        self.window = window_of(scene, self.cast, camera, follow)
+        self.paper = Paper(self.scene, self.window, size)
+        self.floor = Floor(self.paper, scene.floor)
+        self.lamp = lamp_of(self.window.azimuth)
+        self.high_lamp = lamp_of(self.window.azimuth, STEEP)
+        self.ways = [(way_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]
+
+    def frame(self, k: int, clock: str = "") -> Image:
+        """The picture at time k of the scene."""
+        from PIL import Image
+
+        paper = self.paper
+        pixels = paper.blank(k)
+        inner = paper.inner(pixels)
+        shot = self.cast.at(k)
+        shadow = self._shadow(shot)
+        ground = inner[..., :3].astype(np.float32)
+        if self.floor.seen and not self.cast.ground.any():
+            self._lay_floor(ground, k, shadow)
+        (rows, columns), painted = self._painted(shot, k, shadow)
+        below = ground[rows, columns]
+        below *= 1.0 - painted[..., 3:]
+        below += painted[..., :3] * 255.0
+        inner[..., :3] = np.clip(ground + 0.5, 0.0, 255.0)
+        paper.write(k, clock, self._traces(k))
+        return Image.fromarray(np.ascontiguousarray(np.asarray(paper.canvas.buffer_rgba())[..., :3]))
+
+    def _shadow(self, shot: Shot) -> Shadow | None:
+        """What is dark, where a ground is seen that can be."""
+        if not (self.floor.seen or self.cast.ground.any()):
+            return None
+        solid = (self.cast.colors[:, 3] > 0.5) & ~self.cast.ground & ~self.cast.force
+        return Shadow(shot.points[self.cast.faces[solid]], self.high_lamp, self.paper.scale)
+
+    def _lay_floor(self, ground: Any, k: int, shadow: Shadow | None) -> None:
+        points, clear, lines = self.floor.laid(k)
+        ground += lines[..., None] * (self.floor.ink - ground)
+        if shadow is not None:
+            part = self._part(self.paper.pixels(shadow.on_floor(self.floor.height), k))
+            dark = shadow.at(points[part].reshape(-1, 3)).reshape(clear[part].shape)
+            ground[part] *= 1.0 - DARKEST * (dark * clear[part])[..., None]
+
+    def _part(self, places: Array) -> tuple[slice, slice]:
+        """The rows and columns of the picture that hold places (n, >= 2) [pixels]."""
+        size = np.array([self.paper.width, self.paper.height])
+        low = np.clip(np.floor(places[:, :2].min(axis=0, initial=np.inf)), 0, size).astype(int)
+        high = np.clip(np.ceil(places[:, :2].max(axis=0, initial=-np.inf)), low, size).astype(int)
+        return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
+
+    def _painted(self, shot: Shot, k: int, shadow: Shadow | None) -> tuple[tuple[slice, slice], Array]:
+        """(rows and columns, RGBA (h, w, 4) there from 0 to 1 with colors multiplied by opacity) of what moves."""
+        cast, toward = self.cast, self.window.lens.axes[2]
+        places = self.paper.pixels(shot.points, k)
+        rows, columns = self._part(places)
+        width, height = FINE * (columns.stop - columns.start), FINE * (rows.stop - rows.start)
+        corners = ((places - [columns.start, rows.start, 0.0]) * FINE)[cast.faces]
+        a, b, c = np.moveaxis(corners[..., :2], 1, 0)
+        facing = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0] < 0.0  # y is downward
+        solid = cast.colors[:, 3] >= 1.0
+        shown = facing | ~cast.closed | ~solid
+        light = light_on(shot.normals, self.lamp, toward)[cast.faces]
+        turned = ~facing & ~cast.closed
+        if turned.any():  # the inside of what is open is lit as well
+            light[turned] = light_on(-shot.normals, self.lamp, toward)[cast.faces[turned]]
+
+        chosen = np.flatnonzero(shown & solid)
+        visible, near = nearest(corners[chosen], width, height)
+        factor, gloss = between(light[chosen], visible).T
+        triangle = chosen[visible.triangle]
+        colors = cast.colors[triangle, :3] * factor[:, None] + gloss[:, None]
+        if shadow is not None and cast.ground.any():
+            on_ground = np.flatnonzero(cast.ground[triangle])
+            points = between(shot.points[cast.faces[chosen]], visible.only(on_ground))
+            colors[on_ground] *= 1.0 - DARKEST * shadow.at(points)[:, None]
+        picture = np.zeros((width * height, 4), dtype=np.float32)
+        cover = np.ones(len(triangle))
+        if cast.ground.any():  # it ends nowhere: at the edges of the picture it fades
+            on_ground = np.flatnonzero(cast.ground[triangle])
+            row, column = np.divmod(visible.place[on_ground], width)
+            cover[on_ground] = self.floor.rim[rows.start + row // FINE, columns.start + column // FINE]
+        picture[visible.place, :3] = np.clip(colors, 0.0, 1.0) * cover[:, None]
+        picture[visible.place, 3] = cover
+
+        through = np.flatnonzero(shown & ~solid)
+        if len(through):
+            tints = cast.colors[through, None, :3] * light[through, :, :1] + light[through, :, 1:]
+            lay_over(picture, near, corners[through], np.clip(tints, 0.0, 1.0), cast.colors[through, 3], width, height)
+        fine = picture.reshape(height, width, 4)
+        coarse: Any = sum(fine[i::FINE, j::FINE] for i in range(FINE) for j in range(FINE))
+        return (rows, columns), coarse / np.float32(FINE**2)
+
+    def _traces(self, k: int) -> Sequence[tuple[Array, Any]]:
+        """Ways so far, older parts paler."""
+        return [
+            (way[: k + 1], [(*color[:3], PALEST + (1.0 - PALEST) * (j + 1) / k) for j in range(k)])
+            for way, color in self.ways
+            if k > 0
+        ]

@@ -1,0 +1,290 @@
+"""What is around and under a moving picture: axes with figures or a grid on the floor, title, clock, names, traces.
+
+Letters and lines are Matplotlib's, on a canvas without a window. What stands still is drawn once.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.display.canvas import GROUND, INK, PALE, SHADOW, blank
+from kinemorph.display.films.windows import Window
+from kinemorph.display.scenes.scene import Scene, Surface
+from kinemorph.display.solids import Array
+
+Pixels = npt.NDArray[np.uint8]
+
+DPI = 100.0
+MARGINS = (12, 12, 24, 30)  # left, right, bottom, top [pixels]
+AXES_MARGINS = (52, 14, 42, 30)
+LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
+LEAST = (240, 180)  # width and height [pixels]
+GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
+SQUARES = 6.0  # across what moves
+RIM = 45.0  # along which the floor fades to the edges of the picture [pixels]
+LINE = 0.8  # width of the grid's lines [pixels]
+
+
+class Paper:
+    """The paper of a scene's pictures: `width` and `height` of what the window shows lie at `left` and `top` [pixels].
+
+    `scale` is pixels for each meter. All sizes are even, as videos want them.
+    """
+
+    def __init__(self, scene: Scene, window: Window, size: float) -> None:
+        self.scene, self.window = scene, window
+        self.notes: list[str] = []
+        whole = self._arrange(size)
+        words = "; ".join(note.rstrip(".") for note in scene.notes)
+        self.notes = textwrap.wrap(words, int((whole[0] - 95) / LETTER)) if words else []
+        whole = self._arrange(size) if self.notes else whole
+        self.figure: Any = blank(whole[0] / DPI, whole[1] / DPI)
+        self.figure.set_dpi(DPI)
+        left, bottom = self.left, whole[1] - self.top - self.height
+        place = (left / whole[0], bottom / whole[1], self.width / whole[0], self.height / whole[1])
+        self.axes: Any = self.figure.add_axes(place)
+        self._dress()
+        self.canvas: Any = self.figure.canvas
+        self._draw_empty(0)
+
+    def _arrange(self, size: float) -> tuple[int, int]:
+        """Width and height of the paper [pixels]; what the window shows gets what is left by all that is around it."""
+        left, right, bottom, top = AXES_MARGINS if self.window.lens.flat else MARGINS
+        bottom += SPACING * max(len(self.notes) - (0 if self.window.lens.flat else 1), 0)
+        around = np.array([left + right, bottom + top])
+        span = self.window.high - self.window.low
+        self.scale = float(np.min((size * DPI - around) / span))
+        inner = np.maximum(span * self.scale, np.array(LEAST) - around)
+        whole = 2 * np.ceil((inner + around) / 2.0 - 1e-6).astype(int)
+        self.width, self.height = (int(n) for n in whole - around)
+        self.left, self.top = left, top
+        self.size = (int(whole[0]), int(whole[1]))
+        # what is wider than asked for shows more on both sides
+        self.shift = 0.5 * (np.array([self.width, self.height]) / self.scale - span)
+        return self.size
+
+    def corner(self, k: int) -> Array:
+        """The lower left corner of what is shown at time k, as seen [m]."""
+        found: Array = self.window.corner(k) - self.shift
+        return found
+
+    def pixels(self, points: Array, k: int) -> Array:
+        """Points (..., 3) [m] as (pixels right, pixels down, nearness [pixels]) in what is shown at time k."""
+        seen = self.window.lens.seen(points) * self.scale
+        low = self.corner(k) * self.scale
+        return np.stack([seen[..., 0] - low[0], self.height - (seen[..., 1] - low[1]), seen[..., 2]], axis=-1)
+
+    # ── frames ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def blank(self, k: int) -> Pixels:
+        """The paper at time k, RGBA (h, w, 4), to be painted on."""
+        if self.window.followed and self.window.lens.flat:
+            self._draw_empty(k)
+        else:
+            self.canvas.restore_region(self.empty)
+        return np.asarray(self.canvas.buffer_rgba())
+
+    def inner(self, pixels: Pixels) -> Pixels:
+        """The part of the paper that the window shows."""
+        return pixels[self.top : self.top + self.height, self.left : self.left + self.width]
+
+    def write(self, k: int, clock: str, ways: Sequence[tuple[Array, Any]] = ()) -> None:
+        """Lines along ways (n, 3) [m] in their colors (one for each part), the names of figures, and the clock."""
+        self._place(k)
+        if ways:
+            parts, colors = [], []
+            for way, tints in ways:
+                seen = self.window.lens.seen(way)[:, :2]
+                parts += list(np.stack([seen[:-1], seen[1:]], axis=1))
+                colors += list(tints)
+            self.traces.set_segments(parts)
+            self.traces.set_color(colors)
+            self.figure.draw_artist(self.traces)
+        for name, figure in zip(self.names, self.scene.figures, strict=False):
+            number = k if self.window.followed else 0
+            base = figure.positions[number].mean(axis=0) if len(figure.bodies) else np.zeros(3)
+            base[2] = self.scene.floor
+            x, y = self.window.lens.seen(figure.offset + base)[:2]
+            name.set_position((float(x), 0.985 if self.window.lens.flat else float(y)))
+            self.figure.draw_artist(name)
+        self.clock.set_text(clock)
+        self.figure.draw_artist(self.clock)
+
+    def _draw_empty(self, k: int) -> None:
+        self._place(k)
+        self.canvas.draw()
+        self.empty = self.canvas.copy_from_bbox(self.figure.bbox)
+
+    def _place(self, k: int) -> None:
+        low = self.corner(k)
+        high = low + np.array([self.width, self.height]) / self.scale
+        self.axes.set_xlim(low[0], high[0])
+        self.axes.set_ylim(low[1], high[1])
+
+    # ── what is written ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _dress(self) -> None:
+        from matplotlib.collections import LineCollection
+
+        height = self.figure.get_figheight()
+        at = 1.0 - 0.08 / height
+        self.figure.text(12 / self.size[0], at, self.scene.title, fontsize=9, color=INK, va="top")
+        ending = {"fontsize": 9, "color": INK, "va": "top", "ha": "right", "animated": True}
+        self.clock: Any = self.figure.text(1.0 - 12 / self.size[0], at, "", **ending)
+        self.traces: Any = LineCollection([], linewidths=1.3, capstyle="butt", animated=True)
+        self.axes.add_collection(self.traces, autolim=False)
+        several = self.scene.figures if len(self.scene.figures) > 1 else ()
+        named = {"fontsize": 8, "color": INK, "va": "top", "ha": "center", "animated": True, "clip_on": True}
+        across = self.axes.get_xaxis_transform() if self.window.lens.flat else self.axes.transData
+        self.names = [self.axes.text(0.0, 0.985, figure.name, transform=across, **named) for figure in several]
+        for line, note in enumerate(reversed(self.notes)):
+            up = (0.07 + line * SPACING / DPI) / height
+            self.figure.text(12 / self.size[0], up, note, fontsize=7, color=PALE)
+        if self.window.lens.flat:
+            self._figures()
+            self._profile()
+        else:
+            self.axes.axis("off")
+            grid = f"grid {self.step:g} m"
+            self.figure.text(1.0 - 12 / self.size[0], 0.07 / height, grid, fontsize=7, color=PALE, ha="right")
+
+    @property
+    def step(self) -> float:
+        """Between lines of the grid on the floor [m]."""
+        return round_step(float(np.ptp(self.window.ground, axis=0).max()) / SQUARES)
+
+    def _figures(self) -> None:
+        """Axes with figures, of each of several figures its own."""
+        from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
+
+        axes, (right, up, _) = self.axes, self.window.lens.axes
+        axes.patch.set_visible(False)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(PALE)
+        axes.tick_params(labelsize=7, colors=PALE, length=2.0)
+        for axis, direction in ((axes.xaxis, right), (axes.yaxis, up)):
+            number = int(np.argmax(np.abs(direction)))
+            straight = abs(direction[number]) > 0.999
+            axis.set_label_text(f"{'xyz'[number]} [m]" if straight else "[m]", fontsize=7, color=PALE)
+            axis.labelpad = 1.0
+            axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+            if straight and direction[number] < 0.0:
+                axis.set_major_formatter(FuncFormatter(lambda value, _: figure_of(-value)))
+        if len(self.scene.figures) > 1:
+            places, labels = self._own_figures()
+            axes.xaxis.set_major_locator(FixedLocator(places))
+            axes.xaxis.set_major_formatter(FixedFormatter(labels))
+        axes.grid(True, color=SHADOW, linewidth=0.6)
+        axes.set_axisbelow(True)
+
+    def _profile(self) -> None:
+        """The ground as a line, where it is seen from its side."""
+        from matplotlib.collections import LineCollection
+
+        if abs(self.window.lens.axes[2, 2]) > 0.5:
+            return
+        if self.scene.floor != self.scene.box[0, 2] and not self.scene.grounds:  # something stands on it
+            self.axes.axhline(self.scene.floor, color=PALE, linewidth=1.2, zorder=1)
+        for part in self.scene.grounds:
+            lines = self.window.lens.seen(part.surface.points[rim_of(part.surface)])[..., :2]
+            self.axes.add_collection(LineCollection(list(lines), colors=PALE, linewidths=1.2, zorder=1), autolim=False)
+
+    def _own_figures(self) -> tuple[list[float], list[str]]:
+        """Ticks of figures that stand beside each other: each counts from where it stands."""
+        right = self.window.lens.axes[0]
+        zeros = [float(figure.offset @ right) for figure in self.scene.figures]
+        if len({round(zero, 9) for zero in zeros}) < len(zeros):
+            return [], []
+        step = round_step(float(np.diff(np.sort(zeros)).min()) / 3.0)
+        sign = -1.0 if right[int(np.argmax(np.abs(right)))] < 0.0 else 1.0
+        marks = [(zero + n * step, n * step * sign) for zero in zeros for n in (-1, 0, 1)]
+        return [place for place, _ in marks], [figure_of(value) for _, value in marks]
+
+
+def rim_of(surface: Surface) -> npt.NDArray[np.int64]:
+    """The edges (n, 2) of a surface that only one face has, as numbers of corners."""
+    edges = np.sort(np.concatenate([surface.faces[:, [0, 1]], surface.faces[:, [1, 2]], surface.faces[:, [2, 0]]]), 1)
+    found, counts = np.unique(edges, axis=0, return_counts=True)
+    rim: npt.NDArray[np.int64] = found[counts == 1].astype(np.int64)
+    return rim
+
+
+# ── the floor ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Floor:
+    """The level floor under a scene: where it is seen, how faint it is there, and the lines of its grid."""
+
+    def __init__(self, paper: Paper, height: float) -> None:
+        window = paper.window
+        self.paper, self.height = paper, height
+        rise, turn = np.radians([window.elevation, window.azimuth])
+        self.sine, self.cosine = float(np.sin(rise)), float(np.cos(rise))
+        self.away = -np.array([np.cos(turn), np.sin(turn), 0.0])
+        self.right = window.lens.axes[0]
+        low, high = window.ground
+        self.half = 0.5 * (high - low)
+        self.center = 0.5 * (low + high)
+        self.reach = 0.3 * float(max((high - low).max(), 1e-6))
+        self.ink = np.array([int(GROUND[k : k + 2], 16) for k in (1, 3, 5)], dtype=np.float32)
+        self.kept: Any = None
+        down, across = np.arange(paper.height) + 0.5, np.arange(paper.width) + 0.5
+        fades = [smooth(np.minimum(one, len(one) - one) / RIM) for one in (down, across)]
+        self.rim = fades[0][:, None] * fades[1]  # how much of the ground is seen near the edges of the picture
+
+    @property
+    def seen(self) -> bool:
+        """Whether one looks down at it."""
+        return not self.paper.window.lens.flat and self.sine > 0.03
+
+    def points(self, k: int) -> Array:
+        """The points (h, w, 3) [m] of the floor at all pixels."""
+        low, scale = self.paper.corner(k), self.paper.scale
+        u = low[0] + (np.arange(self.paper.width) + 0.5) / scale
+        v = low[1] + (self.paper.height - np.arange(self.paper.height) - 0.5) / scale
+        along = (v - self.height * self.cosine) / self.sine
+        found: Array = u[None, :, None] * self.right + along[:, None, None] * self.away
+        found[..., 2] = self.height
+        return found
+
+    def laid(self, k: int) -> tuple[Array, Array, Array]:
+        """(points (h, w, 3) [m], how much of the floor is seen (h, w), how much of it are lines (h, w)) at time k."""
+        if self.kept is not None and not self.paper.window.followed:
+            kept: tuple[Array, Array, Array] = self.kept
+            return kept
+        points = self.points(k)
+        outside = np.abs(points[..., :2] - self.paper.window.middles[k, :2] - self.center) - self.half
+        far = np.linalg.norm(np.maximum(outside, 0.0), axis=-1) / self.reach
+        clear = smooth(1.0 - far) * self.rim
+        lines = np.zeros(clear.shape)
+        step, scale = self.paper.step, self.paper.scale
+        for axis in (0, 1):
+            # lines of one width on the paper: the way to the next one, across it, in pixels
+            slope = math.hypot(self.right[axis], self.away[axis] / self.sine) / scale
+            way = np.abs((points[..., axis] / step + 0.5) % 1.0 - 0.5) * step / slope
+            lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
+        self.kept = (points, clear, lines * clear)
+        return points, clear, lines * clear
+
+
+def figure_of(value: float) -> str:
+    """A number on an axis."""
+    return f"{round(value, 12) + 0.0:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def smooth(share: Array) -> Array:
+    """From 0 to 1 without a kink."""
+    within = np.clip(share, 0.0, 1.0)
+    return within * within * (3.0 - 2.0 * within)
+
+
+def round_step(length: float) -> float:
+    """1, 2 or 5 times a power of ten, not less than a length."""
+    power = 10.0 ** math.floor(math.log10(max(length, 1e-9)))
+    return float(next(power * step for step in GRID_STEPS if power * step >= length * 0.999))
