@@ -99,6 +99,8 @@ def run_picture(trajectory: Trajectory) -> Picture:
         return chosen
 
     def make() -> Picture:
+        if all(one.plant.robot is None and one.stored is None for one in trajectory.segments):
+            return Picture()  # of equations: nobody expects a robot
         try:
             robot = robot_of(trajectory)
         except KinemorphError as error:
