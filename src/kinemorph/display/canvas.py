@@ -5,7 +5,9 @@ The palette is shared by all pictures: what has one color in the drawing of a ro
 
 from __future__ import annotations
 
+import io
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +45,22 @@ LINES = (
 
 
 def blank(width: float, height: float) -> Figure:
-    """An empty white figure of a size in inches."""
+    """An empty white figure of a size in inches. Notebooks show it as it is, whatever backend they have."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=110, facecolor="white")
+    figure: Any = Figure(figsize=(width, height), dpi=110, facecolor="white")
     FigureCanvasAgg(figure)
-    return figure
+    figure._repr_png_ = partial(png_of, figure)  # of this figure alone: a class of our own would import Matplotlib here
+    shown: Figure = figure
+    return shown
+
+
+def png_of(figure: Figure) -> bytes:
+    """A figure as the bytes of a PNG."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": "kinemorph"})
+    return file.getvalue()
 
 
 def save(figure: Figure, path: Path | str) -> Path:

@@ -53,7 +53,7 @@ def card(kind: str, name: str, figures: Iterable[str], parts: Iterable[str], *, 
 
 def picture_of(source: str, width: int, says: str) -> str:
     """A picture from a data URI."""
-    return f'<img src="{source}" width="{width}" alt="{escape(says)}" style="{TILE}">'
+    return f'<img src="{source}" width="{width}" alt="{escape(says)}" style="{TILE}"/>'
 
 
 def table(

@@ -27,7 +27,7 @@ from kinemorph.model.system import System, as_robot
 Names = dict[tuple[str, int | None], tuple[str, str]]
 ParameterChoice = Literal["all"] | Sequence[str] | None
 
-MOST_TRACED = 3000  # operations of programs that a notebook writes as equations unasked
+MOST_TRACED = 2000  # operations of programs that a notebook writes as equations unasked
 MOST_SHOWN = 2000  # operations of equations that it sets
 
 # what the single output of a function is called; others keep the name of their port

@@ -158,15 +158,15 @@ def system_card(system: System) -> str:
 
 def _elements(system: System) -> str:
     """Elements, those of a kind together, with what they act on and their numbers."""
-    order = {kind: k for k, kind in enumerate(dict.fromkeys(type(element).__name__ for element in system.elements))}
-    sorted_ = sorted(element_rows(system), key=lambda row: order.get(str(row.get("kind")), len(order)))
+    found = element_rows(system)
+    order = list(dict.fromkeys(row["kind"] for row in found))
     rows = [
         [
             *(escaped(row[key], 32) for key in ("name", "kind")),
             escaped(", ".join(row.get("acts_on", [])), 40),
-            escaped(row.get("numbers", ""), 72),
+            escaped(row.get("numbers", ""), 120),
         ]
-        for row in sorted_
+        for row in sorted(found, key=lambda row: order.index(row["kind"]))
     ]
     return table("elements", ("element", "kind", "acts on", "numbers"), rows)
 

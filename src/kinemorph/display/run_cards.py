@@ -43,10 +43,14 @@ def _figures(trajectory: Trajectory) -> list[str]:
     )
     step = settings.get("step")
     sizes = [f"steps of {number(step)} s"] if isinstance(step, (int, float)) and step else []
-    took = [f"{number(statistics.seconds, 3)} s to run"] if statistics.seconds else []
+    took = [f"{_time(statistics.seconds)} to run"] if statistics.seconds else []
     changes = [f"{len(trajectory.segments)} systems in turn"] if len(trajectory.segments) > 1 else []
     span = f"{number(float(t[0]))} to {number(float(t[-1]))} s"
     return [span, counted(len(trajectory), "sample"), statistics.method, *sizes, steps, *took, *changes]
+
+
+def _time(seconds: float) -> str:
+    return f"{number(seconds, 3)} s" if seconds >= 1.0 else f"{number(1e3 * seconds, 3)} ms"
 
 
 def _outcome(trajectory: Trajectory) -> str:

@@ -312,6 +312,12 @@ class Trajectory:
 
         return animate(self, path, **options)
 
+    def replay(self, path: str | Path | None = None, **options: Any) -> Any:
+        """The motion as a page that plays in any browser, and in a notebook; see `display.replay.replays.replay`."""
+        from kinemorph.display.replay.replays import replay
+
+        return replay(self, path, **options)
+
 
 def _counted(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"

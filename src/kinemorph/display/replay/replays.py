@@ -24,12 +24,12 @@ import numpy.typing as npt
 
 from kinemorph.display.cameras import Camera, CameraChoice, camera_of
 from kinemorph.display.puppets import Poses, fitting_lens
+from kinemorph.display.replay.framing import framed
 from kinemorph.display.replay.packing import pack
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.staging import Subjects, scene_of
 from kinemorph.errors import StorageError, UnsupportedError
 
-HEIGHT = 520  # of the page in a notebook [pixel]
 LOOKED_AT = 40  # times at which the plane of motion is looked for
 RAISED = 14.0  # elevation from which motion in a plane is seen [deg]
 ENDINGS = (".html", ".htm")
@@ -65,11 +65,8 @@ class Replay:
         return f"<Replay '{self.scene.title}': {frames}, {size_text(self.size)}>"
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.html)
-        return (
-            f'<iframe srcdoc="{page}" title="{html.escape(self.scene.title)}" sandbox="allow-scripts allow-downloads" '
-            f'allowfullscreen style="width: 100%; height: {HEIGHT}px; border: none"></iframe>'
-        )
+        """The page in a frame, for notebooks; one that is large has fewer pictures there, see `framing`."""
+        return framed(self)
 
     def save(self, path: Path | str) -> Path:
         """Writes the page, and gives its path. Folders that are missing are made."""
