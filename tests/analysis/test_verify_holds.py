@@ -33,11 +33,14 @@ def two_bodies(kind: str) -> Robot:
     return builder.joint("joint", kind, "near", "far", translation=(0.1, 0.2, 0.3), **axes).build()
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "scara", "puma"])
-def test_library_robots_pass(name: str) -> None:
-    verdict = verify(build(name))
+@pytest.mark.parametrize(
+    "name, backend", [("double_pendulum", "interpreter"), ("scara", "llvm"), ("puma", "interpreter")]
+)
+def test_library_robots_pass(name: str, backend: Any) -> None:
+    verdict = verify(derive(build(name), backend=backend))
     assert verdict.passed, str(verdict)
-    assert {check.name for check in verdict.skipped} == {"outside wrenches"}
+    without = {"llvm": {"outside wrenches"}, "interpreter": {"outside wrenches", "compiled code"}}
+    assert {check.name for check in verdict.skipped} == without[backend]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,8 +58,9 @@ def test_large_trees_pass_and_say_what_was_compared(name: str) -> None:
     assert "up to 12 dof" in verdict["formulation lagrange"].note
 
 
-def test_robots_with_loops_pass_and_keep_their_constraints() -> None:
-    verdict = verify(build("four_bar"))
+@pytest.mark.parametrize("backend", ["interpreter", pytest.param("llvm", marks=pytest.mark.slow)])  # it compiles 5 s
+def test_robots_with_loops_pass_and_keep_their_constraints(backend: Any) -> None:
+    verdict = verify(derive(build("four_bar"), backend=backend))
     assert verdict.passed, str(verdict)
     assert verdict["forward dynamics"].passed and verdict["derivatives"].passed
 
@@ -77,14 +81,15 @@ def test_a_lagrange_model_is_compared_with_newton_and_euler() -> None:
 def test_forces_that_vanish_but_for_rounding_do_not_fail() -> None:
     body = Body.sphere("ball", 10.0, 0.01, (0.6, 0.8, 0.0))  # the center of mass is on the axis: h is dust
     robot = RobotBuilder("dust").add(body).root("ball", "revolute", axis=(0.6, 0.8, 0.0)).build()
-    assert verify(robot).passed, str(verify(robot))
+    verdict = verify(derive(robot, backend="interpreter"))
+    assert verdict.passed, str(verdict)
 
 
 def test_a_robot_that_cannot_move_has_nothing_to_check() -> None:
     robot = RobotBuilder("stone").add(Body.sphere("stone", 1.0, 0.1)).root("stone", "fixed").build()
-    verdict = verify(robot)
-    assert verdict.passed
-    assert all(check.status == "skipped" for check in verdict.checks)
+    for verdict in (verify(robot), verify(System(robot))):
+        assert verdict.passed
+        assert all(check.status == "skipped" for check in verdict.checks)
 
 
 def test_the_verdict_is_reproducible_and_fits_json() -> None:
@@ -99,7 +104,7 @@ def test_the_verdict_is_reproducible_and_fits_json() -> None:
 
 
 def test_the_text_has_one_line_per_check_with_its_figure() -> None:
-    verdict = verify(System(build("pendulum")))
+    verdict = verify(derive(System(build("pendulum")), backend="interpreter"))
     text = str(verdict)
     for check in verdict.checks:
         assert check.name in text

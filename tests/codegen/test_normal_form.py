@@ -60,7 +60,7 @@ def polynomial(rng: random.Random, q: Any, p: Any) -> Any:
     return sum(sums)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(20), *(pytest.param(k, marks=pytest.mark.slow) for k in range(20, 60))])
 def test_printed_expressions_mean_what_the_program_means(seed: int) -> None:
     rng = random.Random(seed)
 

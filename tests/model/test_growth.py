@@ -10,7 +10,7 @@ import pytest
 
 from kinemorph.model.builder import RobotBuilder
 
-FEW, MANY = 250, 2000
+FEW, MANY = 125, 1000
 SLACK = 2.5  # how much worse than in proportion; a quadratic part shows as 8
 
 

@@ -28,7 +28,8 @@ from kinemorph.simulation.storage import load_trajectory
 
 folder = sys.argv[1]
 swing = kinemorph.library.double_pendulum()
-for name, method in METHODS.items():
+for name in {type(method).__module__: name for name, method in METHODS.items()}.values():  # one of each family
+    method = METHODS[name]
     guard = Guard("through", lambda q: q[0], "falling")
     run = simulate(swing, 0.8, q=[0.5, 0.2], method=name, step=None if method.adaptive else 0.01, events=[guard])
     assert run.outcome.kind == "finished" and len(run.events) == 1, (name, run.outcome, run.events)
@@ -36,7 +37,7 @@ path = folder + "/run.npz"
 simulate(swing, 0.5, q=[0.5, 0.2], save=path)
 assert len(load_trajectory(path).t) > 10
 assert not any(name.split(".")[0] == "scipy" for name in sys.modules)
-print("done", len(METHODS))
+print("done")
 """
 
 
