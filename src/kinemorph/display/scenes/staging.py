@@ -186,7 +186,7 @@ def _figure(name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, 
         marks = marks_of(figure, elements)
         figure = replace(figure, poseable=len(times) == 1)
     parts = (*figure.parts, *parts_of(figure, elements))
-    return replace(figure, parts=parts, marks=tuple(marks), traces=tuple(_traces(robot, trace)))
+    return replace(figure, parts=parts, marks=tuple(marks), traces=tuple(traces_of(robot, trace)))
 
 
 def _loaded(figures: Sequence[Figure], subjects: Sequence[Subject], times: Array) -> tuple[list[Figure], Sequence[str]]:
@@ -212,7 +212,8 @@ def _posture(subject: Subject, robot: Robot, q: npt.ArrayLike | None) -> Array:
     return stance(robot)
 
 
-def _traces(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
+def traces_of(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
+    """Traces of bodies or frames by name, each in a color of its own."""
     for number, name in enumerate(names):
         frame = robot.frame(name)  # says what there is where this one is not
         x, y, z = (float(value) for value in evaluate_all(frame.placement).p)

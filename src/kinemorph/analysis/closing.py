@@ -1,0 +1,181 @@
+"""Closing loops again: the configuration nearest to one in which loops are open or coupled joints are off.
+
+    closed = close_loops(robot, q, held="crank")
+
+The residual is phi(q) of mechanics.loops, brought to zero by analysis.descent on all velocities but those of the joints
+that are held. Where more than one configuration closes the loops, the shortest steps lead to one close to the start; to
+carry a mechanism from one closed configuration to another without changing the way it is assembled, `follow_loops`
+goes in small steps and closes it after each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.analysis.descent import Array, Problem, descend
+from kinemorph.analysis.ranges import Ranges
+from kinemorph.deriving import Dynamics, derive
+from kinemorph.errors import ShapeError
+from kinemorph.model.configuration import difference, integrate
+from kinemorph.model.couplings import followers
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+
+FARTHEST = 0.15  # [rad or m], the longest step on the way of `follow_loops`
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Where closing ended. True where all loops are closed.
+
+    `q` (nq,), the nearest configuration found; `error` [m or rad], the largest opening that is left; `iterations`;
+    `message`, a sentence.
+    """
+
+    q: Array
+    error: float
+    iterations: int
+    converged: bool
+    message: str
+
+    def __bool__(self) -> bool:
+        return self.converged
+
+
+def close_loops(
+    model: Robot | System | Dynamics,
+    q: npt.ArrayLike,
+    *,
+    held: str | Sequence[str] = (),
+    limits: bool = True,
+    tolerance: float = 1e-11,
+    iterations: int = 60,
+) -> Closed:
+    """The configuration near q (nq,) that closes all loops and has coupled joints follow their leaders.
+
+    `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
+    `held`        joints that keep their coordinates
+    `limits`      keep joints within their limits
+    `tolerance`   the largest opening that counts as closed [m or rad]
+    """
+    return Closer(model, limits=limits, tolerance=tolerance, iterations=iterations).close(q, held)
+
+
+def follow_loops(
+    model: Robot | System | Dynamics,
+    start: npt.ArrayLike,
+    q: npt.ArrayLike,
+    *,
+    held: str | Sequence[str] = (),
+    limits: bool = True,
+    tolerance: float = 1e-11,
+) -> Closed:
+    """From a closed configuration `start` (nq,) to the one nearest to q (nq,), in small steps, closed after each.
+
+    The joints that are `held` go all the way to their coordinates in q. Where the loops cannot be closed any farther on
+    the way, the result is not converged and `q` is the last configuration that was closed.
+    """
+    return Closer(model, limits=limits, tolerance=tolerance).follow(start, q, held)
+
+
+class Closer:
+    """`close` and `follow` with functions that are made once, for who closes the same robot again and again."""
+
+    def __init__(
+        self,
+        model: Robot | System | Dynamics,
+        *,
+        limits: bool = True,
+        tolerance: float = 1e-11,
+        iterations: int = 60,
+    ) -> None:
+        self.dynamics = model if isinstance(model, Dynamics) else derive(model)
+        self.robot = self.dynamics.robot
+        self.ranges = Ranges(self.robot, limits, ())
+        self.tolerance = tolerance
+        self.iterations = iterations
+
+    def close(self, q: npt.ArrayLike, held: str | Sequence[str] = ()) -> Closed:
+        """See `close_loops`."""
+        start = self.ranges.inside(self._checked(q))
+        if not self.robot.loops:  # coupled joints stand on their leaders already
+            return Closed(start, 0.0, 0, True, "there are no loops to close.")
+        fixed = self._fixed(held)
+
+        def linearize(at: Array) -> tuple[Array, Array]:
+            J = self.dynamics.constraint_jacobian(at, *self._parameters) @ self.ranges.leading
+            return -self.dynamics.constraint_error(at, *self._parameters), np.where(fixed, 0.0, J)
+
+        problem = Problem(linearize, self.ranges.moved, lambda at, push: fixed | self.ranges.held(at, push))
+        if fixed.all():  # nothing may move, so there is nothing to descend on
+            error = float(np.abs(linearize(start)[0]).max())
+            return self._closed(start, error, 0)
+        found = descend(problem, start, reached=self._met, iterations=self.iterations)
+        return self._closed(found.q, float(np.abs(found.residual).max()), found.iterations)
+
+    def follow(self, start: npt.ArrayLike, q: npt.ArrayLike, held: str | Sequence[str] = ()) -> Closed:
+        """See `follow_loops`."""
+        now, goal = self._checked(start), self._checked(q)
+        drawn = self._of_joints(held)
+        drawn = drawn if drawn.any() else np.ones_like(drawn)  # where nobody leads, all go toward q
+        way = np.where(drawn, difference(self.robot, now, goal), 0.0)
+        steps = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / FARTHEST)))
+        count = 0
+        for left in range(steps, 0, -1):
+            way = np.where(drawn, difference(self.robot, now, goal), 0.0)
+            found = self.close(integrate(self.robot, now, way / left), held)
+            count += found.iterations
+            if not found:
+                return Closed(now, found.error, count, False, found.message)
+            now = found.q
+        return Closed(now, found.error, count, True, found.message)
+
+    # ── what the robot says ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _fixed(self, held: str | Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Velocities of the joints that are held, shape (nv,); those of coupled joints move with their leaders only."""
+        return self._of_joints(held) | self._of_joints(tuple(self._leaders), followed=False)
+
+    def _of_joints(self, joints: str | Sequence[str], *, followed: bool = True) -> npt.NDArray[np.bool_]:
+        """Which velocities (nv,) are those of joints; a coupled joint stands for its leader."""
+        chosen = np.zeros(self.robot.nv, dtype=bool)
+        for joint in (joints,) if isinstance(joints, str) else joints:
+            chosen[self.robot.v_slice(self._leaders.get(joint, joint) if followed else joint)] = True
+        return chosen
+
+    @cached_property
+    def _leaders(self) -> dict[str, str]:
+        return {joint: row.leader for joint, row in followers(self.robot.couplings).items()}
+
+    @cached_property
+    def _parameters(self) -> list[Array]:
+        return [self.dynamics.nominal_parameters] if self.dynamics.parameters else []
+
+    def _checked(self, q: npt.ArrayLike) -> Array:
+        values = np.array(q, dtype=float)
+        if values.shape != (self.robot.nq,) or not np.isfinite(values).all():
+            raise ShapeError(
+                f"close_loops: q has shape {values.shape}; expected ({self.robot.nq},) finite numbers for robot "
+                f"'{self.robot.name}', one for each of q_names."
+            )
+        return values
+
+    def _met(self, residual: Array) -> bool:
+        return bool(np.abs(residual).max() <= self.tolerance)
+
+    def _closed(self, q: Array, error: float, iterations: int) -> Closed:
+        converged = error <= self.tolerance
+        stuck = [] if converged else self.ranges.at_limits(q)
+        blame = f" Joints at a limit: {', '.join(stuck)}." if stuck else ""
+        message = (
+            f"the loops are closed within {error:.1e} after {iterations} steps."
+            if converged
+            else f"the loops stay open by {error:.3g} m or rad after {iterations} steps.{blame} "
+            "Start nearer to a closed configuration, or hold fewer joints."
+        )
+        return Closed(q, error, iterations, converged, message)

@@ -1,0 +1,265 @@
+"""What the browser draws: bodies with their parts, marks, traces, names, the ground.
+
+A figure is a node at its offset, its bodies are nodes under it, and parts hang under their bodies. What is hidden at
+first is made when it is first shown. A moment is sent as one change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from kinemorph.display.scenes.figures import CENTER_COLOR, NODE, owner_of
+from kinemorph.display.scenes.scene import (
+    LAYERS,
+    WORLD_OWNER,
+    Array,
+    Color,
+    Figure,
+    Layer,
+    Mark,
+    Part,
+    Scene,
+    Surface,
+    Trace,
+)
+from kinemorph.display.scenes.spans import Spans
+from kinemorph.display.scenes.surfaces import look_surface
+from kinemorph.display.scenes.turning import rotated
+from kinemorph.display.viewer.sending import Sender
+from kinemorph.display.viewer.ways import Way
+from kinemorph.model.parameter import evaluate_all
+
+TOTAL = 2.2  # the ball of the total center of mass, against those of bodies
+
+
+class Actor:
+    """A figure on the page."""
+
+    def __init__(self, server: Any, figure: Figure, name: str) -> None:
+        self.figure = figure
+        self._server, self._root = server, f"/{_path(name)}"
+        self._api = server.scene
+        self._api.add_frame(self._root, show_axes=False, position=tuple(figure.offset))
+        self._bodies = [self._api.add_frame(f"{self._root}/{_path(body)}", show_axes=False) for body in figure.bodies]
+        self._sender = Sender(self._api, self._bodies)
+        self._groups: dict[Layer, list[Any]] = {}
+        self._labels: dict[str, list[Any]] = {}
+        self._marks = [
+            _Bundle(self._api, self._root, number, *bundle) for number, bundle in enumerate(_bundles(figure))
+        ]
+        self._total: Any = None
+        self._shown: set[Layer] = set()
+        self.ways: list[Way] = []
+        for trace in figure.traces:
+            self.add_trace(trace)
+        # as they were sent
+        self.positions, self.quaternions = figure.positions[0].copy(), figure.quaternions[0].copy()
+        self._moment = (0, 0.0)
+
+    # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def show(self, layer: Layer, on: bool) -> None:
+        """Shows or hides a layer."""
+        (self._shown.add if on else self._shown.discard)(layer)
+        if on and layer not in self._groups:
+            self._groups[layer] = list(self._made(layer))
+        for handle in self._groups.get(layer, ()):
+            handle.visible = on
+        for bundle in self._marks:
+            if bundle.layer == layer:
+                bundle.show(on)
+        if layer == "traces":
+            for way in self.ways:
+                way.show(on)
+        if on:
+            self.refresh()
+
+    def label(self, kind: str, on: bool) -> None:
+        """Shows or hides the names of bodies, frames or joints."""
+        if on and kind not in self._labels:
+            self._labels[kind] = list(self._named(kind))
+        for handle in self._labels.get(kind, ()):
+            handle.visible = on
+
+    def add_trace(self, trace: Trace) -> None:
+        """Draws the way of one more point; one that is drawn already stays as it is."""
+        if all(way.trace.name != trace.name for way in self.ways):
+            name = f"{self._root}/trace {_path(trace.name)}"
+            self.ways.append(Way(self._api, name, self.figure, trace, "traces" in self._shown))
+
+    def clear_traces(self) -> None:
+        """Takes all ways away."""
+        for way in self.ways:
+            way.remove()
+        self.ways = []
+
+    # ── where it is ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def move(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> None:
+        """Sends the poses of all bodies, (n_b, 3) [m] and (n_b, 4), `part` of the way from a frame to the next."""
+        self.positions, self.quaternions = positions, quaternions
+        self._moment = (frame, part)
+        self._sender.send(positions, quaternions)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Sends what follows from the poses, as far as it is shown."""
+        frame, part = self._moment
+        for bundle in self._marks:
+            if bundle.layer in self._shown:
+                bundle.move(self.positions, self.quaternions, frame, part)
+        if "centers" in self._shown and self._total is not None:
+            self._total.position = self.center_of_mass
+        for way in self.ways:
+            way.move(self.positions, self.quaternions, frame, part)
+
+    @property
+    def center_of_mass(self) -> Array:
+        """Of all bodies, (3,) [m], without the offset."""
+        figure = self.figure
+        centers = rotated(self.quaternions, figure.centers) + self.positions
+        mass = figure.masses.sum()
+        center: Array = figure.masses @ centers / mass if mass > 0.0 else centers.mean(axis=0)
+        return center
+
+    # ── making nodes ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _made(self, layer: Layer) -> Iterator[Any]:
+        """The meshes of a layer: parts of one body and one color are one."""
+        chosen = [part for part in self.figure.parts if part.layer == layer and len(part.surface.faces)]
+        for number, part in enumerate(merged(chosen)):
+            yield self._mesh(f"{self._parent(part.owner)}/{layer} {number}", part)
+        if layer == "centers" and len(self.figure.bodies) > 1 and self.figure.masses.sum() > 0.0:
+            ball = look_surface("ball")
+            radius = TOTAL * NODE * self.figure.size
+            part = Part("center of mass", WORLD_OWNER, ball, CENTER_COLOR, "centers")
+            self._total = self._mesh(f"{self._root}/center of mass", part, scale=radius)
+            yield self._total
+
+    def _mesh(self, name: str, part: Part, scale: float = 1.0) -> Any:
+        return add_mesh(self._api, name, part, scale=scale)
+
+    def _named(self, kind: str) -> Iterator[Any]:
+        robot, figure = self.figure.robot, self.figure
+        if kind == "bodies":
+            places = [(body, number, tuple(figure.centers[number])) for number, body in enumerate(figure.bodies)]
+        elif kind == "frames":
+            places = [(f.name, owner_of(robot, f.body), evaluate_all(f.placement).p) for f in robot.frames]
+        else:
+            joints = (*robot.joints, *robot.loops)
+            places = [(j.name, owner_of(robot, j.child), evaluate_all(j.child_placement).p) for j in joints]
+        for name, owner, point in places:
+            at = tuple(float(x) for x in point)
+            yield self._api.add_label(f"{self._parent(owner)}/name of {kind} {_path(name)}", name, position=at)
+
+    def _parent(self, owner: int) -> str:
+        return self._root if owner == WORLD_OWNER else str(self._bodies[owner].name)
+
+
+class _Bundle:
+    """Marks of one look and layer: one node of many copies."""
+
+    def __init__(self, api: Any, root: str, number: int, layer: Layer, marks: Sequence[Mark]) -> None:
+        self.layer = layer
+        self._spans = Spans(marks)
+        surface = look_surface(marks[0].look)
+        count = len(marks)
+        self._node = api.add_batched_meshes_simple(
+            f"{root}/{layer} {marks[0].look} {number}",
+            surface.points,
+            surface.faces,
+            np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)),
+            np.zeros((count, 3)),
+            batched_scales=np.full((count, 3), 1e-9),
+            batched_colors=np.array([rgb(mark.color) for mark in marks], dtype=np.uint8),
+            opacity=None if marks[0].color[3] >= 1.0 else marks[0].color[3],
+            lod="off",
+            side="double" if marks[0].look == "spring" else "front",
+            cast_shadow=layer != "forces",
+            receive_shadow=False,
+            visible=False,
+        )
+
+    def show(self, on: bool) -> None:
+        self._node.visible = on
+
+    def move(self, positions: Array, quaternions: Array, frame: int, part: float) -> None:
+        placed = self._spans.placed(positions, quaternions, frame, part)
+        self._node.batched_positions = placed.positions
+        self._node.batched_wxyzs = placed.quaternions
+        self._node.batched_scales = np.maximum(placed.scales, 1e-9)  # a scale of zero has no inverse
+
+
+def _bundles(figure: Figure) -> Iterator[tuple[Layer, list[Mark]]]:
+    def kind(mark: Mark) -> tuple[str, str, float]:
+        return mark.layer, mark.look, mark.color[3]
+
+    for _, marks in groupby(sorted(figure.marks, key=kind), key=kind):
+        together = list(marks)
+        yield together[0].layer, together
+
+
+# ── meshes ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def merged(parts: Sequence[Part]) -> list[Part]:
+    """The same surfaces with the parts of one owner and one color put together."""
+    together: dict[tuple[int, Color], list[Part]] = {}
+    for part in parts:
+        together.setdefault((part.owner, part.color), []).append(part)
+    return [
+        Part(some[0].name, owner, _joined([part.surface for part in some]), color, some[0].layer)
+        for (owner, color), some in together.items()
+    ]
+
+
+def _joined(surfaces: Sequence[Surface]) -> Surface:
+    starts = np.cumsum([0, *(len(surface.points) for surface in surfaces[:-1])])
+    faces = [surface.faces + start for surface, start in zip(surfaces, starts, strict=True)]
+    return Surface(
+        np.concatenate([surface.points for surface in surfaces]),
+        np.concatenate([surface.normals for surface in surfaces]),
+        np.concatenate(faces).astype(np.int32),
+    )
+
+
+def add_mesh(api: Any, name: str, part: Part, *, scale: float = 1.0, receive: bool = True) -> Any:
+    """A part as a node of that name."""
+    clear = part.color[3] < 1.0
+    solid = part.layer == "shapes" and not clear
+    return api.add_mesh_simple(
+        name,
+        part.surface.points,
+        part.surface.faces,
+        color=rgb(part.color),
+        opacity=part.color[3] if clear else None,
+        side="front" if clear else "double",  # meshes out of files may have faces that look inward
+        scale=scale,
+        cast_shadow=solid,
+        receive_shadow=solid and receive,
+    )
+
+
+def rgb(color: Color) -> tuple[int, int, int]:
+    """A color from 0 to 255."""
+    r, g, b = (round(255.0 * min(max(x, 0.0), 1.0)) for x in color[:3])
+    return r, g, b
+
+
+def _path(name: str) -> str:
+    """A name that is one step of a path."""
+    return name.replace("/", "|") or "-"
+
+
+def actors_of(server: Any, scene: Scene) -> list[Actor]:
+    """All figures of a scene on the page, with the layers that are shown at first."""
+    actors = [Actor(server, figure, figure.name) for figure in scene.figures]
+    for actor in actors:
+        for layer in scene.layers:
+            if LAYERS[layer].shown:
+                actor.show(layer, True)
+    return actors

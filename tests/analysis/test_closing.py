@@ -1,0 +1,64 @@
+"""Loops close again: at the nearest configuration, with the held joints where they are, on the same branch."""
+
+import numpy as np
+import pytest
+
+import kinemorph as km
+from kinemorph.analysis.closing import close_loops, follow_loops
+
+ASSEMBLED = np.array([0.6, 0.02989836, 1.6066907])
+
+
+@pytest.fixture(scope="module")
+def dynamics() -> km.Dynamics:
+    return km.derive(km.library.four_bar(), backend="interpreter")
+
+
+def opening(dynamics: km.Dynamics, q: np.ndarray) -> float:
+    return float(np.abs(dynamics.constraint_error(q)).max())
+
+
+def test_closes_to_the_nearest_and_keeps_what_is_held(dynamics: km.Dynamics) -> None:
+    near = ASSEMBLED + [0.05, -0.02, 0.03]
+    closed = close_loops(dynamics, near)
+    assert closed and opening(dynamics, closed.q) < 1e-11
+    assert np.abs(closed.q - near).max() < 0.1
+    held = close_loops(dynamics, near, held="q1")
+    assert held and held.q[0] == near[0] and opening(dynamics, held.q) < 1e-11
+
+
+def test_a_crank_goes_all_the_way_round(dynamics: km.Dynamics) -> None:
+    goal = ASSEMBLED + [2.0 * np.pi, 0.0, 0.0]
+    found = follow_loops(dynamics, ASSEMBLED, goal, held="q1")
+    assert found and found.q[0] == pytest.approx(goal[0])
+    assert found.q[2] == pytest.approx(ASSEMBLED[2], abs=1e-6)  # the rocker is where it was: no other branch
+    assert opening(dynamics, found.q) < 1e-11
+
+
+def test_stops_where_it_cannot_be_closed(dynamics: km.Dynamics) -> None:
+    found = follow_loops(dynamics, ASSEMBLED, [0.6, 0.0, 0.3], held="q3")  # the rocker swings less than that
+    assert not found and "stay open" in found.message
+    assert opening(dynamics, found.q) < 1e-11 and 0.3 < found.q[2] < ASSEMBLED[2]
+
+
+def test_nothing_may_move(dynamics: km.Dynamics) -> None:
+    found = close_loops(dynamics, [0.0, 0.0, 0.0], held=("q1", "q2", "q3"))
+    assert not found and np.array_equal(found.q, np.zeros(3)) and found.error > 0.1
+
+
+def test_coupled_joints_follow_in_an_open_tree() -> None:
+    builder = km.RobotBuilder("gripper")
+    for name in ("left", "right"):
+        builder.add(km.Body.box(name, 1.0, (0.1, 0.1, 0.1)))
+        builder.joint(f"{name}_slide", "prismatic", "world", name, axis=(1.0, 0.0, 0.0))
+    builder.couple("right_slide", "left_slide", multiplier=-1.0, offset=0.5)
+    closed = close_loops(builder.build(), [0.2, 0.0])
+    assert closed
+    np.testing.assert_allclose(closed.q, [0.2, 0.3])
+
+
+def test_bad_input(dynamics: km.Dynamics) -> None:
+    with pytest.raises(km.errors.ShapeError, match="expected \\(3,\\) finite"):
+        close_loops(dynamics, [0.0, np.nan, 0.0])
+    with pytest.raises(km.errors.ModelError, match="no joint 'crank'"):
+        close_loops(dynamics, ASSEMBLED, held="crank")
