@@ -84,6 +84,7 @@ HOMES: dict[str, str] = {
     "animate": "kinemorph.display.animation",
     "animate_mode": "kinemorph.display.animation",
     "replay": "kinemorph.display.replay.replays",
+    "view": "kinemorph.display.viewer.viewers",
     "errors": "kinemorph.errors",
 }
 
@@ -110,6 +111,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.display.pole_maps import pole_map as pole_map
     from kinemorph.display.portraits import phase_portrait as phase_portrait
     from kinemorph.display.replay.replays import replay as replay
+    from kinemorph.display.viewer.viewers import view as view
     from kinemorph.loading import examine as examine
     from kinemorph.loading import load as load
     from kinemorph.loading import load_text as load_text
