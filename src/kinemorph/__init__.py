@@ -68,6 +68,7 @@ HOMES: dict[str, str] = {
     # what they mean
     "verify": "kinemorph.analysis.verification",
     "inverse_kinematics": "kinemorph.analysis.reaching",
+    "close_loops": "kinemorph.analysis.closing",
     "equilibrium": "kinemorph.analysis.equilibria",
     "linearize": "kinemorph.analysis.linearization",
     "poles": "kinemorph.analysis.modes",
@@ -93,6 +94,7 @@ __all__ = ["__version__", *HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph import errors as errors
     from kinemorph.analysis.auditing import audit as audit
+    from kinemorph.analysis.closing import close_loops as close_loops
     from kinemorph.analysis.equilibria import equilibrium as equilibrium
     from kinemorph.analysis.linearization import linearize as linearize
     from kinemorph.analysis.modes import poles as poles
