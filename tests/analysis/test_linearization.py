@@ -39,7 +39,7 @@ def test_random_trees_agree_with_the_derivatives_of_forward_dynamics(seed: int) 
     (q,), (v,), _, (tau,) = random_states(robot, seed, 1)
     found = linearize(robot, q, v, u=tau)
     nv = robot.nv
-    dq, dv, dtau = derive(robot).forward_dynamics_derivatives(q, v, tau)
+    dq, dv, dtau = derive(robot, backend="interpreter").forward_dynamics_derivatives(q, v, tau)
     scale = max(np.abs(matrix).max() for matrix in (dq, dv, dtau))
     damping = np.array([float(d) for joint in robot.joints for d in joint.damping])
     np.testing.assert_allclose(found.A[nv:, :nv], dq, atol=1e-11 * scale)
@@ -114,7 +114,7 @@ def test_a_locked_joint_drops_out_of_the_minimal_form() -> None:
 @pytest.mark.parametrize("speed", [0.0, 2.0])
 def test_loops_leave_one_degree_of_freedom_of_the_four_bar(speed: float) -> None:
     robot = library.four_bar()
-    dynamics = derive(robot)
+    dynamics = derive(robot, backend="interpreter")
 
     def closed(angle: float) -> np.ndarray:
         q = np.array([angle, 0.02989836, 1.6066907])

@@ -56,7 +56,7 @@ def in_world(T: np.ndarray, wrench: np.ndarray) -> np.ndarray:
 def balance_gap(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
     """The largest error of any body's balance, relative to the largest wrench."""
     frames = joint_frames(robot, q)
-    found = dict(zip(robot.joint_names, derive(robot).joint_wrenches(q, v, a), strict=True))
+    found = dict(zip(robot.joint_names, derive(robot, backend="interpreter").joint_wrenches(q, v, a), strict=True))
     through = {name: in_world(frames[name], wrench) for name, wrench in found.items()}
     scale = max(np.abs(wrench).max() for wrench in through.values())
     gaps = []
@@ -82,7 +82,7 @@ def test_every_body_of_a_random_tree_balances(seed: int, record_property: pytest
 def test_every_kind_of_joint_balances_and_its_axes_feel_tau(kind: str) -> None:
     robot = robot_of_kind(kind, chained=True)
     q, v, a, _ = (rows[0] for rows in random_states(robot, 3, 1))
-    dynamics = derive(robot)
+    dynamics = derive(robot, backend="interpreter")
     assert balance_gap(robot, q, v, a) < 1e-12
     wrenches, tau = dynamics.joint_wrenches(q, v, a), dynamics.inverse_dynamics(q, v, a)
     for joint, wrench in zip(robot.joints, wrenches, strict=True):
@@ -98,7 +98,7 @@ def test_a_weight_hangs_on_its_hinge_and_on_a_welded_plate() -> None:
     builder = RobotBuilder("hanging").add(Body("mass", 2.0, (0.0, 0.0, -0.5)), Body("plate", 1.0))
     builder.joint("hinge", "revolute", "world", "mass", axis=(1.0, 0.0, 0.0))
     builder.joint("weld", "fixed", "mass", "plate", translation=(0.0, 0.1, -0.5))
-    dynamics = derive(builder.build())
+    dynamics = derive(builder.build(), backend="interpreter")
     hinge, weld = dynamics.joint_wrenches([0.0], [0.0], [0.0])
     np.testing.assert_allclose(hinge, [0, 0, 3 * 9.81, 1 * 9.81 * 0.1, 0, 0], atol=1e-13)
     np.testing.assert_allclose(weld, [0, 0, 9.81, 0, 0, 0], atol=1e-13)
@@ -114,7 +114,7 @@ def test_pinocchio_has_the_same_wrenches_through_joints(seed: int) -> None:
     peer = PinocchioPeer(robot)
     peer.inverse_dynamics(q, v, a)
     compared = 0
-    for joint, wrench in zip(robot.joints, derive(robot).joint_wrenches(q, v, a), strict=True):
+    for joint, wrench in zip(robot.joints, derive(robot, backend="interpreter").joint_wrenches(q, v, a), strict=True):
         if joint.nv:  # Pinocchio merges bodies that are fixed to each other
             index = peer.model.getJointId(f"{joint.name}.{len(joint.table.primitives) - 1}")
             np.testing.assert_allclose(peer.data.f[index].vector, wrench, rtol=1e-11, atol=1e-10)
