@@ -32,6 +32,7 @@ PAGES = [
         "files",
         "model_file",
         "conventions",
+        "notebook",
     )
 ]
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")

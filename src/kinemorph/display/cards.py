@@ -17,6 +17,7 @@ from kinemorph.display.solids import Array
 
 MOST_ROWS = 12  # of a table
 MOST_LETTERS = 56  # of a cell; what is longer shows its end when it is pointed at
+SHORT = 44  # letters of a cell that is not broken into lines
 SENTENCE = 600  # letters of a message
 TONES = {"good": "#2e9e5b", "bad": "#e5484d", "doubt": "#c98a00", "line": "#3f8fd6"}
 
@@ -68,13 +69,18 @@ def table(
         return ""
     total = len(rows) if count is None else count
     head = "".join(f'<th style="{CELL};{RULE};{FAINT};font-weight:500">{escape(name)}</th>' for name in columns)
-    cells = [[f'<td style="{CELL}">{cell}</td>' for cell in row] for row in rows[:MOST_ROWS]]
+    cells = [[f'<td style="{CELL}{_wrapping(cell)}">{cell}</td>' for cell in row] for row in rows[:MOST_ROWS]]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     hidden = total - min(len(rows), MOST_ROWS)
     if hidden > 0:
         body += f'<tr><td colspan="{len(columns)}" style="{CELL};{FAINT}">... and {hidden:,} more</td></tr>'
     inside = f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     return section(title, inside, folded=folded, count=total)
+
+
+def _wrapping(cell: str) -> str:
+    """Short cells stay in a line, so that a row is one where there is room to scroll."""
+    return "" if len(cell) > SHORT else ";white-space:nowrap"
 
 
 def section(title: str, inside: str, *, folded: bool = False, count: int | None = None) -> str:

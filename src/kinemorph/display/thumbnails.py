@@ -36,7 +36,7 @@ SHOWN = (240, 210)  # width and height of the room for a picture [px]
 FINE = 2  # pixels for each that is shown
 PAINTED = 620  # longer side of the paper, of which the robot takes some three quarters [px]
 MARGIN = 10  # white around what is drawn [px]
-COLORS = 48  # of the palette
+COLORS = 200  # of the palette
 POSES = 5  # of a run
 MOST_FACETS = 24_000  # in all poses; beyond, a robot is drawn as sticks
 MOST_BODIES = 150  # of a robot with shapes
@@ -172,7 +172,7 @@ def _png(paper: Image) -> tuple[str, int]:
     """(the data URI of a picture as a PNG with a small palette, its width as shown [px])."""
     from PIL import Image
 
-    small = paper.quantize(colors=COLORS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    small = paper.quantize(colors=COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     entries = np.array(small.getpalette() or [255, 255, 255])
     entries[entries > 246] = 255  # paper stays white
     small.putpalette([int(entry) for entry in entries])
