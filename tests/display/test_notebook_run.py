@@ -88,8 +88,8 @@ def test_every_cell_shows_what_it_is_there_for(executed: Any) -> None:
 
 @pytest.fixture(scope="module")
 def spinning() -> Replay:
-    """Of a rod that turns four times in a second."""
-    run = kinemorph.simulate(kinemorph.library.build("pendulum"), 1.0, q=[0.0], v=[25.0], sample=0.02)
+    """Of a rod that turns by more than a quarter of a turn from one picture to the next."""
+    run = kinemorph.simulate(kinemorph.library.build("pendulum"), 1.0, q=[0.0], v=[100.0], sample=0.02)
     return replay(run, fps=60.0, title="</iframe><script>alert(1)</script>")
 
 
@@ -130,6 +130,14 @@ def test_a_run_has_its_replay(tmp_path: Path) -> None:
     made = run.replay(tmp_path / "run.html", fps=30.0)
     assert isinstance(made, Replay) and (tmp_path / "run.html").read_text(encoding="utf-8") == made.html
     assert len(made.scene.times) == 4
+
+
+def test_a_run_has_its_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr("kinemorph.display.viewer.viewers.view", lambda *what, **how: given.append((what, how)))
+    run = kinemorph.simulate(kinemorph.library.build("pendulum"), 0.1, q=[1.0])
+    run.view(port=8123)
+    assert given == [((run,), {"port": 8123})]
 
 
 def test_pictures_show_themselves_and_can_be_pickled() -> None:

@@ -25,7 +25,7 @@ FONT = "font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:13px
 FRAME = "border:1px solid rgba(128,128,128,.35);border-radius:8px;padding:10px 14px;max-width:980px;overflow-x:auto"
 FAINT = "opacity:.68"
 RULE = "border-bottom:1px solid rgba(128,128,128,.3)"
-CELL = "text-align:left;vertical-align:top;padding:1px 14px 1px 0;background:none;border:none;max-width:34em"
+CELL = "text-align:left;vertical-align:top;padding:1px 10px 1px 0;background:none;border:none;max-width:34em"
 TABLE = "border-collapse:collapse;border:none;margin:0;font-size:12px"
 TILE = "border-radius:6px;background:#fff;max-width:100%;height:auto"
 
@@ -47,8 +47,10 @@ def card(kind: str, name: str, figures: Iterable[str], parts: Iterable[str], *, 
     line = f'<div style="{FAINT};margin-bottom:6px">{" · ".join(escaped(text, SENTENCE) for text in figures)}</div>'
     body = "".join(part for part in parts if part)
     if picture:
+        # a wide table scrolls beside the picture rather than going below it
+        beside = f'<div style="flex:1 1 360px;min-width:0;overflow-x:auto">{body}</div>'
         side = f'<div style="flex:0 0 auto">{picture}</div>'
-        body = f'<div style="display:flex;flex-wrap:wrap;gap:18px">{side}<div style="flex:1 1 360px">{body}</div></div>'
+        body = f'<div style="display:flex;flex-wrap:wrap;gap:18px">{side}{beside}</div>'
     return f'<div class="kinemorph-card" style="{FONT};{FRAME}"><div>{head}</div>{line}{body}</div>'
 
 

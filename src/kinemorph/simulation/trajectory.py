@@ -318,6 +318,12 @@ class Trajectory:
 
         return replay(self, path, **options)
 
+    def view(self, **options: Any) -> Any:
+        """Shows the motion in the browser, from a server on this computer; see `display.viewer.viewers.view`."""
+        from kinemorph.display.viewer.viewers import view
+
+        return view(self, **options)
+
 
 def _counted(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"
