@@ -45,9 +45,9 @@ function fillPlot(app, plot) {
     const entry = make("span"), value = make("b"), count = Math.min(plot.figures.length, TOLD);
     // room for the widest value: a legend must not change its lines while a run plays
     const widest = Math.max(plot.low.toFixed(plot.digits).length, plot.high.toFixed(plot.digits).length);
-    value.style.minWidth = `${Math.min(widest, 12) * count + 3 * (count - 1)}ch`;
+    value.style.minWidth = `${Math.min(widest, 12) * count + 2 * (count - 1) + plot.unit.length + 1}ch`;
     entry.innerHTML = sample("");
-    entry.append(`${name} `, value, make("span", ` ${plot.unit}`, { className: "unit" }));
+    entry.append(`${name} `, value);
     legend.append(entry);
     return value;
   });
@@ -188,6 +188,6 @@ function tellValues(app, plot) {
       if (!Number.isFinite(value)) return "–";
       return size !== 0 && (size >= 1e6 || size < 1e-4) && plot.digits === 6 ? value.toExponential(2) : value.toFixed(plot.digits);
     });
-    plot.values[i].textContent = shown.join(" | ") + (own.length > TOLD ? " …" : "");
+    plot.values[i].textContent = `${shown.join(" | ")}${own.length > TOLD ? " …" : ""} ${plot.unit}`;
   });
 }
