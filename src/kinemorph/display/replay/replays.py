@@ -130,7 +130,8 @@ def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Cam
         return chosen
     rows = np.unique(np.linspace(0, len(first.q) - 1, LOOKED_AT).astype(int))
     lens = fitting_lens(Poses(first.robot, first.q[rows]), None)
-    if not lens.flat:
+    apart = np.ptp([figure.offset for figure in scene.figures], axis=0)
+    if not lens.flat or np.abs(lens.axes[2]) @ apart > 0.0:  # figures must not hide one another
         return chosen
     azimuth = float(np.degrees(np.arctan2(lens.axes[2, 1], lens.axes[2, 0])))
     return replace(chosen, elevation=RAISED, azimuth=round(azimuth, 3))

@@ -6,6 +6,8 @@ const LINES = {
 };
 const DASHES = [[], [6, 3], [2, 2.5], [9, 3, 2, 3], [4, 2], [12, 4]];
 const LEFT = 46, RIGHT = 10, TOP = 6, BOTTOM = 17;   // margins of a plot [pixels]
+const SOFT = { willReadFrequently: true };   // drawn once and for long: dashes are quicker without the graphics card
+const TOLD = 3;              // figures whose values a legend tells
 const VALUE_REST = 90;       // between two updates of the legend while a run plays [ms]
 
 /** The plots of a scene, or null where it has nothing to plot. */
@@ -40,9 +42,12 @@ function fillPlot(app, plot) {
   plot.canvas = make("canvas");
   plot.cursor = make("div");
   plot.values = plot.names.map((name) => {
-    const entry = make("span"), value = make("b");
+    const entry = make("span"), value = make("b"), count = Math.min(plot.figures.length, TOLD);
+    // room for the widest value: a legend must not change its lines while a run plays
+    const widest = Math.max(plot.low.toFixed(plot.digits).length, plot.high.toFixed(plot.digits).length);
+    value.style.minWidth = `${Math.min(widest, 12) * count + 2 * (count - 1) + plot.unit.length + 1}ch`;
     entry.innerHTML = sample("");
-    entry.append(`${name} `, value, make("span", ` ${plot.unit}`, { className: "unit" }));
+    entry.append(`${name} `, value);
     legend.append(entry);
     return value;
   });
@@ -97,7 +102,7 @@ function drawChart(app) {
 /** One plot: axes with round numbers, events, lines. */
 function drawPlot(app, plot, { ink, edge, colors }) {
   const { canvas, low, high } = plot, { times, events } = app.scene, ratio = window.devicePixelRatio || 1;
-  const width = plot.paper.clientWidth, height = plot.paper.clientHeight, pen = canvas.getContext("2d");
+  const width = plot.paper.clientWidth, height = plot.paper.clientHeight, pen = canvas.getContext("2d", SOFT);
   canvas.width = Math.max(1, Math.round(width * ratio));
   canvas.height = Math.max(1, Math.round(height * ratio));
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -178,11 +183,11 @@ function tellValues(app, plot) {
   const { before, after, part } = momentAt(app.scene.times, app.time);
   plot.names.forEach((name, i) => {
     const own = plot.entries.filter((entry) => entry.name === name);
-    const shown = own.slice(0, 3).map(({ values }) => {
+    const shown = own.slice(0, TOLD).map(({ values }) => {
       const value = values[before] + part * (values[after] - values[before]), size = Math.abs(value);
       if (!Number.isFinite(value)) return "–";
       return size !== 0 && (size >= 1e6 || size < 1e-4) && plot.digits === 6 ? value.toExponential(2) : value.toFixed(plot.digits);
     });
-    plot.values[i].textContent = shown.join(" | ") + (own.length > 3 ? " …" : "");
+    plot.values[i].textContent = `${shown.join(" | ")}${own.length > TOLD ? " …" : ""} ${plot.unit}`;
   });
 }

@@ -39,6 +39,7 @@ function makeControls(app) {
     scrub: find("scrub"), clock: find("clock"), play: find("play"), shown: NaN, spacing: 0, turned: "",
     boxes: new Map(), names: [], gizmo: [], place: [0, 0], hover: 0,
   };
+  find("bar").hidden = false;
   find("bar").classList.toggle("still", still);
   find("title").textContent = scene.title;
   for (const name of ["loop", "chart", "joints", "full"]) find(name).innerHTML = icon(name);

@@ -132,10 +132,10 @@ function fitPage(app) {
 /** The box that the camera has to see: that of the whole run, of what it follows, or of robots as they are posed. */
 function subjectBox(app) {
   const { scene, slots, camera } = app, { figures } = scene;
-  const boxes = figures.map((figure, f) => boxNow(slots, f, figure.bodies.length)).filter(Boolean);
-  if (!boxes.length || (!camera.following && !app.panel)) return scene.box;
-  if (!camera.following) boxes.push(scene.box);
-  else if (boxes.length) boxes.length = 1;
+  if (!camera.following && !app.panel) return scene.box;
+  const looked = camera.following ? [scene.camera.figure] : figures.map((_, f) => f);
+  const boxes = looked.filter((f) => figures[f]?.bodies.length).map((f) => boxNow(slots, f, figures[f].bodies.length));
+  if (!camera.following || !boxes.length) boxes.push(scene.box);
   const [low, high] = [0, 1].map((end) => [0, 1, 2].map((k) => Math[end ? "max" : "min"](...boxes.map((b) => b[end][k]))));
   if (!camera.following) return [low, high];
   // as much to both sides of the middle as the robot has to one, and some more for its motion
@@ -143,14 +143,14 @@ function subjectBox(app) {
   return [-1, 1].map((side) => reach.map((length, k) => camera.anchor[k] + side * length));
 }
 
-/** Tells the camera where what it follows is: a body, or the center of mass of the first figure. */
+/** Tells the camera where what it follows is: a body, or the center of mass of its figure. */
 function trackBody(app) {
-  const { scene, slots, camera } = app, body = scene.camera.follow;
+  const { scene, slots, camera } = app, { follow: body, figure } = scene.camera;
   if (body === null) {
-    const center = slots.centers[0];
+    const center = slots.centers[figure];
     followPoint(camera, center[0], center[1], center[2]);
   } else {
-    const at = 16 * (slots.places[0].bodies + body);
+    const at = 16 * (slots.places[figure].bodies + body);
     followPoint(camera, slots.values[at + 12], slots.values[at + 13], slots.values[at + 14]);
   }
 }

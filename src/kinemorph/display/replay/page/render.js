@@ -16,7 +16,7 @@ const PALETTES = {
   },
   dark: {
     high: [0.075, 0.09, 0.11], low: [0.14, 0.16, 0.185], floor: [0.165, 0.185, 0.21], line: [0.30, 0.335, 0.38],
-    sky: [0.36, 0.40, 0.46], earth: [0.15, 0.15, 0.16], key: [0.78, 0.75, 0.70], shade: [0.38, 0.38, 0.40], lift: 0.045,
+    sky: [0.43, 0.47, 0.53], earth: [0.17, 0.17, 0.18], key: [0.92, 0.88, 0.82], shade: [0.38, 0.38, 0.40], lift: 0.045,
   },
 };
 
@@ -24,8 +24,7 @@ const PALETTES = {
 function makeRenderer(canvas, scene, gathered, slots, camera) {
   const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
   if (!gl) return null;
-  const programs = {};
-  for (const [name, source] of Object.entries(SHADERS)) programs[name] = makeProgram(gl, source);
+  const programs = makePrograms(gl);
   const clear = gathered.pieces.filter((piece) => piece.clear);
   const renderer = {
     gl, canvas, scene, gathered, slots, programs, palette: PALETTES.light, chosen: 0, ratio: 1, layers: {},
@@ -40,24 +39,33 @@ function makeRenderer(canvas, scene, gathered, slots, camera) {
   return renderer;
 }
 
-/** A program with the places of its uniforms by name. */
-function makeProgram(gl, { vertex, fragment }) {
-  const program = gl.createProgram();
-  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
-    const shader = gl.createShader(kind);
-    gl.shaderSource(shader, text);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS) && !gl.isContextLost()) {
-      throw new Error(`a shader does not compile: ${gl.getShaderInfoLog(shader)}`);
+/** All programs; browsers make them side by side as long as nobody asks how they came out. */
+function makePrograms(gl) {
+  const begun = Object.entries(SHADERS).map(([name, { vertex, fragment }]) => {
+    const program = gl.createProgram();
+    for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
     }
+    gl.linkProgram(program);
+    return [name, program];
+  });
+  return Object.fromEntries(begun.map(([name, program]) => [name, uniformPlaces(gl, name, program)]));
+}
+
+/** A program with the places of its uniforms by name. */
+function uniformPlaces(gl, name, program) {
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
+    const reasons = gl.getAttachedShaders(program).map((shader) => gl.getShaderInfoLog(shader)).join(" ");
+    throw new Error(`The picture cannot be drawn: this browser does not take the shader '${name}'. ${reasons}`);
   }
-  gl.linkProgram(program);
   const places = { program };
   const count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS) ?? 0;
   for (let i = 0; i < count; i++) {
-    const { name } = gl.getActiveUniform(program, i);
-    places[name] = gl.getUniformLocation(program, name);
+    const { name: uniform } = gl.getActiveUniform(program, i);
+    places[uniform] = gl.getUniformLocation(program, uniform);
   }
   return places;
 }

@@ -94,7 +94,7 @@ function writeBodies(figure, slots, f) {
   if (!count) top.set(figure.offset);
 }
 
-/** The box [[x, y, z], [x, y, z]] round the shapes of one figure's bodies where they now are, or null. */
+/** The box [[x, y, z], [x, y, z]] round the shapes of one figure's bodies where they now are. */
 function boxNow(slots, f, bodies) {
   const { values, places } = slots, box = slots.boxes[f], low = [Infinity, Infinity, Infinity], high = low.map((x) => -x);
   for (let b = 0; b < bodies; b++) {
@@ -107,7 +107,7 @@ function boxNow(slots, f, bodies) {
       high[k] = Math.max(high[k], middle + half);
     }
   }
-  return bodies ? [low, high] : null;
+  return [low, high];
 }
 
 /** Marks of one figure: springs, forces. */

@@ -1,0 +1,159 @@
+"""The replay's page under people's hands: keys, pointers, menus, plots; small, in the dark, without WebGL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from browsing import Browser
+from kinemorph.display.replay.replays import replay
+from kinemorph.model import library
+from kinemorph.simulation.events import Guard
+from kinemorph.simulation.run import simulate
+from kinemorph.simulation.trajectory import Trajectory
+
+PATIENCE = 20_000  # [ms]; pictures are slow without a graphics card
+# where the center of mass of a body is on the screen [pixels]
+ON_SCREEN = """([f, b]) => {
+  const figure = kinemorph.scene.figures[f], { position } = kinemorph.pose(f, b), m = kinemorph.camera.matrix;
+  const [x, y, z] = position.map((value, k) => value + figure.offset[k]);
+  const w = m[3] * x + m[7] * y + m[11] * z + m[15];
+  const { width, height } = document.getElementById("stage").getBoundingClientRect();
+  const u = (m[0] * x + m[4] * y + m[8] * z + m[12]) / w, v = (m[1] * x + m[5] * y + m[9] * z + m[13]) / w;
+  return [0.5 * width * (1 + u), 0.5 * height * (1 - v)];
+}"""
+# what is cut off: elements of the bar that are not within the window, and a page wider than it
+CUT_OFF = """() => [...document.querySelectorAll("#bar > :not([hidden])")].filter((one) => {
+  const box = one.getBoundingClientRect();
+  return box.width > 0 && (box.right > innerWidth + 1 || box.bottom > innerHeight + 1);
+}).map((one) => one.id).concat(document.documentElement.scrollWidth > innerWidth ? ["page"] : [])"""
+
+
+@pytest.fixture(scope="module")
+def swings() -> dict[str, Trajectory]:
+    lowest = Guard("lowest", lambda q: q[0])
+    robot = library.double_pendulum()
+    return {f"from {q} rad": simulate(robot, 2.0, q=[q, 0.3], sample=0.02, events=[lowest]) for q in (1.0, 1.4)}
+
+
+@pytest.fixture(scope="module")
+def path(swings: dict[str, Trajectory], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return replay(swings, camera="right", fps=25.0).save(tmp_path_factory.mktemp("page") / "swings.html")
+
+
+@pytest.fixture(scope="module")
+def stage(browser: Browser, path: Path) -> Iterator[Any]:
+    """The page of two runs, side by side."""
+    with browser.page(640, 480) as page:
+        yield opened(page, path)
+
+
+def opened(page: Any, path: Path) -> Any:
+    page.goto(path.as_uri())
+    page.evaluate("kinemorph.ready")
+    return page
+
+
+def waits_for(page: Any, what: str) -> None:
+    page.wait_for_function(what, timeout=PATIENCE)
+
+
+def test_keys_play_step_and_turn(stage: Any) -> None:
+    stage.keyboard.press(" ")
+    waits_for(stage, "kinemorph.time > 0.1")
+    stage.keyboard.press(" ")
+    assert not stage.evaluate("kinemorph.playing")
+    stage.keyboard.press("Home")
+    stage.keyboard.press("ArrowRight")
+    assert stage.evaluate("kinemorph.time") == pytest.approx(0.04)
+    stage.keyboard.press("Shift+ArrowRight")
+    stage.keyboard.press("ArrowLeft")
+    assert stage.evaluate("kinemorph.time") == pytest.approx(0.40)
+    stage.keyboard.press("5")
+    waits_for(stage, "kinemorph.camera.elevation === 90")
+    stage.keyboard.press("0")
+    waits_for(stage, "kinemorph.camera.elevation === 0")
+    stage.keyboard.press("?")
+    assert stage.locator("#help").is_visible()
+    stage.keyboard.press("Escape")
+    assert not stage.locator("#help").is_visible()
+    assert stage.complaints == []
+
+
+def test_a_drag_on_the_plot_scrubs_and_its_legend_tells_values(stage: Any, swings: dict[str, Trajectory]) -> None:
+    box = stage.locator(".paper").bounding_box()
+    stage.mouse.move(box["x"] + 60, box["y"] + 20)
+    stage.mouse.down()
+    stage.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 20)
+    stage.mouse.up()
+    t = stage.evaluate("kinemorph.time")
+    assert t == pytest.approx(1.0, abs=0.15)
+    waits_for(stage, f"document.getElementById('clock').textContent.startsWith('t = {t:.2f} s')")
+    told = stage.locator(".legend b").first.inner_text()
+    values = [float(word) for word in told.removesuffix(" J").split(" | ")]
+    expected = [np.interp(t, run.t, run["energy.kinetic"]) for run in swings.values()]
+    assert values == pytest.approx(expected, abs=0.05)
+    assert stage.locator("#marks i").first.get_attribute("title").startswith("lowest at 0.")
+
+
+def test_the_pointer_learns_names_of_what_is_shown_turns_and_comes_nearer(stage: Any) -> None:
+    stage.evaluate("kinemorph.setTime(0), kinemorph.view(null)")
+    stage.evaluate("new Promise(requestAnimationFrame)")
+    azimuth, distance = stage.evaluate("[kinemorph.camera.azimuth, kinemorph.camera.distance]")
+    x, y = stage.evaluate(ON_SCREEN, [1, 1])
+    stage.mouse.move(x, y)
+    waits_for(stage, "!document.getElementById('tip').hidden")
+    assert stage.locator("#tip").inner_text().startswith("from 1.4 rad: link")
+    stage.locator("#layers summary").click()
+    stage.locator("#layers input[name=shapes]").click()
+    assert not stage.evaluate("document.querySelector('#layers input[name=shapes]').checked")
+    stage.keyboard.press("Escape")
+    stage.mouse.move(x + 1, y)
+    stage.wait_for_timeout(400)
+    assert stage.locator("#tip").is_hidden()
+    stage.evaluate("kinemorph.setLayer('shapes', true)")
+    stage.mouse.move(x, y)
+    waits_for(stage, "!document.getElementById('tip').hidden")
+    stage.mouse.down()
+    stage.mouse.move(x + 60, y + 20)
+    stage.mouse.up()
+    stage.mouse.wheel(0, -200)
+    assert stage.evaluate("kinemorph.camera.azimuth") < azimuth - 10.0
+    waits_for(stage, f"kinemorph.camera.distance < {0.9 * distance}")
+    assert stage.complaints == []
+
+
+def test_small_and_dark_pages_lack_nothing(stage: Any, page: Any, tmp_path: Path) -> None:
+    opened(page, replay(library.four_bar()).save(tmp_path / "posed.html"))
+    for one in (stage, page):
+        one.emulate_media(color_scheme="dark")
+        assert one.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(27, 31, 36)"
+        for width, height in ((480, 700), (700, 420), (320, 480)):
+            one.set_viewport_size({"width": width, "height": height})
+            one.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            assert one.evaluate(CUT_OFF) == []
+            assert one.locator("#stage").bounding_box()["height"] > 0.3 * height
+            canvas = one.evaluate("(({ width, height }) => [width, height])(document.getElementById('picture'))")
+            box = one.locator("#stage").bounding_box()
+            assert canvas == pytest.approx([box["width"], box["height"]], abs=1.0)
+    page.locator("#panel button", has_text="random").click()
+    page.locator("#panel button", has_text="zero").click()
+    assert stage.complaints == [] and page.complaints == []
+
+
+def test_without_webgl_a_sentence_stands_in_and_the_plot_goes_on(page: Any, path: Path) -> None:
+    page.add_init_script(
+        "const own = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {"
+        "  return kind === 'webgl2' ? null : own.call(this, kind, ...rest); };"
+    )
+    opened(page, path)
+    assert page.evaluate("kinemorph.webgl") is False
+    assert "WebGL2 is missing" in page.locator("#message").inner_text()
+    page.locator("#play").click()
+    waits_for(page, "kinemorph.time > 0.1")
+    assert page.locator(".paper").is_visible() and page.complaints == []
