@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kinemorph.bench import replaying
+from kinemorph.bench.tables import replaying_grid
 from kinemorph.bench.targets import judge_replay
 from kinemorph.cli import app
 from kinemorph.model import library
@@ -30,8 +31,8 @@ def test_pages_are_made_where_there_is_no_browser(monkeypatch: pytest.MonkeyPatc
     assert row["kilobytes"] > 10.0 and row["export_s"] > 0.0 and row["load_s"] is None
     assert row["target"] == "export 5 s"
     assert "no Chromium is found" in result.stderr
-    shown = command("--quick").stdout
-    assert "replays of 10 s" in shown and "pendulum" in shown
+    grid = replaying_grid([row])
+    assert "export 5 s" in grid.title and grid.rows[0][:3] == ["pendulum", "1", "31"] and grid.rows[0][-1] == "met"
 
 
 def test_what_is_promised() -> None:
