@@ -172,14 +172,20 @@ def _file_name(title: str) -> str:
 
 @cache
 def _style() -> str:
-    return _page_file("page.css")
+    return _trimmed(_page_file("page.css"))
 
 
 @cache
 def _script() -> str:
     names = sorted(one.name for one in files(__package__).joinpath("page").iterdir() if one.name.endswith(".js"))
     names.sort(key="main.js".__eq__)
-    return "(() => {\n'use strict';\n" + "\n".join(_page_file(name) for name in names) + "\n})();"
+    return "(() => {\n'use strict';\n" + "\n".join(_trimmed(_page_file(name)) for name in names) + "})();"
+
+
+def _trimmed(text: str) -> str:
+    """A script or style without indents, and without comments that have lines of their own."""
+    text = re.sub(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$|^[ \t]*//[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"\n[ \t\n]+", "\n", text).strip() + "\n"
 
 
 @cache

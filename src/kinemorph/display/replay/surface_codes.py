@@ -19,6 +19,7 @@ STEPS = 65534  # of 16 bits; even, so that what is symmetric stays so
 OCTAHEDRON = 511  # steps of a normal along an edge: a sixth of a degree
 SAME = 1e-6  # corners off by this part of a surface's size are in place
 SAME_NORMAL = 1e-4
+COMPARED = 12  # surfaces with the same faces that a new one is held against
 
 
 class SurfaceCodes:
@@ -50,7 +51,7 @@ class SurfaceCodes:
 
     def _row(self, surface: Surface, number: int) -> dict[str, Any]:
         alike = self._by_faces.setdefault(surface.faces.tobytes(), [])
-        for other, base in alike:
+        for other, base in alike[:COMPARED]:
             image = affine_image(base, surface)
             if image is not None:
                 return {"of": other, "map": [short(x) for x in image.ravel()]}
