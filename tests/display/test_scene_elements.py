@@ -293,6 +293,13 @@ def test_drives_of_joints_add_up_and_lie_along_their_axes() -> None:
     assert pushed.color != mark_of(scene, "elbow drive").color
 
 
+def test_an_actuator_called_like_its_joint_is_what_a_controller_drives(waving: Trajectory) -> None:
+    drive = elements.Actuator("elbow", "elbow", gear=3.0)
+    pid = elements.PID("q.elbow", reads="q.elbow", drives="elbow", kp=1.0)  # its signal is called like a column
+    found = efforts_of(waving.segments[0].plant.robot, (drive, pid), waving, waving.t)
+    assert np.allclose(found["elbow"], 3.0 * waving["q.elbow"])
+
+
 def test_inputs_of_a_plain_robot_are_its_drives_and_zeros_are_not_shown() -> None:
     robot = library.double_pendulum()
     quiet = kinemorph.simulate(robot, 0.1, sample=0.01)
