@@ -109,6 +109,31 @@ def test_coarser_surfaces_keep_their_size():
     assert np.abs(np.ptp(corners, axis=0) - 2.0).max() < 0.25
 
 
+def test_coarser_surfaces_keep_their_edges():
+    """A cube in 7500 triangles with a twisted grid: with 600 its edges and corners are where they were."""
+    n = 26
+    u, v = np.meshgrid(np.linspace(-1.0, 1.0, n) ** 3, np.linspace(-1.0, 1.0, n), indexing="ij")
+    sides = []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            grid = np.empty((n, n, 3))
+            grid[..., axis], grid[..., (axis + 1) % 3], grid[..., (axis + 2) % 3] = side, u, v
+            corners = [grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]]
+            a, b, c, d = corners if side > 0 else corners[::-1]
+            sides += [np.stack(three, axis=2).reshape(-1, 3, 3) for three in ((a, b, c), (a, c, d))]
+    triangles = np.concatenate(sides)
+    vertices, faces = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+    coarse, kept = coarsened(vertices, faces.reshape(-1, 3), 600)
+    a, b, c = np.moveaxis(coarse[kept], 1, 0)
+    assert len(kept) <= 600 and len(triangles) == 7500
+    assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0 == pytest.approx(8.0, rel=0.01)
+    used = coarse[np.unique(kept)]
+    assert np.abs(np.abs(used).max(axis=1) - 1.0).max() < 0.02  # all on the cube
+    tips = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    away = np.linalg.norm(tips[:, None] - used, axis=-1).min(axis=1)
+    assert away.max() < 0.05, away  # its corners among them; cells are 0.2 wide
+
+
 def test_a_robot_is_drawn_with_its_meshes_and_without(tmp_path):
     builder = RobotBuilder("r").body("a", 1.0, inertia=(0.1, 0.1, 0.1), shapes=(file(tmp_path, "t.obj", TETRAHEDRON),))
     with_mesh = draw(builder.root("a").build())

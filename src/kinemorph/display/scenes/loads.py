@@ -43,8 +43,8 @@ class KindRow(NamedTuple):
 
 
 KINDS: dict[Kind, KindRow] = {
-    "force": KindRow("N", (0.85, 0.22, 0.18, 1.0), 0.014, 0.35),
-    "torque": KindRow("N m", (0.16, 0.47, 0.72, 1.0), 0.011, 0.2),
+    "force": KindRow("N", (0.85, 0.22, 0.18, 1.0), 0.012, 0.35),
+    "torque": KindRow("N m", (0.16, 0.47, 0.72, 1.0), 0.008, 0.15),
 }
 
 

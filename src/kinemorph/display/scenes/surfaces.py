@@ -24,7 +24,7 @@ FINE = Grain(0.0, sides=28, arc=8, cut=False)
 MARKED = Grain(0.0, sides=14, arc=6, cut=False)
 THIN = 10  # sides of what is thin: there may be hundreds of it
 COILS, COIL_STEPS = 8, 16
-SLENDER = 11.0
+SLENDER = 11.0  # length of a spring over its radius, where its wire is round
 WELD = 1e-7  # of the size of a surface: corners nearer than this are one
 SMALL = 1000  # facets of a surface that is kept
 MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64)
@@ -103,8 +103,11 @@ def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
 
 @cache
 def look_surface(look: Look) -> Surface:
-    """The surface of a look, to be stretched along z."""
-    return surface_of(LOOKS[look]())
+    """The surface of a look, to be stretched along z. Its edges are told where it is as slender as it is to be seen."""
+    seen, squash = surface_of(LOOKS[look]()), np.array([1.0, 1.0, SLENDER if look == "spring" else 1.0])
+    normals = seen.normals * squash
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    return Surface(seen.points / squash, normals, seen.faces)
 
 
 def _turned(*outline: tuple[float, float], sides: int = MARKED.sides) -> Array:
@@ -112,14 +115,14 @@ def _turned(*outline: tuple[float, float], sides: int = MARKED.sides) -> Array:
 
 
 def _spring() -> Array:
-    """A coil of wire whose ends lead to the axis; the wire is round where a spring is SLENDER times as long as wide."""
+    """A coil of round wire, SLENDER times as long as wide, whose ends lead to the axis."""
     turns = np.linspace(0.0, 2.0 * np.pi * COILS, COILS * COIL_STEPS + 1)
     lead = np.clip(np.minimum(turns, turns[-1] - turns) / np.pi, 0.0, 1.0)  # half a turn from the axis to the coil
     radius = 0.8 * np.sin(0.5 * np.pi * lead)
     heights = np.linspace(0.1, 0.9, len(turns))
     coil = np.stack([radius * np.cos(turns), radius * np.sin(turns), heights], axis=-1)
     line = np.concatenate([[[0.0, 0.0, 0.0]], coil, [[0.0, 0.0, 1.0]]])
-    return wire(line * [1.0, 1.0, SLENDER], 0.2, THIN) / [1.0, 1.0, SLENDER]
+    return wire(line * [1.0, 1.0, SLENDER], 0.2, THIN)
 
 
 def _damper() -> Array:
