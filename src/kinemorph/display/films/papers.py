@@ -41,8 +41,7 @@ class Paper:
         self.scene, self.window = scene, window
         self.notes: list[str] = []
         whole = self._arrange(size)
-        words = "; ".join(note.rstrip(".") for note in scene.notes)
-        self.notes = textwrap.wrap(words, int((whole[0] - 95) / LETTER)) if words else []
+        self.notes = _lines(scene.notes, int((whole[0] - 95) / LETTER))
         whole = self._arrange(size) if self.notes else whole
         self.figure: Any = blank(whole[0] / DPI, whole[1] / DPI)
         self.figure.set_dpi(DPI)
@@ -271,6 +270,14 @@ class Floor:
             lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
         self.kept = (points, clear, lines * clear)
         return points, clear, lines * clear
+
+
+def _lines(notes: Sequence[str], letters: int) -> list[str]:
+    """Notes on one line, if they have room there; else each on its own."""
+    words = "; ".join(note.rstrip(".") for note in notes)
+    if len(words) <= letters:
+        return [words] if words else []
+    return [line for note in notes for line in textwrap.wrap(note.rstrip("."), letters)]
 
 
 def figure_of(value: float) -> str:
