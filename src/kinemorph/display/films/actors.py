@@ -68,6 +68,7 @@ class Cast:
     """All triangles of a scene that are shown at first: faces (m, 3) of corners, RGBA (m, 4) and what they are.
 
     `closed` says of each face that its back is never seen, `ground` that it belongs to the ground, `force` to an arrow.
+    `still` are those of which a part at least is fixed to the ground.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -75,7 +76,7 @@ class Cast:
         shown = [(figure, mark) for figure in scene.figures for mark in figure.marks if LAYERS[mark.layer].shown]
         self.marks = MovingMarks(shown, len(scene.times))
         parts: list[tuple[int, Surface, tuple[float, ...], str]] = []
-        first = 1  # 0 is the world
+        first, grounds = 1, {0}  # 0 is the world
         for figure in scene.figures:
             parts += [
                 (figure_owner(part, first, figure), part.surface, part.color, "shapes")
@@ -83,6 +84,7 @@ class Cast:
                 if LAYERS[part.layer].shown
             ]
             first += len(figure.bodies) + 1
+            grounds.add(first - 1)
         parts += [(first + k, look_surface(mark.look), mark.color, mark.layer) for k, (_, mark) in enumerate(shown)]
         parts += [(0, part.surface, part.color, "ground") for part in scene.grounds]
         surfaces = [surface for _, surface, _, _ in parts]
@@ -98,6 +100,9 @@ class Cast:
         self.colors = np.repeat(colors, faces, axis=0)
         self.closed = np.repeat(np.array([is_closed(one) for one in surfaces], dtype=bool), faces)
         self.ground = np.repeat(np.array([kind == "ground" for _, _, _, kind in parts], dtype=bool), faces)
+        still = np.array([False, *(mark_is_fixed(mark) for mark in self.marks.marks)], dtype=bool)
+        resting = [owner in grounds or bool(still[max(owner - first + 1, 0)]) for owner, _, _, _ in parts]
+        self.still = np.repeat(np.array(resting, dtype=bool), faces)
         self.force = np.repeat(np.array([kind == "forces" for _, _, _, kind in parts], dtype=bool), faces)
 
     def at(self, k: int) -> Shot:
@@ -119,6 +124,11 @@ class Cast:
 def figure_owner(part: Part, first: int, figure: Figure) -> int:
     """The row of a part's matrix; a figure's own ground comes after its bodies, as it stands beside the others."""
     return first + (len(figure.bodies) if part.owner == WORLD_OWNER else part.owner)
+
+
+def mark_is_fixed(mark: Mark) -> bool:
+    """Whether an end of a mark is on the ground."""
+    return WORLD_OWNER in (mark.start.owner, mark.start.owner if mark.end is None else mark.end.owner)
 
 
 def way_of(figure: Figure, at: Attachment) -> Array:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.films.actors import Cast, Shot, way_of
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FINE = 2  # samples for each pixel, right and down
 BRIGHTEST = 1.3  # factor of a color
+LINES = 0.88  # how bright lines on slopes and terrains are
+BEHIND = 0.18  # of what of a trace is hidden
 PALEST = 0.25  # of the oldest part of a trace
 
 
@@ -61,12 +63,12 @@ class Easel:
         ground = inner[..., :3].astype(np.float32)
         if self.floor.seen and not self.cast.ground.any():
             self._lay_floor(ground, k, shadow)
-        (rows, columns), painted = self._painted(shot, k, shadow)
+        (rows, columns), painted, near = self._painted(shot, k, shadow)
         below = ground[rows, columns]
         below *= 1.0 - painted[..., 3:]
         below += painted[..., :3] * 255.0
         inner[..., :3] = np.clip(ground + 0.5, 0.0, 255.0)
-        paper.write(k, clock, self._traces(k))
+        paper.write(k, clock, self._traces(k, (rows, columns), near))
         return Image.fromarray(np.ascontiguousarray(np.asarray(paper.canvas.buffer_rgba())[..., :3]))
 
     def _shadow(self, shot: Shot) -> Shadow | None:
@@ -91,8 +93,11 @@ class Easel:
         high = np.clip(np.ceil(places[:, :2].max(axis=0, initial=-np.inf)), low, size).astype(int)
         return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
 
-    def _painted(self, shot: Shot, k: int, shadow: Shadow | None) -> tuple[tuple[slice, slice], Reals]:
-        """(rows and columns, RGBA (h, w, 4) there from 0 to 1 with colors multiplied by opacity) of what moves."""
+    def _painted(self, shot: Shot, k: int, shadow: Shadow | None) -> tuple[tuple[slice, slice], Reals, Array]:
+        """(rows and columns, RGBA (h, w, 4) there from 0 to 1, nearness [samples] of samples there) of what moves.
+
+        Colors are multiplied by opacity.
+        """
         cast = self.cast
         places = self.paper.pixels(shot.points, k)
         rows, columns = self._part(places)
@@ -110,11 +115,13 @@ class Easel:
         colors = self.colors[chosen[visible.triangle]]
         colors *= np.clip(taken(lit[:, 0], visible, width), 0.0, BRIGHTEST)[:, None]
         colors += np.clip(taken(lit[:, 1], visible, width), 0.0, GLOSS)[:, None]
-        if shadow is not None and cast.ground.any():  # slopes and terrains
+        if shadow is not None and cast.ground.any():  # slopes and terrains have their grid and their shadow
             dark = np.flatnonzero(cast.ground[chosen[visible.triangle]])
             spots = planes(shot.points[cast.faces[chosen]], corners[chosen])
             points = np.stack([taken(spots[:, axis], visible.only(dark), width) for axis in range(3)], axis=1)
-            colors[dark] *= (1.0 - DARKEST * shadow.at(points))[:, None]
+            away = np.abs((points[:, :2] / self.paper.step + 0.5) % 1.0 - 0.5) * self.paper.step * self.paper.scale
+            lines = np.where(away.min(axis=1) < 0.5, LINES, 1.0)
+            colors[dark] *= (lines - DARKEST * shadow.at(points))[:, None]
         np.minimum(colors, 1.0, out=colors)
         colors[:, 3] = 1.0
         picture = np.zeros((width * height, 4), dtype=np.float32)
@@ -126,7 +133,7 @@ class Easel:
             lay_over(picture, near, corners[through], tints, cast.colors[through, 3], width, height)
         fine = picture.reshape(height, width, 4)
         coarse: Any = sum(fine[i::FINE, j::FINE] for i in range(FINE) for j in range(FINE))
-        return (rows, columns), coarse / np.float32(FINE**2)
+        return (rows, columns), coarse / np.float32(FINE**2), near.reshape(height, width)
 
     def _light(self, shot: Shot, facing: Any) -> Array:
         """(factor, gloss) at the corners of all faces, shape (m, 3, 2); the inside of what is open is lit as well."""
@@ -137,10 +144,25 @@ class Easel:
             light[turned] = light_on(-shot.normals, self.lamp, toward)[cast.faces[turned]]
         return light
 
-    def _traces(self, k: int) -> Sequence[tuple[Array, Any]]:
-        """Ways so far, older parts paler."""
-        return [
-            (way[: k + 1], [(*color[:3], PALEST + (1.0 - PALEST) * (j + 1) / k) for j in range(k)])
-            for way, color in self.ways
-            if k > 0
-        ]
+    def _traces(self, k: int, part: tuple[slice, slice], near: Array) -> list[tuple[Array, Array]]:
+        """Ways so far and the RGBA of their pieces: older ones paler, and those behind what is seen."""
+        if k == 0:
+            return []
+        age = PALEST + (1.0 - PALEST) * np.arange(1, k + 1) / k
+        found = []
+        for way, color in self.ways:
+            hidden = self._hidden(way[: k + 1], k, part, near)
+            tints = np.tile(np.array(color, dtype=float), (k, 1))
+            tints[:, 3] *= age * np.where(hidden[1:] & hidden[:-1], BEHIND, 1.0)
+            found.append((way[: k + 1], tints))
+        return found
+
+    def _hidden(self, points: Array, k: int, part: tuple[slice, slice], near: Array) -> npt.NDArray[np.bool_]:
+        """Whether points (n, 3) [m] lie behind what is seen; in a flat view all lies in one plane, and nothing does."""
+        hidden = np.zeros(len(points), dtype=bool)
+        if self.window.lens.flat:
+            return hidden
+        x, y, z = ((self.paper.pixels(points, k) - [part[1].start, part[0].start, 0.0]) * FINE).T
+        inside = (x >= 0.0) & (y >= 0.0) & (x < near.shape[1]) & (y < near.shape[0])
+        hidden[inside] = near[y[inside].astype(int), x[inside].astype(int)] > z[inside] + FINE
+        return hidden

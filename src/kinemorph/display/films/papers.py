@@ -27,7 +27,7 @@ LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
 LEAST = (240, 180)  # width and height [pixels]
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
 SQUARES = 6.0  # across what moves
-RIM = 45.0  # along which the floor fades to the edges of the picture [pixels]
+RIM = 30.0  # along which the floor fades to the edges of the picture [pixels]
 LINE = 0.8  # width of the grid's lines [pixels]
 
 
