@@ -17,6 +17,7 @@ from kinemorph.analysis.modes import poles
 from kinemorph.display.animation import animate, animate_mode
 from kinemorph.display.drawing import poses_at
 from kinemorph.display.films.easels import Easel, scene_for
+from kinemorph.display.films.lighting import DARKEST
 from kinemorph.display.films.reels import REELS, frame_time
 from kinemorph.display.puppets import Lens, Poses, Puppet, fitting_lens, lit
 from kinemorph.display.scenes.figures import figure_of
@@ -306,6 +307,32 @@ def test_marks_are_seen_stretch_and_vanish(swing: Trajectory) -> None:
     arrow = tinted(pictures[0], red, 0.4)
     assert np.ptp(arrow[:, 0]) + 1 == pytest.approx(0.6 * easel.paper.scale, abs=3.0)  # to scale
     assert not len(tinted(pictures[1], red, 0.2))
+
+
+def test_a_slope_is_seen_with_the_shadow_on_it() -> None:
+    scene = thrown(0.0)
+    corners = np.array([[-1.0, -1.0, -0.6], [1.0, -1.0, -0.4], [1.0, 1.0, -0.4], [-1.0, 1.0, -0.6]])
+    gray = (0.7, 0.7, 0.7, 1.0)
+    slope = Part("ground", -1, surface_of(corners[None]), gray)
+    with_slope = Easel(replace(scene, grounds=(slope,)), size=3.0)
+    pixels = inner(with_slope, 0)
+    found = pixels[tuple(tinted(pixels, gray, 0.01).T)][:, 0]
+    found = found[found < 255]
+    lit = np.median(found)
+    dark = found < (1.0 - 0.8 * DARKEST) * lit
+    assert len(found) > 0.2 * pixels[..., 0].size and 60 < dark.sum() < 0.5 * len(found)
+    assert found.min() > (1.0 - 2.0 * DARKEST) * lit
+    side = Easel(replace(scene, grounds=(slope,)), camera="right", size=3.0)
+    lines = [one.get_segments() for one in side.paper.axes.collections if len(one.get_segments())]
+    assert any(np.abs(np.array(one)[..., 1] + 0.5 - 0.1 * np.array(one)[..., 0]).max() < 1e-9 for one in lines)
+
+
+def test_what_is_fixed_to_the_ground_is_left_behind() -> None:
+    robot = LIBRARY["crane"]()
+    scene = staged([figure_of(robot, [[0.0, 0.0], [50.0, 0.0]])], np.array([0.0, 1.0]))
+    size = np.ptp(np.stack([Easel(scene, size=3.0).window.low, Easel(scene, size=3.0).window.high]), axis=0)
+    near = Easel(scene, follow="cart", size=3.0).window
+    assert size[0] > 50.0 and (near.high - near.low).max() < 4.0
 
 
 def test_the_near_hides_the_far_and_glass_does_not() -> None:

@@ -6,7 +6,7 @@ of a mark.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,45 +28,55 @@ class Shot(NamedTuple):
     normals: Array
 
 
-@dataclass(frozen=True, eq=False)
-class MovingMark:
-    """Both ends of a mark at all times (n, 3) [m], and the direction that its look keeps across."""
+class MovingMarks:
+    """Marks with both ends at all times, `starts` and `ends` (m, n, 3) [m], and what their looks keep across."""
 
-    mark: Mark
-    start: Array
-    end: Array
-    across: Array
+    def __init__(self, placed: Sequence[tuple[Figure, Mark]], count: int) -> None:
+        self.marks = [mark for _, mark in placed]
+        starts = [way_of(figure, mark.start) + (0.0 if mark.shifts is None else mark.shifts) for figure, mark in placed]
+        ends = [_end_of(figure, mark, start) for (figure, mark), start in zip(placed, starts, strict=True)]
+        self.starts = np.array(starts).reshape(-1, count, 3)
+        self.ends = np.array(ends).reshape(-1, count, 3)
+        along = np.abs(self.ends - self.starts).max(axis=1, initial=0.0)
+        self.across = np.eye(3)[np.argmin(along, axis=1)]
+        self.widths = np.array([mark.width for mark in self.marks])
+        self.balls = np.array([mark.look == "ball" for mark in self.marks], dtype=bool)
 
-    def matrix(self, k: int) -> tuple[Array, Array]:
-        """(axes (3, 3) as columns, place (3,)) that carry the look to its place at time k."""
-        start, end = self.start[k], self.end[k]
-        width = self.mark.width
-        if self.mark.look == "ball":
-            return np.eye(3) * width, end
-        length = float(np.linalg.norm(end - start))
-        if length < 1e-9 * width:
-            return np.zeros((3, 3)), start
-        z = (end - start) / length
+    def at(self, k: int) -> tuple[Array, Array]:
+        """(axes (m, 3, 3) as columns, places (m, 3)) that carry looks to where they are at time k."""
+        starts, ways = self.starts[:, k], self.ends[:, k] - self.starts[:, k]
+        lengths = np.linalg.norm(ways, axis=1)[:, None]
+        shown = lengths > 1e-9 * self.widths[:, None]
+        z = np.where(shown, ways / np.maximum(lengths, 1e-300), [0.0, 0.0, 1.0])
         x = np.cross(self.across, z)
-        if np.linalg.norm(x) < 1e-6:
-            x = np.cross(np.roll(self.across, 1), z)
-        x /= np.linalg.norm(x)
-        return np.column_stack([width * x, width * np.cross(z, x), length * z]), start
+        x = np.where(np.linalg.norm(x, axis=1)[:, None] < 1e-6, np.cross(np.roll(self.across, 1, axis=1), z), x)
+        x /= np.linalg.norm(x, axis=1)[:, None]
+        wide = np.where(shown, self.widths[:, None], 0.0)
+        axes = np.stack([wide * x, wide * np.cross(z, x), np.where(shown, lengths, 0.0) * z], axis=2)
+        axes[self.balls] = np.eye(3) * self.widths[self.balls, None, None]
+        return axes, np.where(self.balls[:, None], self.ends[:, k], starts)
+
+
+def _end_of(figure: Figure, mark: Mark, start: Array) -> Array:
+    if mark.end is not None:
+        return way_of(figure, mark.end)
+    end: Array = start + (np.zeros(3) if mark.vectors is None else mark.vectors)
+    return end
 
 
 class Cast:
     """All triangles of a scene that are shown at first: faces (m, 3) of corners, RGBA (m, 4) and what they are.
 
     `closed` says of each face that its back is never seen, `ground` that it belongs to the ground, `force` to an arrow.
+    `still` are those of which a part at least is fixed to the ground.
     """
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.marks = [
-            moving_mark(figure, mark) for figure in scene.figures for mark in figure.marks if LAYERS[mark.layer].shown
-        ]
+        shown = [(figure, mark) for figure in scene.figures for mark in figure.marks if LAYERS[mark.layer].shown]
+        self.marks = MovingMarks(shown, len(scene.times))
         parts: list[tuple[int, Surface, tuple[float, ...], str]] = []
-        first = 1  # 0 is the world
+        first, grounds = 1, {0}  # 0 is the world
         for figure in scene.figures:
             parts += [
                 (figure_owner(part, first, figure), part.surface, part.color, "shapes")
@@ -74,7 +84,8 @@ class Cast:
                 if LAYERS[part.layer].shown
             ]
             first += len(figure.bodies) + 1
-        parts += [(first + k, look_surface(m.mark.look), m.mark.color, m.mark.layer) for k, m in enumerate(self.marks)]
+            grounds.add(first - 1)
+        parts += [(first + k, look_surface(mark.look), mark.color, mark.layer) for k, (_, mark) in enumerate(shown)]
         parts += [(0, part.surface, part.color, "ground") for part in scene.grounds]
         surfaces = [surface for _, surface, _, _ in parts]
         corners, faces = [len(one.points) for one in surfaces], [len(one.faces) for one in surfaces]
@@ -89,6 +100,9 @@ class Cast:
         self.colors = np.repeat(colors, faces, axis=0)
         self.closed = np.repeat(np.array([is_closed(one) for one in surfaces], dtype=bool), faces)
         self.ground = np.repeat(np.array([kind == "ground" for _, _, _, kind in parts], dtype=bool), faces)
+        still = np.array([False, *(mark_is_fixed(mark) for mark in self.marks.marks)], dtype=bool)
+        resting = [owner in grounds or bool(still[max(owner - first + 1, 0)]) for owner, _, _, _ in parts]
+        self.still = np.repeat(np.array(resting, dtype=bool), faces)
         self.force = np.repeat(np.array([kind == "forces" for _, _, _, kind in parts], dtype=bool), faces)
 
     def at(self, k: int) -> Shot:
@@ -97,11 +111,8 @@ class Cast:
         for figure in self.scene.figures:
             axes += [np.swapaxes(rotated(figure.quaternions[k][:, None], np.eye(3)[None]), 1, 2), np.eye(3)[None]]
             places += [figure.positions[k] + figure.offset, figure.offset[None]]
-        for moving in self.marks:
-            matrix, place = moving.matrix(k)
-            axes.append(matrix[None])
-            places.append(place[None])
-        A, p = np.concatenate(axes), np.concatenate(places)
+        marked = self.marks.at(k)
+        A, p = np.concatenate([*axes, marked[0]]), np.concatenate([*places, marked[1]])
         points = np.einsum("nij,nj->ni", A[self.owner], self.points) + p[self.owner]
         # axes are at right angles, so a normal is carried by the matrix with its columns divided by their squares
         squares = np.maximum(np.sum(A**2, axis=1, keepdims=True), 1e-30)
@@ -115,15 +126,9 @@ def figure_owner(part: Part, first: int, figure: Figure) -> int:
     return first + (len(figure.bodies) if part.owner == WORLD_OWNER else part.owner)
 
 
-def moving_mark(figure: Figure, mark: Mark) -> MovingMark:
-    """A mark with its ends at all times."""
-    start = way_of(figure, mark.start) + (0.0 if mark.shifts is None else mark.shifts)
-    if mark.end is not None:
-        end = way_of(figure, mark.end)
-    else:
-        end = start + (np.zeros(3) if mark.vectors is None else mark.vectors)
-    along = np.abs(end - start).max(axis=0)
-    return MovingMark(mark, start, end, np.eye(3)[int(np.argmin(along))])
+def mark_is_fixed(mark: Mark) -> bool:
+    """Whether an end of a mark is on the ground."""
+    return WORLD_OWNER in (mark.start.owner, mark.start.owner if mark.end is None else mark.end.owner)
 
 
 def way_of(figure: Figure, at: Attachment) -> Array:

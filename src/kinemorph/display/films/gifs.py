@@ -13,7 +13,7 @@ from kinemorph.display.films.frames import Frames
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-COLORS = 192  # of the palette
+COLORS = 128  # of the palette
 LOOKED_AT = 5  # frames from which it is taken
 
 

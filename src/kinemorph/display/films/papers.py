@@ -27,7 +27,7 @@ LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
 LEAST = (240, 180)  # width and height [pixels]
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
 SQUARES = 6.0  # across what moves
-RIM = 45.0  # along which the floor fades to the edges of the picture [pixels]
+RIM = 30.0  # along which the floor fades to the edges of the picture [pixels]
 LINE = 0.8  # width of the grid's lines [pixels]
 
 
@@ -41,8 +41,7 @@ class Paper:
         self.scene, self.window = scene, window
         self.notes: list[str] = []
         whole = self._arrange(size)
-        words = "; ".join(note.rstrip(".") for note in scene.notes)
-        self.notes = textwrap.wrap(words, int((whole[0] - 95) / LETTER)) if words else []
+        self.notes = _lines(scene.notes, int((whole[0] - 95) / LETTER))
         whole = self._arrange(size) if self.notes else whole
         self.figure: Any = blank(whole[0] / DPI, whole[1] / DPI)
         self.figure.set_dpi(DPI)
@@ -271,6 +270,14 @@ class Floor:
             lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
         self.kept = (points, clear, lines * clear)
         return points, clear, lines * clear
+
+
+def _lines(notes: Sequence[str], letters: int) -> list[str]:
+    """Notes on one line, if they have room there; else each on its own."""
+    words = "; ".join(note.rstrip(".") for note in notes)
+    if len(words) <= letters:
+        return [words] if words else []
+    return [line for note in notes for line in textwrap.wrap(note.rstrip("."), letters)]
 
 
 def figure_of(value: float) -> str:

@@ -18,7 +18,7 @@ from kinemorph.display.scenes.turning import rotated
 from kinemorph.display.solids import Array
 
 LOOKED_AT = 40  # times at which the size of the picture is taken
-MARGIN = 0.04  # around what moves, as a part of the longer side
+MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around what moves, as a part of the longer side; where a floor is seen
 NARROWEST = 0.44  # of the shorter side, as a part of the longer one
 GAP = 0.25  # between figures beside each other, as a part of the wider one
 
@@ -86,7 +86,10 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
     camera = camera_of(choice, follow, *(figure.robot for figure in scene.figures))
     lens, azimuth = camera_lens(scene, choice)
     middles = _middles(scene, camera.follow)
-    moving = np.unique(cast.faces[~cast.ground & ~cast.force])  # a blow is short, its arrow long
+    chosen = ~cast.ground & ~cast.force  # a blow is short, its arrow long
+    if camera.follow is not None:
+        chosen &= ~cast.still
+    moving = np.unique(cast.faces[chosen])
     lows, highs, grounds = [], [], []
     for k in _looked_at(scene):
         points = cast.at(k).points[moving] - middles[k] if len(moving) else np.zeros((1, 3))
@@ -103,7 +106,7 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
         low = np.min([low, *(way.min(axis=0) for way in ways)], axis=0)
         high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
     ground = np.array([np.min([g[0] for g in grounds], axis=0), np.max([g[1] for g in grounds], axis=0)])
-    low, high = _framed(low, high)
+    low, high = _framed(low, high, MARGIN if lens.flat else FLOOR_MARGIN)
     elevation = 0.0 if lens.flat else camera.elevation
     return Window(lens, azimuth, elevation, low, high, middles, ground, camera.follow is not None)
 
@@ -126,9 +129,9 @@ def _middles(scene: Scene, follow: str | None) -> Array:
     return middle
 
 
-def _framed(low: Array, high: Array) -> tuple[Array, Array]:
+def _framed(low: Array, high: Array, margin: float) -> tuple[Array, Array]:
     """With a margin, and neither very low nor very narrow."""
     longest = max(float((high - low).max()), 1e-6)
-    half = np.maximum(0.5 * (high - low) + MARGIN * longest, 0.5 * NARROWEST * longest)
+    half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * NARROWEST * longest)
     middle = 0.5 * (low + high)
     return middle - half, middle + half
