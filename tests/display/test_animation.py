@@ -16,6 +16,7 @@ import kinemorph
 from kinemorph.analysis.modes import poles
 from kinemorph.display.animation import animate, animate_mode
 from kinemorph.display.drawing import poses_at
+from kinemorph.display.films import videos
 from kinemorph.display.films.easels import Easel, scene_for
 from kinemorph.display.films.lighting import DARKEST
 from kinemorph.display.films.reels import REELS, frame_time
@@ -161,6 +162,7 @@ def test_a_video_is_read_back(swing: Trajectory, tmp_path: Path) -> None:
         ("exit 3", "does not start .it ends with code 3."),
         ('case "$*" in *-version*) exit 0;; *) head -c 1000 >/dev/null; exit 1;; esac', "ffmpeg"),
         ('case "$*" in *-version*) exit 0;; *) cat >/dev/null; exit 1;; esac', "did not finish"),
+        ('case "$*" in *-version*) exit 0;; *) exec sleep 60;; esac', "took no more frames"),
     ],
 )
 def test_a_broken_ffmpeg_is_told_and_leaves_nothing(
@@ -171,6 +173,7 @@ def test_a_broken_ffmpeg_is_told_and_leaves_nothing(
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
+    monkeypatch.setattr(videos, "PATIENCE", 2.0)
     (tmp_path / "films").mkdir()
     (tmp_path / "films" / "run.mp4").write_text("an older one")
     with pytest.raises(KinemorphError, match=words):

@@ -1,12 +1,14 @@
 """Frames as an mp4 that every browser and player shows: H.264 in yuv420p, by the ffmpeg that imageio-ffmpeg brings.
 
-ffmpeg runs beside us and takes frames from a pipe. It is asked for its version first, as a program that does not start
-or does not answer is told in time; what it wrote is read back as far as the boxes of the file, as it fails silently.
+ffmpeg runs beside us and takes frames from a pipe. It is asked for its version first, so that one that does not start
+is told before anything is painted. One that takes no more frames is ended, and what it wrote is read back as far as the
+boxes of the file, for it fails silently.
 """
 
 from __future__ import annotations
 
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from kinemorph.display.films.frames import Frames
 from kinemorph.errors import KinemorphError, MissingExtraError
 
 QUALITY = 18  # constant rate factor: lines stay clean, files small
-PATIENCE = 15.0  # for an answer of ffmpeg [s]
+PATIENCE = 30.0  # for an answer of ffmpeg, and for it to take a frame [s]
 LAST_PATIENCE = 120.0  # for it to finish a file [s]
 
 
@@ -57,14 +59,26 @@ def write_video(frames: Frames, path: Path, period: float) -> None:
                     output_params=settings,
                 )
                 writer.send(None)
-            writer.send(frame.tobytes())
+            _send(writer, frame.tobytes())
     except OSError as error:
-        raise OSError("ffmpeg stopped before its end, as it does when the disk is full") from error
+        raise OSError("ffmpeg took no more frames, as it does when the disk is full") from error
     finally:
         if writer is not None:
             writer.close()
     if not _whole(path):
         raise OSError("ffmpeg did not finish the file, as it does when the disk is full")
+
+
+def _send(writer: Any, data: bytes) -> None:
+    """Gives ffmpeg a frame; it is ended where it does not take it, as waiting for it would never end."""
+    process = writer.gi_frame.f_locals.get("p")
+    watch = threading.Timer(PATIENCE, lambda: process and process.kill())
+    watch.daemon = True
+    watch.start()
+    try:
+        writer.send(data)
+    finally:
+        watch.cancel()
 
 
 def _whole(path: Path) -> bool:
