@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.films.actors import Cast, Shot, way_of
+from kinemorph.display.films.floors import Floor
 from kinemorph.display.films.lighting import DARKEST, GLOSS, STEEP, Shadow, lamp_of, light_on
-from kinemorph.display.films.papers import Floor, Paper
+from kinemorph.display.films.papers import Paper
 from kinemorph.display.films.rasters import Reals, lay_over, nearest, planes, taken
 from kinemorph.display.films.windows import camera_lens, way_across, window_of
 from kinemorph.display.scenes.scene import Scene
@@ -61,7 +62,7 @@ class Easel:
         shot = self.cast.at(k)
         shadow = self._shadow(shot)
         ground = inner[..., :3].astype(np.float32)
-        if self.floor.seen and not self.cast.ground.any():
+        if self.window.sees_floor and not self.cast.ground.any():
             self._lay_floor(ground, k, shadow)
         (rows, columns), painted, near = self._painted(shot, k, shadow)
         below = ground[rows, columns]
@@ -73,7 +74,7 @@ class Easel:
 
     def _shadow(self, shot: Shot) -> Shadow | None:
         """What is dark, where a ground is seen that can be."""
-        if not (self.floor.seen or self.cast.ground.any()):
+        if not (self.window.sees_floor or self.cast.ground.any()):
             return None
         solid = (self.cast.colors[:, 3] > 0.5) & ~self.cast.ground & ~self.cast.force
         return Shadow(shot.points[self.cast.faces[solid]], self.high_lamp, self.paper.scale)

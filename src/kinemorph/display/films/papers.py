@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.display.canvas import GROUND, INK, PALE, SHADOW, blank
+from kinemorph.display.canvas import INK, PALE, SHADOW, blank
 from kinemorph.display.films.windows import Window
 from kinemorph.display.scenes.scene import Scene, Surface
 from kinemorph.display.solids import Array
@@ -27,8 +27,6 @@ LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
 LEAST = (240, 180)  # width and height [pixels]
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
 SQUARES = 6.0  # across what moves
-RIM = 30.0  # along which the floor fades to the edges of the picture [pixels]
-LINE = 0.8  # width of the grid's lines [pixels]
 
 
 class Paper:
@@ -150,7 +148,7 @@ class Paper:
             self._profile()
         else:
             self.axes.axis("off")
-            grid = f"grid {self.step:g} m"
+            grid = f"grid {self.step:g} m" if self.window.sees_floor else ""
             self.figure.text(1.0 - 12 / self.size[0], 0.07 / height, grid, fontsize=7, color=PALE, ha="right")
 
     @property
@@ -214,64 +212,6 @@ def rim_of(surface: Surface) -> npt.NDArray[np.int64]:
     return rim
 
 
-# ── the floor ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Floor:
-    """The level floor under a scene: where it is seen, how faint it is there, and the lines of its grid."""
-
-    def __init__(self, paper: Paper, height: float) -> None:
-        window = paper.window
-        self.paper, self.height = paper, height
-        rise, turn = np.radians([window.elevation, window.azimuth])
-        self.sine, self.cosine = float(np.sin(rise)), float(np.cos(rise))
-        self.away = -np.array([np.cos(turn), np.sin(turn), 0.0])
-        self.right = window.lens.axes[0]
-        low, high = window.ground
-        self.half = 0.5 * (high - low)
-        self.center = 0.5 * (low + high)
-        self.reach = 0.3 * float(max((high - low).max(), 1e-6))
-        self.ink = np.array([int(GROUND[k : k + 2], 16) for k in (1, 3, 5)], dtype=np.float32)
-        self.kept: Any = None
-        down, across = np.arange(paper.height) + 0.5, np.arange(paper.width) + 0.5
-        fades = [smooth(np.minimum(one, len(one) - one) / RIM) for one in (down, across)]
-        self.rim = fades[0][:, None] * fades[1]  # how much of the ground is seen near the edges of the picture
-
-    @property
-    def seen(self) -> bool:
-        """Whether one looks down at it."""
-        return not self.paper.window.lens.flat and self.sine > 0.03
-
-    def points(self, k: int) -> Array:
-        """The points (h, w, 3) [m] of the floor at all pixels."""
-        low, scale = self.paper.corner(k), self.paper.scale
-        u = low[0] + (np.arange(self.paper.width) + 0.5) / scale
-        v = low[1] + (self.paper.height - np.arange(self.paper.height) - 0.5) / scale
-        along = (v - self.height * self.cosine) / self.sine
-        found: Array = u[None, :, None] * self.right + along[:, None, None] * self.away
-        found[..., 2] = self.height
-        return found
-
-    def laid(self, k: int) -> tuple[Array, Array, Array]:
-        """(points (h, w, 3) [m], how much of the floor is seen (h, w), how much of it are lines (h, w)) at time k."""
-        if self.kept is not None and not self.paper.window.followed:
-            kept: tuple[Array, Array, Array] = self.kept
-            return kept
-        points = self.points(k)
-        outside = np.abs(points[..., :2] - self.paper.window.middles[k, :2] - self.center) - self.half
-        far = np.linalg.norm(np.maximum(outside, 0.0), axis=-1) / self.reach
-        clear = smooth(1.0 - far) * self.rim
-        lines = np.zeros(clear.shape)
-        step, scale = self.paper.step, self.paper.scale
-        for axis in (0, 1):
-            # lines of one width on the paper: the way to the next one, across it, in pixels
-            slope = math.hypot(self.right[axis], self.away[axis] / self.sine) / scale
-            way = np.abs((points[..., axis] / step + 0.5) % 1.0 - 0.5) * step / slope
-            lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
-        self.kept = (points, clear, lines * clear)
-        return points, clear, lines * clear
-
-
 def _lines(notes: Sequence[str], letters: int) -> list[str]:
     """Notes on one line, if they have room there; else each on its own."""
     words = "; ".join(note.rstrip(".") for note in notes)
@@ -283,12 +223,6 @@ def _lines(notes: Sequence[str], letters: int) -> list[str]:
 def figure_of(value: float) -> str:
     """A number on an axis."""
     return f"{round(value, 12) + 0.0:g}".replace("-", "\N{MINUS SIGN}")
-
-
-def smooth(share: Array) -> Array:
-    """From 0 to 1 without a kink."""
-    within = np.clip(share, 0.0, 1.0)
-    return within * within * (3.0 - 2.0 * within)
 
 
 def round_step(length: float) -> float:

@@ -19,6 +19,7 @@ from kinemorph.display.solids import Array
 
 LOOKED_AT = 40  # times at which the size of the picture is taken
 MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around what moves, as a part of the longer side; where a floor is seen
+LOWEST = 2.0  # elevation from which a floor is seen as one [deg]
 NARROWEST = 0.44  # of the shorter side, as a part of the longer one
 GAP = 0.25  # between figures beside each other, as a part of the wider one
 
@@ -39,6 +40,11 @@ class Window:
     middles: Array
     ground: Array
     followed: bool
+
+    @property
+    def sees_floor(self) -> bool:
+        """Whether one looks down at a floor."""
+        return not self.lens.flat and self.elevation > LOWEST
 
     def corner(self, k: int) -> Array:
         """The lower left corner of the picture at time k, as seen [m]."""
