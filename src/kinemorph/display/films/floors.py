@@ -10,7 +10,7 @@ from kinemorph.display.canvas import GROUND
 from kinemorph.display.films.papers import Paper
 from kinemorph.display.solids import Array
 
-REACH = 0.3  # how far it goes on around what moves, as a part of its size
+REACH = 0.45  # how far it goes on around what moves, as a part of its size
 RIM = 30.0  # along which it fades to the edges of the picture [pixels]
 LINE = 0.8  # width of the grid's lines [pixels]
 

@@ -105,7 +105,7 @@ class Paper:
             self.figure.draw_artist(self.traces)
         for name, figure in zip(self.names, self.scene.figures, strict=False):
             number = k if self.window.followed else 0
-            base = figure.positions[number].mean(axis=0) if len(figure.bodies) else np.zeros(3)
+            base = figure.positions[number, 0].copy() if len(figure.bodies) else np.zeros(3)
             base[2] = self.scene.floor
             x, y = self.window.lens.seen(figure.offset + base)[:2]
             name.set_position((float(x), 0.985 if self.window.lens.flat else float(y)))
