@@ -2,7 +2,11 @@
 
 viewers     view(subject) and the Viewer it gives
 serving     the web server (viser, extra [view]): on this computer only, a free port, and quiet
-nodes       what the browser draws: bodies, marks, traces, names, the ground, the camera
+nodes       what the browser draws: bodies with their parts, marks, names
+sending     poses of many bodies, quickly
+ways        traces: the way of a point up to now
+colors      colors as the page takes them
+surroundings  the ground and its grid, and the camera that sees everything at first
 knobs       coordinates of joints as what a person turns: degrees and meters, roll, pitch and yaw
 posing      a robot's configuration, its sliders, and loops that close again when one of them moves
 clock       time that goes on by itself, at a speed, to the end or round and round
