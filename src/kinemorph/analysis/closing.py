@@ -26,7 +26,7 @@ from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-FARTHEST = 0.15  # [rad or m], the longest step on the way of `follow_loops`
+FARTHEST, SHORTEST = 0.15, 2e-3  # [rad or m], steps on the way of `follow_loops`
 
 
 @dataclass(frozen=True)
@@ -120,20 +120,26 @@ class Closer:
 
     def follow(self, start: npt.ArrayLike, q: npt.ArrayLike, held: str | Sequence[str] = ()) -> Closed:
         """See `follow_loops`."""
-        now, goal = self._checked(start), self._checked(q)
+        goal = self._checked(q)
+        begun = self.close(start)
+        if not begun:
+            return begun
         drawn = self._of_joints(held)
         drawn = drawn if drawn.any() else np.ones_like(drawn)  # where nobody leads, all go toward q
-        way = np.where(drawn, difference(self.robot, now, goal), 0.0)
-        steps = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / FARTHEST)))
-        count = 0
-        for left in range(steps, 0, -1):
-            way = np.where(drawn, difference(self.robot, now, goal), 0.0)
-            found = self.close(integrate(self.robot, now, way / left), held)
+        now, count, longest = begun, begun.iterations, FARTHEST
+        while True:
+            way = np.where(drawn, difference(self.robot, now.q, goal), 0.0)
+            length = float(np.abs(way).max(initial=0.0))
+            found = self.close(integrate(self.robot, now.q, way * min(1.0, longest / max(length, longest))), held)
             count += found.iterations
-            if not found:
-                return Closed(now, found.error, count, False, found.message)
-            now = found.q
-        return Closed(now, found.error, count, True, found.message)
+            if found:
+                now = found
+                if length <= longest:
+                    return Closed(now.q, now.error, count, True, now.message)
+            elif longest > SHORTEST:
+                longest *= 0.5  # the end of the way is near
+            else:
+                return Closed(now.q, now.error, count, False, f"this is as far as the loops close; {found.message}")
 
     # ── what the robot says ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -29,6 +29,7 @@ from kinemorph.display.scenes.scene import (
 from kinemorph.display.scenes.spans import Spans
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.display.scenes.turning import rotated
+from kinemorph.display.viewer.colors import light, screen
 from kinemorph.display.viewer.sending import Sender
 from kinemorph.display.viewer.ways import Way
 from kinemorph.model.parameter import evaluate_all
@@ -175,7 +176,7 @@ class _Bundle:
             np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)),
             np.zeros((count, 3)),
             batched_scales=np.full((count, 3), 1e-9),
-            batched_colors=np.array([rgb(mark.color) for mark in marks], dtype=np.uint8),
+            batched_colors=np.array([light(mark.color) for mark in marks], dtype=np.uint8),
             opacity=None if marks[0].color[3] >= 1.0 else marks[0].color[3],
             lod="off",
             side="double" if marks[0].look == "spring" else "front",
@@ -235,19 +236,13 @@ def add_mesh(api: Any, name: str, part: Part, *, scale: float = 1.0, receive: bo
         name,
         part.surface.points,
         part.surface.faces,
-        color=rgb(part.color),
+        color=screen(part.color),
         opacity=part.color[3] if clear else None,
         side="front" if clear else "double",  # meshes out of files may have faces that look inward
         scale=scale,
         cast_shadow=solid,
         receive_shadow=solid and receive,
     )
-
-
-def rgb(color: Color) -> tuple[int, int, int]:
-    """A color from 0 to 255."""
-    r, g, b = (round(255.0 * min(max(x, 0.0), 1.0)) for x in color[:3])
-    return r, g, b
 
 
 def _path(name: str) -> str:

@@ -18,6 +18,7 @@ MOST_POINTS = 400  # of a curve
 MOST_CURVES = 8
 MOST_ROWS, MOST_FIGURES = 16, 4  # of the table
 MOST_EVENTS = 200
+NOWHERE = "go to ..."
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#332288", "#e69f00", "#56b4e9", "#555555")
 
 
@@ -40,7 +41,7 @@ class Player:
             self._speed = gui.add_dropdown("Speed", tuple(map(_times, SPEEDS)), initial_value=_times(1.0))
             self._round = gui.add_checkbox("Loop", self.clock.round)
             if self.scene.events:
-                self._events = gui.add_dropdown("Event", self._happenings(), hint="goes to the time of an event")
+                self._events = gui.add_dropdown(f"{len(self.scene.events)} events", (NOWHERE, *self._happenings()))
                 self._events.on_update(guarded(self._to_event))
         self._slider.on_update(guarded(self._scrubbed))
         self._button.on_click(guarded(lambda event: self.pause() if self.clock.playing else self.play()))
@@ -100,11 +101,15 @@ class Player:
             self.clock.speed = float(self._speed.value.removesuffix(" x"))
 
     def _to_event(self, event: Any) -> None:
-        if event.client is not None:
-            number = self._happenings().index(self._events.value)
-            self.clock.set(self.scene.events[number].t)
-            self._show()
-            self.tell()
+        if event.client is not None and self._events.value != NOWHERE:
+            self.to_event(self._happenings().index(self._events.value))
+            self._events.value = NOWHERE
+
+    def to_event(self, number: int) -> None:
+        """Goes to the time of an event."""
+        self.clock.set(self.scene.events[number].t, hold=SCRUBBED)
+        self._show()
+        self.tell()
 
     def _happenings(self) -> tuple[str, ...]:
         """Events as lines, none of them twice."""
@@ -147,6 +152,7 @@ class Player:
             axes=(uplot.Axis(label="t [s]"), uplot.Axis(label=f"[{unit}]")),
             legend=uplot.Legend(show=True),
             aspect=1.5,
+            padding=(14, 20, 0, 0),
         )
 
 

@@ -25,6 +25,7 @@ from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import neutral, random_configuration
 from kinemorph.model.robot import Array
 
+ITERATIONS = 25  # a hand waits: what is closable at all takes four or five
 ATTEMPTS = 8  # at a random configuration in which loops can be closed
 SIGNS = {DEGREE: "°", METER: "m"}
 REACH = 1.5  # how far a slide or a free body goes either way, against the size of the robot
@@ -108,7 +109,7 @@ class Posture:
     def _closer(self) -> Closer:
         lower, upper = self.robot.q_lower, self.robot.q_upper
         inside = bool(np.all((lower <= self.q) & (self.q <= upper)))  # else limits would move it from where it is
-        return Closer(self.robot, limits=inside, tolerance=1e-10)
+        return Closer(self.robot, limits=inside, tolerance=1e-10, iterations=ITERATIONS)
 
     def _closed(self, q: Array) -> Closed:
         if self.robot.loops:
@@ -129,7 +130,7 @@ class Posture:
                 self._taken[number] = slider.value
 
     def _bodies(self, q: Array) -> tuple[Array, Array]:
-        """Positions (n_b, 3) [m] and quaternions (n_b, 4): `Poses` of one configuration, on numbers instead of arrays."""
+        """Positions (n_b, 3) [m] and quaternions (n_b, 4): `Poses` of one q, on numbers instead of arrays."""
         if not np.isfinite(q).all():
             raise ShapeError(f"q: coordinate '{self.robot.q_names[int(np.argmin(np.isfinite(q)))]}' is not finite.")
         poses = forward_kinematics(self._tree, q.tolist(), self.robot.body_names)

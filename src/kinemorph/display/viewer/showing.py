@@ -47,6 +47,9 @@ class Showing:
 
         chosen.on_update(guarded(added))
         clear.on_click(guarded(lambda event: self.clear_traces()))
+
+    def build_notes(self, gui: Any) -> None:
+        """Puts there what cannot be shown, and to what scale forces are."""
         if self.scene.notes:
             with gui.add_folder("Notes"):
                 gui.add_markdown("\n".join(f"- {note}" for note in self.scene.notes))

@@ -16,8 +16,11 @@ MARGIN = 1.12
 CELLS = 12.0  # of the grid across the scene, about
 
 
-def furnish(server: Any, scene: Scene, place: tuple[float, float]) -> Any:
-    """Puts ground, grid and camera there, seen from an elevation and azimuth [deg]; the grid's node."""
+def furnish(server: Any, scene: Scene, box: Array, place: tuple[float, float]) -> tuple[Any, Array]:
+    """Puts ground, grid and camera there; the grid's node, and the way (3,) [m] from what is seen to the camera.
+
+    The camera sees a box (2, 3) [m] from an elevation and azimuth [deg].
+    """
     server.scene.world_axes.visible = False
     for number, part in enumerate(scene.grounds):
         add_mesh(server.scene, f"/ground/{number}", part)
@@ -33,14 +36,14 @@ def furnish(server: Any, scene: Scene, place: tuple[float, float]) -> Any:
         fade_distance=9.0 * size,
         fade_strength=1.4,
         shadow_opacity=0.16,
-        position=(0.0, 0.0, scene.floor - 1e-3 * size),  # below what lies on it
+        position=(0.0, 0.0, scene.floor - (0.03 if scene.grounds else 1e-3) * size),  # below what lies on it
     )
-    position, middle = seat(scene.box, place)
+    position, middle = seat(box, place)
     camera = server.initial_camera
     camera.up, camera.fov = (0.0, 0.0, 1.0), float(FIELD)
     camera.near, camera.far = 0.01 * size, 100.0 * size
     camera.position, camera.look_at = tuple(position), tuple(middle)
-    return grid
+    return grid, position - middle
 
 
 def seat(box: Array, place: tuple[float, float]) -> tuple[Array, Array]:

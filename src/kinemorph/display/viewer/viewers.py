@@ -99,11 +99,12 @@ class Viewer:
         server, scene = self._server, self.scene
         self._clock = Clock(float(scene.times[0]), float(scene.times[-1]), self._show, self._ended, self._failed)
         self._follow = follow
+        self._welcomed: set[int] = set()  # pages whose cameras have been put there
         gui = server.gui
         gui.main_panel.dock_right()
         gui.main_panel.set_width(PANEL)
         with server.atomic():
-            grid = furnish(server, scene, place)
+            grid, self._away = furnish(server, scene, self._seen(), place)
             self._line = gui.add_markdown("", visible=False)
             self._actors = actors_of(server, scene)
             self._showing = Showing(scene, self._actors, grid)
@@ -118,12 +119,22 @@ class Viewer:
                     posture.build(gui, self._guarded)
             with tabs.add_tab("Show"):
                 self._showing.build(gui, self._guarded)
+            self._showing.build_notes(gui)
             self._name_figures()
             for posture in self._postures:
                 posture.set(posture.q)
             self._show()
         if follow is not None:
-            server.on_client_connect(lambda client: self._keep_in_sight([client]))
+            server.on_client_connect(self._welcome)
+
+    def _seen(self) -> Array:
+        """The box (2, 3) [m] that is in sight at first: round all, or round the body that is followed."""
+        for figure in self.scene.figures:
+            if self._follow in figure.bodies:
+                middle = figure.positions[0, figure.bodies.index(self._follow)] + figure.offset
+                reach = 0.36 * figure.size
+                return np.stack([middle - reach, middle + reach])
+        return self.scene.box
 
     def _name_figures(self) -> None:
         """Over figures that stand side by side, their names."""
@@ -343,19 +354,28 @@ class Viewer:
         frame = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, max(len(times) - 2, 0)))
         return frame, float(np.clip((t - times[frame]) / (times[frame + 1] - times[frame]), 0.0, 1.0))
 
-    def _keep_in_sight(self, clients: Sequence[Any] | None = None) -> None:
+    def _keep_in_sight(self) -> None:
         """Where a body is followed, cameras go along with it, from where people have put them."""
-        if self._follow is None:
-            return
+        if self._follow is not None:
+            for client in self._server.get_clients().values():
+                away = (
+                    client.camera.position - client.camera.look_at if client.client_id in self._welcomed else self._away
+                )
+                self._look(client, away)
+
+    def _welcome(self, client: Any) -> None:
+        """A page that has just come does not know yet where its camera is."""
+        with self._lock:
+            self._look(client, self._away)
+            self._welcomed.add(client.client_id)
+
+    def _look(self, client: Any, away: Array) -> None:
         for actor in self._actors:
             if self._follow in actor.figure.bodies:
-                number = actor.figure.bodies.index(self._follow)
-                middle = actor.positions[number] + actor.figure.offset
-                for client in self._server.get_clients().values() if clients is None else clients:
-                    with client.atomic():
-                        away = client.camera.position - client.camera.look_at
-                        client.camera.position = middle + away
-                        client.camera.look_at = middle
+                middle = actor.positions[actor.figure.bodies.index(self._follow)] + actor.figure.offset
+                with client.atomic():
+                    client.camera.position = middle + away
+                    client.camera.look_at = middle
                 return
 
     def _tell(self) -> None:

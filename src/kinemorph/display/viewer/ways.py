@@ -12,10 +12,10 @@ import numpy as np
 
 from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Figure, Trace
 from kinemorph.display.scenes.turning import rotated
+from kinemorph.display.viewer.colors import light
 
 MOST_POINTS = 600
 THICKNESS = 3.0  # pixels
-GAMMA = 2.2
 
 
 class Way:
@@ -29,8 +29,7 @@ class Way:
         self._frames = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
         way = self._at(figure.positions, figure.quaternions)
         self._way = way[self._frames] if self._run else np.zeros((0, 3))
-        # the page takes colors of lines as amounts of light, and those of meshes as they are on a screen
-        color = np.array([round(255.0 * x**GAMMA) for x in trace.color[:3]], dtype=np.uint8)
+        color = np.array(light(trace.color), dtype=np.uint8)
         points = self._segments(way[0], 0)
         colors = np.broadcast_to(color, points.shape)
         self._node = api.add_line_segments(
