@@ -331,7 +331,7 @@ function steerCamera(app) {
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", () => hideTip(app));
+  canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") hideTip(app); });
   canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   canvas.addEventListener("dblclick", () => turnTo(app, null));
   canvas.addEventListener("wheel", (event) => {
