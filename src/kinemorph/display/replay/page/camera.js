@@ -14,7 +14,8 @@ function makeCamera(scene) {
     elevation, azimuth, distance: 0, target: [0, 0, 0],
     home: { elevation, azimuth },
     eye: new Float32Array(3), right: new Float32Array(3), up: new Float32Array(3),
-    matrix: new Float32Array(16), look: new Float32Array(16), lens: new Float32Array(16), aspect: 1, radius: boxRadius(scene.box), subject: () => scene.box,
+    matrix: new Float32Array(16), look: new Float32Array(16), lens: new Float32Array(16), aspect: 1,
+    radius: boxRadius(scene.box), subject: () => scene.box,
     following: scene.camera.follow !== null, steered: false, anchor: new Float32Array(3), move: null,
   };
 }
@@ -57,8 +58,8 @@ function fitBox(box, elevation, azimuth, aspect, margin = 1.12) {
 }
 
 /**
- * Puts a camera where it sees its subject, everything or what it follows: from one of VIEWS, from its first side (null) or from
- * where it is (undefined). With a time [ms] it goes there, without one it is there.
+ * Puts a camera where it sees its subject, everything or what it follows: from one of VIEWS, from its first side
+ * (null) or from where it is (undefined). With a time [ms] it goes there, without one it is there.
  */
 function lookFrom(camera, view, at = null) {
   const from = view ? VIEWS[view] : view === null ? [camera.home.elevation, camera.home.azimuth] : [];

@@ -67,14 +67,18 @@ function fillPlot(app, plot) {
     const { left, width } = plot.paper.getBoundingClientRect();
     setTime(app, app.first + (app.last - app.first) * (event.clientX - left - LEFT) / (width - LEFT - RIGHT));
   };
-  plot.paper.addEventListener("pointerdown", (event) => { plot.paper.setPointerCapture(event.pointerId); seek(event); });
+  plot.paper.addEventListener("pointerdown", (event) => {
+    plot.paper.setPointerCapture(event.pointerId);
+    seek(event);
+  });
   plot.paper.addEventListener("pointermove", (event) => { if (event.buttons & 1) seek(event); });
   return plot;
 }
 
 /** A short piece of a line, for a legend. */
 function sample(dash) {
-  return `<svg viewBox="0 0 18 8"><path d="M0 4h18" stroke="currentColor" stroke-width="2" stroke-dasharray="${dash}"/></svg>`;
+  const line = `<path d="M0 4h18" stroke="currentColor" stroke-width="2" stroke-dasharray="${dash}"/>`;
+  return `<svg viewBox="0 0 18 8">${line}</svg>`;
 }
 
 /** Round numbers between two values, about as many as asked. */
@@ -186,7 +190,7 @@ function tellValues(app, plot) {
     const shown = own.slice(0, TOLD).map(({ values }) => {
       const value = values[before] + part * (values[after] - values[before]), size = Math.abs(value);
       if (!Number.isFinite(value)) return "–";
-      return size !== 0 && (size >= 1e6 || size < 1e-4) && plot.digits === 6 ? value.toExponential(2) : value.toFixed(plot.digits);
+      return plot.digits === 6 && size > 0 && size < 1e-4 ? value.toExponential(2) : value.toFixed(plot.digits);
     });
     plot.values[i].textContent = `${shown.join(" | ")}${own.length > TOLD ? " …" : ""} ${plot.unit}`;
   });

@@ -1,4 +1,4 @@
-// The bar below the picture, what lies over the picture, keys and pointers.
+// The bar below the picture, and what lies over the picture.
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 const STROKE = 'fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round"';
@@ -7,17 +7,11 @@ const ICONS = {
   pause: '<path d="M6 5h4v14H6zM14 5h4v14h-4z" fill="currentColor"/>',
   loop: `<path d="M17 2l4 4-4 4M3 11V9a3 3 0 013-3h15M7 22l-4-4 4-4M21 13v2a3 3 0 01-3 3H3" ${STROKE}/>`,
   chart: `<path d="M4 4v16h16M7 15l4-6 4 4 5-8" ${STROKE}/>`,
-  joints: `<path d="M4 7h9M17 7h3M4 17h3M11 17h9" ${STROKE}/><circle cx="15" cy="7" r="2" ${STROKE}/><circle cx="9" cy="17" r="2" ${STROKE}/>`,
+  joints: `<path d="M4 7h9M17 7h3M4 17h3M11 17h9M17 7a2 2 0 10-4 0 2 2 0 104 0M11 17a2 2 0 10-4 0 2 2 0 104 0" ${STROKE}/>`,
   views: `<path d="M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12L4 7.5" ${STROKE}/>`,
   layers: `<path d="M12 3l9 5-9 5-9-5zM4 12.5l8 4.5 8-4.5M4 16.5l8 4.5 8-4.5" ${STROKE}/>`,
   full: `<path d="M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5" ${STROKE}/>`,
 };
-const KEYS = [
-  ["space", "play or pause"], ["← →", "one picture back or on; with shift ten"], ["Home End", "to the start, to the end"],
-  ["l", "loop"], ["f", "follow the robot"], ["1 2 3 4 5 6", "front, back, left, right, top, iso"], ["0", "first view"],
-  ["c j", "plots, joints"], ["drag", "turn; with shift or the right button move"], ["wheel pinch", "nearer, farther"],
-  ["double-click", "first view"],
-];
 const AXES = [["x", "#d13d4c"], ["y", "#3b9e5c"], ["z", "#3b82d0"]];
 
 /** An icon as text. */
@@ -48,7 +42,10 @@ function makeControls(app) {
   scrub.min = app.first;
   scrub.max = app.last;
   scrub.addEventListener("input", () => setTime(app, scrub.valueAsNumber));
-  for (const speed of SPEEDS) find("speed").append(make("option", `${speed}×`, { value: speed, selected: speed === 1 }));
+  for (const speed of SPEEDS) {
+    find("speed").append(make("option", `${speed}×`, { value: speed, selected: speed === 1 }));
+  }
+  controls.clock.append(document.createTextNode(""), make("small", ` / ${readable(app.last)} s`));
   find("speed").addEventListener("change", (event) => setSpeed(app, Number(event.target.value)));
   find("play").addEventListener("click", () => togglePlay(app));
   find("loop").addEventListener("click", () => toggleLoop(app));
@@ -163,7 +160,6 @@ function showTime(app) {
   const part = app.last > app.first ? (app.time - app.first) / (app.last - app.first) : 0;
   controls.scrub.value = app.time;
   controls.scrub.style.setProperty("--part", `calc(7px + ${part.toFixed(4)} * (100% - 14px))`);
-  controls.clock.firstChild ?? controls.clock.append(document.createTextNode(""), make("small", ` / ${readable(app.last)} s`));
   controls.clock.firstChild.data = `t = ${app.time.toFixed(app.last - app.first < 0.5 ? 4 : 2)} s`;
   if (app.chart) moveCursor(app);
 }
@@ -266,110 +262,4 @@ function stepBy(app, pictures) {
   const { times } = app.scene, { before, part } = momentAt(times, app.time);
   const row = (part > 0.999 ? before + 1 : before) + pictures + (pictures < 0 && part > 0.001 && part <= 0.999 ? 1 : 0);
   setTime(app, times[Math.min(Math.max(row, 0), times.length - 1)]);
-}
-
-/** Keys of the whole page; a field keeps those it needs. */
-function bindKeys(app) {
-  const views = Object.keys(VIEWS);
-  const actions = {
-    " ": () => togglePlay(app), l: () => toggleLoop(app), f: () => toggleFollow(app), "?": toggleHelp,
-    c: () => toggleRoom(app, "chart", "plots"), j: () => toggleRoom(app, "joints", "panel"),
-    0: () => turnTo(app, null), Home: () => setTime(app, app.first), End: () => setTime(app, app.last),
-    ArrowLeft: (event) => stepBy(app, event.shiftKey ? -10 : -1),
-    ArrowRight: (event) => stepBy(app, event.shiftKey ? 10 : 1),
-    Escape: () => { find("help").hidden = true; document.querySelectorAll(".menu").forEach((menu) => { menu.open = false; }); },
-  };
-  views.forEach((view, i) => { actions[i + 1] = () => turnTo(app, view); });
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return;
-    const field = event.target.closest("input, select, button, summary");
-    if (field && field.id !== "scrub" && event.key !== "Escape") {
-      if (field.matches("input, select") || event.key === " ") return;
-    }
-    event.preventDefault();
-    actions[event.key](event);
-  });
-}
-
-/** Pointers on the picture: drags turn and move, two fingers pinch, one at rest asks for a name. */
-function steerCamera(app) {
-  const canvas = find("picture"), { camera } = app, held = new Map();
-  const spread = () => {
-    const [a, b] = [...held.values()];
-    return { x: 0.5 * (a.x + b.x), y: 0.5 * (a.y + b.y), size: Math.hypot(a.x - b.x, a.y - b.y) || 1 };
-  };
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.setPointerCapture(event.pointerId);
-    held.set(event.pointerId, { x: event.clientX, y: event.clientY, way: 0 });
-    hideTip(app);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    const one = held.get(event.pointerId);
-    if (!one) {
-      askName(app, event, 60);
-      return;
-    }
-    const before = held.size === 2 ? spread() : null, dx = event.clientX - one.x, dy = event.clientY - one.y;
-    one.x = event.clientX;
-    one.y = event.clientY;
-    one.way += Math.abs(dx) + Math.abs(dy);
-    if (before) {
-      const after = spread();
-      zoom(camera, before.size / after.size);
-      pan(camera, after.x - before.x, after.y - before.y, app.height);
-    } else if (event.buttons & 6 || event.shiftKey) {
-      pan(camera, dx, dy, app.height);
-    } else {
-      orbit(camera, dx, dy);
-    }
-    wake(app);
-  });
-  const release = (event) => {
-    const one = held.get(event.pointerId);
-    held.delete(event.pointerId);
-    if (one && one.way < 5 && event.type === "pointerup") askName(app, event, 0);
-  };
-  canvas.addEventListener("pointerup", release);
-  canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", () => hideTip(app));
-  canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-  canvas.addEventListener("dblclick", () => turnTo(app, null));
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    zoom(camera, Math.exp(Math.max(-80, Math.min(80, event.deltaY * (event.deltaMode ? 30 : 1))) * 0.0022));
-    wake(app);
-  }, { passive: false });
-}
-
-/** Shows the name of what is under the pointer, after a rest [ms]. */
-function askName(app, event, rest) {
-  const { left, top } = find("stage").getBoundingClientRect(), x = event.clientX - left, y = event.clientY - top;
-  clearTimeout(app.controls.hover);
-  app.controls.hover = setTimeout(() => {
-    if (!app.renderer || app.resized) return;
-    const piece = pickPiece(app.renderer, app.camera, 2 * x / app.width - 1, 1 - 2 * y / app.height);
-    if (!piece) {
-      hideTip(app);
-      return;
-    }
-    const tip = find("tip"), several = app.scene.figures.length > 1 && piece.figure !== null;
-    tip.textContent = several ? `${app.scene.figures[piece.figure].name}: ${piece.name}` : piece.name;
-    tip.hidden = false;
-    const side = x > 0.6 * app.width ? "-100%" : "0";
-    tip.style.transform = `translate(${x + (side === "0" ? 14 : -10)}px, ${Math.max(y - 28, 4)}px) translateX(${side})`;
-    if (app.renderer.chosen !== piece.id) {
-      app.renderer.chosen = piece.id;
-      wake(app);
-    }
-  }, rest);
-}
-
-/** Takes the name away. */
-function hideTip(app) {
-  clearTimeout(app.controls.hover);
-  find("tip").hidden = true;
-  if (app.renderer?.chosen) {
-    app.renderer.chosen = 0;
-    wake(app);
-  }
 }

@@ -136,7 +136,8 @@ function subjectBox(app) {
   const looked = camera.following ? [scene.camera.figure] : figures.map((_, f) => f);
   const boxes = looked.filter((f) => figures[f]?.bodies.length).map((f) => boxNow(slots, f, figures[f].bodies.length));
   if (!camera.following || !boxes.length) boxes.push(scene.box);
-  const [low, high] = [0, 1].map((end) => [0, 1, 2].map((k) => Math[end ? "max" : "min"](...boxes.map((b) => b[end][k]))));
+  const [low, high] = [Math.min, Math.max].map((most, end) =>
+    [0, 1, 2].map((k) => most(...boxes.map((box) => box[end][k]))));
   if (!camera.following) return [low, high];
   // as much to both sides of the middle as the robot has to one, and some more for its motion
   const reach = high.map((value, k) => 1.15 * Math.max(value - camera.anchor[k], camera.anchor[k] - low[k], 1e-6));

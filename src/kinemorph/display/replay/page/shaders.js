@@ -154,7 +154,7 @@ float lines(float spacing, float width) {
 void main() {
   float far = length(where.xy - patch_.xy) / patch_.w;
   float fade = 1.0 - smoothstep(0.12, 0.95, far);
-  float ink = max(lines(grid.x, 0.6) * 0.45 * grid.z, lines(grid.y, 0.7) * 0.9);
+  float ink = max(lines(grid.x, 0.6) * 0.45 * grid.z, lines(grid.y, 0.7) * mix(0.5, 0.9, grid.z));
   float sun = sunlight(where, vec3(0.0, 0.0, 1.0));
   vec3 c = mix(floorColor, lineColor, ink) * mix(shadeColor, vec3(1.0), sun);
   pixel = vec4(shown(c), fade * mix(1.0, 0.25, below));

@@ -1,5 +1,5 @@
-// A robot without a run is posed by hand: a slider for every coordinate. Turns of free and spherical joints are shown as
-// roll, pitch and yaw; joints that follow others are shown and cannot be set.
+// A robot without a run is posed by hand: a slider for every coordinate. Turns of free and spherical joints are shown
+// as roll, pitch and yaw; joints that follow others are shown and cannot be set.
 
 const DEGREE = Math.PI / 180;
 
@@ -41,7 +41,8 @@ function jointRows(figure, joint) {
   const one = (entry, angle) => {
     const lower = joint.lower[entry - first] ?? null, upper = joint.upper[entry - first] ?? null;
     const widest = angle ? Math.PI : size, name = joint.labels[entry - first];
-    const low = lower ?? Math.min(-widest, (upper ?? 0) - widest), high = upper ?? Math.max(widest, (lower ?? 0) + widest);
+    const low = lower ?? Math.min(-widest, (upper ?? 0) - widest);
+    const high = upper ?? Math.max(widest, (lower ?? 0) + widest);
     rows.push({
       figure, joint: joint.name, name, low, high, angle, led: Boolean(joint.follows), base: false,
       get: () => q[entry], set: (value) => { q[entry] = value; },

@@ -96,7 +96,8 @@ function writeBodies(figure, slots, f) {
 
 /** The box [[x, y, z], [x, y, z]] round the shapes of one figure's bodies where they now are. */
 function boxNow(slots, f, bodies) {
-  const { values, places } = slots, box = slots.boxes[f], low = [Infinity, Infinity, Infinity], high = low.map((x) => -x);
+  const { values, places } = slots, box = slots.boxes[f];
+  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
   for (let b = 0; b < bodies; b++) {
     const at = 16 * (places[f].bodies + b), own = box.subarray(6 * b, 6 * b + 6);
     for (let k = 0; k < 3; k++) {
