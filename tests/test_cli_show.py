@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
+import subprocess
 import sys
 import time
+import urllib.request
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import kinemorph
 from command_line import parsed, run
 from kinemorph.cli import seeing
 from kinemorph.display import browsers
@@ -39,7 +44,7 @@ def test_a_model_is_told_in_short_and_how_to_see_it() -> None:
     result = run("show", "four_bar")
     assert result.exit_code == 0
     assert all(word in result.stdout for word in ("four_bar", "3 of the cut tree, 1 loop", "2.3 kg", "revolute"))
-    assert all(option in result.stderr for option in ("--open", "--html four_bar.html", "--png"))
+    assert all(option in result.stderr for option in ("--open", "--html four_bar.html", "--view", "--png"))
     quiet = run("show", "four_bar", "--json")
     assert quiet.stderr == "" and json.loads(quiet.stdout)["files"] == []
 
@@ -52,6 +57,13 @@ def test_a_model_is_written_as_a_page_and_as_a_picture(tmp_path: Path) -> None:
     other = tmp_path / "other.png"
     parsed("show", "puma", "--png", str(other), "--camera", "10,120", "--q", "joint2=40deg")
     assert other.read_bytes() != picture.read_bytes()
+
+
+def test_a_loop_is_closed_about_the_coordinate_that_is_given(tmp_path: Path) -> None:
+    result = run("show", "four_bar", "--q", "q1=0.8", "--html", str(tmp_path / "x.html"))
+    assert result.exit_code == 0 and "stay open" not in result.stderr, result.stderr
+    result = run("show", "four_bar", "--q", "q1=0.8,q2=1,q3=1", "--html", str(tmp_path / "x.html"))
+    assert result.exit_code == 0 and "loops stay open by" in result.stderr
 
 
 def test_models_stand_side_by_side(tmp_path: Path) -> None:
@@ -94,11 +106,11 @@ def test_a_run_is_plotted_compared_and_replayed(saved: Path, tmp_path: Path) -> 
 
 
 def test_a_run_is_painted(saved: Path, tmp_path: Path) -> None:
-    path = tmp_path / "run.gif"
-    looks = ("--speed", "2", "--fps", "10", "--camera", "top", "--trace", "link2")
-    result = run("show", str(saved), "--gif", str(path), *looks)
+    files = [tmp_path / "run.gif", tmp_path / "run.mp4"]
+    looks = ("--speed", "2", "--fps", "10", "--camera", "top", "--trace", "link2", "--follow", "link1")
+    result = run("show", str(saved), "--gif", str(files[0]), "--mp4", str(files[1]), *looks)
     assert result.exit_code == 0, result.stderr
-    assert path.read_bytes()[:4] == b"GIF8"
+    assert files[0].read_bytes()[:4] == b"GIF8" and files[1].read_bytes()[4:8] == b"ftyp"
 
 
 def test_a_run_of_a_file_needs_the_file_and_then_shows_its_elements(tmp_path: Path) -> None:
@@ -177,7 +189,42 @@ def test_a_browser_that_is_named_is_taken_unless_it_is_one_for_terminals(
     assert browsers.graphical_browser() is None and not browsers.open_page("http://127.0.0.1:1/")
 
 
-@pytest.mark.parametrize(("arguments", "extra"), [(("--mp4", "x.mp4"), "video")], ids=["mp4"])
+# ── the live viewer ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process")
+def test_the_viewer_serves_until_it_is_interrupted() -> None:
+    command = [sys.executable, "-m", "kinemorph", "show", "pendulum", "--view", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(kinemorph.__file__).resolve().parent.parent)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as shown:
+        try:
+            lines = []
+            while not lines or lines[-1].rstrip() != "}":
+                lines.append(shown.stdout.readline())  # type: ignore[union-attr]
+                assert lines[-1], shown.stderr.read()  # type: ignore[union-attr]
+            data = json.loads("".join(lines))
+            with urllib.request.urlopen(data["url"], timeout=10.0) as page:
+                assert page.status == 200
+            shown.send_signal(signal.SIGINT)
+            _, messages = shown.communicate(timeout=20.0)
+        finally:
+            shown.kill()
+    assert shown.returncode == 0 and data["url"] in messages and "until Ctrl-C" in messages
+    assert "Traceback" not in messages
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = run("show", "pendulum", "--view", "--port", str(port))
+    assert result.exit_code == 2 and str(port) in result.stderr and result.stderr.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"), [(("--view",), "view"), (("--mp4", "x.mp4"), "video")], ids=["view", "mp4"]
+)
 def test_an_extra_that_is_missing_is_told_before_any_work(
     arguments: tuple[str, ...], extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +263,8 @@ BAD = [
     ("show pendulum --html x.html --compare swing.npz", "like with like"),
     ("show pendulum --png x.png --compare crane", "one model"),
     ("show pendulum --camera left", "--html"),
+    ("show pendulum --port 8080", "--view"),
+    ("show pendulum --view --port 0", "--port"),
     ("show pendulum --base free", "built-in robot"),
     ("show swing.npz --joint q1", "--phase"),
     ("show swing.npz --columns q9", "no column 'q9'"),

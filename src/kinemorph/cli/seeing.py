@@ -1,4 +1,4 @@
-"""What options ask to see in 3-D: replays, moving pictures; checked before any work is done.
+"""What options ask to see in 3-D: replays, moving pictures, the live viewer; checked before any work is done.
 
 One vocabulary for all verbs: --html, --gif, --mp4, --png and --open say what is made, --camera, --follow, --trace,
 --speed and --fps how it looks. An option that would change nothing is refused.
@@ -6,6 +6,8 @@ One vocabulary for all verbs: --html, --gif, --mp4, --png and --open say what is
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ from kinemorph.errors import KinemorphError, MissingExtraError
 if TYPE_CHECKING:
     from kinemorph.display.scenes.scene import Scene
     from kinemorph.display.scenes.staging import Subject
+    from kinemorph.display.viewer.viewers import Viewer
 
 SPEED_HELP = "Of --gif and --mp4: 0.1 is ten times slower than life."
 HtmlPath = Annotated[
@@ -43,6 +46,8 @@ class Sights:
     mp4: Path | None = None
     png: Path | None = None
     open: bool = False
+    view: bool = False
+    port: int | None = None
     camera: str | None = None
     follow: str | None = None
     trace: list[str] = field(default_factory=list)
@@ -55,29 +60,33 @@ class Sights:
         reading.above_zero(self.speed, "--speed")
         reading.above_zero(self.fps, "--fps")
         looks = {"speed": self.speed, "fps": self.fps, "follow": self.follow, "trace": self.trace or None}
-        for name, value in {"camera": self.camera, **looks}.items():
+        for name, value in {"camera": self.camera, **looks, "port": self.port}.items():
             of = LOOKS[name]
             if value is not None and not any(getattr(self, option) for option in of):
                 listed = ", ".join(f"--{option}" for option in of)
                 one = "Give it" if len(of) == 1 else "Give one of them"
                 raise KinemorphError(f"--{name} says how to show what {listed} asks for. {one} as well.")
-        if self.mp4 and find_spec("imageio_ffmpeg") is None:  # before a long run, not after it
-            raise MissingExtraError("imageio-ffmpeg", "video")
+        for wanted, package, module, extra in (
+            (self.mp4, "imageio-ffmpeg", "imageio_ffmpeg", "video"),
+            (self.view, "viser", "viser", "view"),
+        ):
+            if wanted and find_spec(module) is None:  # before a long run, not after it
+                raise MissingExtraError(package, extra)
         reading.camera(self.camera)
 
     @property
     def asked(self) -> list[str]:
         """The options that ask to see something."""
-        return [f"--{name}" for name in ("html", "gif", "mp4", "png", "open") if getattr(self, name)]
+        return [f"--{name}" for name in ("html", "gif", "mp4", "png", "open", "view") if getattr(self, name)]
 
     def write(
         self, subjects: Mapping[str, Subject], *, q: Any = None, columns: list[str] | None = None, title: str = ""
     ) -> list[Path]:
-        """Writes the files, and opens the replay where that is asked for."""
+        """Writes the files, and opens the replay where that is asked for; with --view, the viewer opens instead."""
         made = []
-        if self.html is not None or self.open:
+        if self.html is not None or (self.open and not self.view):
             made.append(page := self._replay(subjects, q, columns, title))
-            if self.open:
+            if self.open and not self.view:
                 _opened(page, temporary=self.html is None)
         for path in (self.gif, self.mp4):
             if path is not None:
@@ -85,6 +94,21 @@ class Sights:
         if self.png is not None:
             made.append(self._picture(subjects, q))
         return made
+
+    def serve(self, subjects: Mapping[str, Subject], *, q: Any = None, columns: list[str] | None = None) -> Viewer:
+        """The live viewer, running."""
+        from kinemorph.display.browsers import open_page
+        from kinemorph.display.viewer.viewers import view
+
+        # it says its address on stdout, which is for data
+        with told(), working("staging"), contextlib.redirect_stdout(sys.stderr):
+            viewer = view(
+                _one_or_all(subjects), q=q, columns=columns or None, port=self.port, **self._looks("fps", "trace")
+            )
+        _say_notes(viewer.scene)
+        if self.open and not open_page(viewer.url):
+            say("note: no browser with windows is here: open that address in one")
+        return viewer
 
     # ── one by one ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -126,11 +150,12 @@ class Sights:
 
 # what each option on looks is about
 LOOKS: dict[str, tuple[str, ...]] = {
-    "camera": ("html", "open", "gif", "mp4", "png"),
-    "follow": ("html", "open", "gif", "mp4"),
-    "trace": ("html", "open", "gif", "mp4"),
-    "fps": ("html", "open", "gif", "mp4"),
+    "camera": ("html", "open", "gif", "mp4", "png", "view"),
+    "follow": ("html", "open", "gif", "mp4", "view"),
+    "trace": ("html", "open", "gif", "mp4", "view"),
+    "fps": ("html", "open", "gif", "mp4", "view"),
     "speed": ("gif", "mp4"),
+    "port": ("view",),
 }
 
 

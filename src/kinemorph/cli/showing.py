@@ -7,7 +7,7 @@ A saved run holds no robot: to be seen moving it needs the one that was run, a b
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +26,7 @@ from kinemorph.model.library import LIBRARY
 from kinemorph.model.system import System
 
 if TYPE_CHECKING:
+    from kinemorph.display.scenes.staging import Subject
     from kinemorph.simulation.trajectory import Trajectory
 
 SUBJECT_HELP = "A built-in robot, a model file, or a saved run: .npz, .csv, .h5 or .res."
@@ -40,6 +41,12 @@ def show(
     gif: GifPath = None,
     mp4: Mp4Path = None,
     png: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a picture of a model: .png.")] = None,
+    view: Annotated[
+        bool, typer.Option("--view", metavar="", help="Serve the live viewer until Ctrl-C; needs the extra 'view'.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Of the viewer; one that is free by default.")
+    ] = None,
     camera: Annotated[
         str | None,
         typer.Option(metavar="PLACE", help="front, back, left, right, top, iso, or elevation,azimuth in degrees."),
@@ -70,13 +77,15 @@ def show(
     options: Options,
     as_json: Json = False,
 ) -> None:
-    """A model or a saved run to look at: replay in the browser, moving pictures, plots, figures."""
+    """A model or a saved run to look at: replay in the browser, live viewer, moving pictures, plots, figures."""
     sights = Sights(
         html=html,
         gif=gif,
         mp4=mp4,
         png=png,
         open=open_,
+        view=view,
+        port=port,
         camera=camera,
         follow=follow,
         trace=trace or [],
@@ -113,6 +122,20 @@ def _refuse(options: Mapping[str, Any], why: str) -> None:
             raise KinemorphError(f"{option} {why}. Leave it out.")
 
 
+def _seen(
+    sights: Sights, subjects: Mapping[str, Subject], data: dict[str, Any], printed: Callable[[], None], **more: Any
+) -> None:
+    """Prints the data; the viewer, where it is asked for, serves until it is interrupted."""
+    if not sights.view:
+        printed()
+        return
+    with sights.serve(subjects, **more) as viewer:
+        data["url"] = viewer.url
+        printed()
+        say("the viewer runs until Ctrl-C")
+        viewer.wait()
+
+
 # ── models ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -136,7 +159,7 @@ def _show_models(names: list[str], sights: Sights, q: Any, options: Options, as_
     if not sights.asked and not as_json:
         ways = f"--open (in the browser), --html {first.name}.html (the same as a file), --view (live)"
         say(f"to see it: kinemorph show {shlex.quote(names[0])} with {ways} or --png {first.name}.png")
-    put(data, as_json, tables.short_tables)
+    _seen(sights, systems, data, lambda: put(data, as_json, tables.short_tables), q=pose)
 
 
 # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -162,7 +185,7 @@ def _show_runs(
     data["columns"] = run_summaries.column_figures(trajectory, plots.names)
     made = plots.write(trajectory, compare=dict(others), name=name)
     data["files"] = wrote(made, sights.write(runs, columns=plots.names))
-    put(data, as_json, run_tables.result_tables)
+    _seen(sights, runs, data, lambda: put(data, as_json, run_tables.result_tables), columns=plots.names)
 
 
 def _called(names: list[str]) -> list[str]:
