@@ -1,4 +1,4 @@
-"""The verbs simulate, analyze and show: data on stdout, messages on stderr, files, exit codes, bad input."""
+"""The verbs simulate and analyze: data on stdout, messages on stderr, files, exit codes, bad input."""
 
 from __future__ import annotations
 
@@ -14,14 +14,6 @@ from kinemorph.errors import KinemorphError
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.system import Settings, System
 from kinemorph.simulation.storage import load_trajectory
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("runs") / "swing.npz"
-    assert run("simulate", "double_pendulum", "--time", "1", "--save", str(path)).exit_code == 0
-    return path
-
 
 # ── simulate ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -72,11 +64,11 @@ def test_options_reach_the_run() -> None:
     assert pushed["v"][0]["value"] > 0.05
 
 
-def test_a_run_is_saved_plotted_and_animated(tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("run.csv", "run.png", "run.gif")]
+def test_a_run_is_saved_plotted_and_shown(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("run.csv", "run.png", "run.html", "run.gif")]
     result = run(
         *("simulate", "pendulum", "--time", "0.3", "--save", str(files[0]), "--plot", str(files[1])),
-        *("--columns", "q,v.q1", "--degrees", "--animate", str(files[2]), "--speed", "0.5"),
+        *("--columns", "q,v.q1", "--degrees", "--html", str(files[2]), "--gif", str(files[3]), "--speed", "0.5"),
     )
     assert result.exit_code == 0, result.stderr
     assert all(path.stat().st_size > 1000 and f"wrote {path}" in result.stderr for path in files)
@@ -151,7 +143,7 @@ def test_analyze_gives_poles_and_modes(tmp_path: Path) -> None:
 
 def test_analyze_draws_and_animates_modes(tmp_path: Path) -> None:
     files = [tmp_path / "modes.png", tmp_path / "mode.gif"]
-    result = run("analyze", "chain:2", "modes", "--plot", str(files[0]), "--animate", str(files[1]), "--mode", "2")
+    result = run("analyze", "chain:2", "modes", "--plot", str(files[0]), "--gif", str(files[1]), "--mode", "2")
     assert result.exit_code == 0, result.stderr
     assert all(path.stat().st_size > 1000 for path in files)
 
@@ -160,30 +152,6 @@ def test_poles_without_a_state_are_about_an_equilibrium() -> None:
     assert "note: about the equilibrium at" in run("analyze", "pendulum", "poles").stderr
     inverted = run("analyze", "pendulum", "poles", "--q", "180deg", "--json")
     assert inverted.stderr == "" and json.loads(inverted.stdout)["poles"][0]["alpha"] > 3.0
-
-
-# ── show ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_show_gives_a_saved_run_in_figures(saved: Path) -> None:
-    data = parsed("show", str(saved))
-    assert (data["name"], data["samples"], data["outcome"]["kind"]) == ("double_pendulum", 101, "finished")
-    rows = {row["name"]: row for row in data["columns"]}
-    column = load_trajectory(saved)["q.q1"]
-    assert rows["q.q1"]["largest"] == column.max() and rows["q.q1"]["last"] == column[-1]
-    assert [row["name"] for row in parsed("show", str(saved), "--columns", "v")["columns"]] == ["v.q1", "v.q2"]
-    assert "energy.kinetic" in run("show", str(saved)).stdout
-
-
-def test_show_plots_compares_and_animates(saved: Path, tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("plot.png", "phase.png", "run.gif")]
-    result = run(
-        *("show", str(saved), "--plot", str(files[0]), "--columns", "q", "--compare", str(saved), "--difference"),
-        *("--phase", str(files[1]), "--joint", "q2", "--animate", str(files[2]), "--speed", "2"),
-    )
-    assert result.exit_code == 0, result.stderr
-    assert all(path.stat().st_size > 1000 for path in files)
-    assert "built-in robot double_pendulum" in result.stderr
 
 
 # ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -209,10 +177,13 @@ BAD = [
     ("simulate pendulum --plot run.jpg", ".png"),
     ("simulate pendulum --plot taken/run.png", "cannot be written"),
     ("simulate pendulum --plot folder.png", "is a folder"),
-    ("simulate pendulum --animate run.avi", ".mp4"),
-    ("simulate pendulum --columns q", "--plot"),
+    ("simulate pendulum --gif run.mp4", ".gif"),
+    ("simulate pendulum --mp4 run.gif", ".mp4"),
+    ("simulate pendulum --html run.txt", ".html"),
+    ("simulate pendulum --animate run.gif", "--animate"),
+    ("simulate pendulum --columns q", "--plot and --html"),
     ("simulate pendulum --degrees", "--plot"),
-    ("simulate pendulum --speed 2", "--animate"),
+    ("simulate pendulum --speed 2", "--gif, --mp4"),
     ("simulate", "ROBOT"),
     ("analyze pendulum", "'WHAT'"),
     ("analyze pendulum modal", "'modal'"),
@@ -220,29 +191,20 @@ BAD = [
     ("analyze pendulum poles --window 5:1", "lower one first"),
     ("analyze pendulum poles --stable", "means nothing for 'poles'"),
     ("analyze pendulum equilibrium --v 1", "means nothing for 'equilibrium'"),
-    ("analyze pendulum modes --mode 2", "--animate"),
+    ("analyze pendulum modes --mode 2", "--gif"),
+    ("analyze pendulum poles --gif x.gif", "means nothing for 'poles'"),
+    ("analyze pendulum equilibrium --mp4 x.mp4", "means nothing for 'equilibrium'"),
     ("analyze pendulum poles --save poles.csv", ".lst"),
-    ("show missing.npz", "does not exist"),
-    ("show broken.npz", "broken.npz"),
-    ("show taken", "no ending"),
-    ("show swing.npz --joint q1", "--phase"),
-    ("show swing.npz --columns q9", "no column 'q9'"),
-    ("show swing.npz --compare swing.npz", "--plot"),
-    ("show swing.npz --difference --plot x.png", "--compare"),
-    ("show swing.npz --robot puma", "--animate"),
-    ("show swing.npz --robot puma --animate x.gif", "double_pendulum"),
 ]
 
 
 @pytest.mark.parametrize(("line", "named"), BAD, ids=[line for line, _ in BAD])
 def test_bad_input_is_a_sentence_on_stderr_and_exit_code_2(
-    line: str, named: str, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    line: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("a file")
-    Path("broken.npz").write_bytes(b"not a run")
     Path("folder.png").mkdir()
-    Path("swing.npz").write_bytes(saved.read_bytes())
     result = run(*line.split())
     assert result.exit_code == 2, result.stderr
     assert result.stdout == ""

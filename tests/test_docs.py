@@ -29,6 +29,7 @@ PAGES = [
         "motors_and_sensors",
         "controllers",
         "analysis",
+        "viewing",
         "files",
         "model_file",
         "conventions",

@@ -12,11 +12,13 @@ import pytest
 
 import kinemorph
 
-EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("[0-9]*.py"))
+FOLDER = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = sorted(FOLDER.glob("[0-9]*.py"))  # notebooks are run by display/test_notebook.py
 
 
 def test_examples_are_numbered_without_gaps() -> None:
-    assert [int(path.name[:2]) for path in EXAMPLES] == list(range(1, len(EXAMPLES) + 1))
+    numbers = sorted(int(path.name[:2]) for path in (*EXAMPLES, *FOLDER.glob("[0-9]*.ipynb")))
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -179,7 +179,7 @@ def test_what_cannot_be_written_gets_a_sentence(run: Trajectory, tmp_path: Path)
 def test_without_a_browser_a_sentence_says_where_the_page_is(
     run: Trajectory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("kinemorph.display.replay.replays._shown", lambda path: False)
+    monkeypatch.setattr("kinemorph.display.replay.replays.open_page", lambda address: False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     path = replay(run, title="A / ../ swing").open()
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -5,12 +5,15 @@ choosing      ROBOT: a built-in robot or a model file, and how files are read
 model_files   info, export, new
 checking      check
 modelling     derive, verify, doctor, demo, bench
-running       simulate, show
+running       simulate
+showing       show
 analyzing     analyze
 reading       what is written after options: numbers, values by name
+plotting      the options that ask for plots
+seeing        the options that ask for replays, moving pictures, the viewer
 """
 
-from kinemorph.cli import analyzing, checking, model_files, modelling, running
+from kinemorph.cli import analyzing, checking, model_files, modelling, running, showing
 from kinemorph.cli.application import app, main
 
-__all__ = ["analyzing", "app", "checking", "main", "model_files", "modelling", "running"]
+__all__ = ["analyzing", "app", "checking", "main", "model_files", "modelling", "running", "showing"]

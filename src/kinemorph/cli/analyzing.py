@@ -13,6 +13,7 @@ from kinemorph.cli import reading
 from kinemorph.cli.application import FAILED, WELL, Json, app, put, say, working
 from kinemorph.cli.choosing import RobotName, chosen_robot, reads_models
 from kinemorph.cli.running import Q_HELP
+from kinemorph.cli.seeing import GifPath, Mp4Path, Sights
 from kinemorph.errors import KinemorphError
 from kinemorph.model.formats.sources import Options
 from kinemorph.model.robot import Robot
@@ -51,7 +52,8 @@ def analyze(
     ] = None,
     count: Annotated[int, typer.Option(min=1, max=12, help="Modes to show.")] = COUNT,
     plot: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a picture: .png, .svg or .pdf.")] = None,
-    animate: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a moving mode: .gif or .mp4.")] = None,
+    gif: GifPath = None,
+    mp4: Mp4Path = None,
     mode: Annotated[int | None, typer.Option(min=1, help="The mode that moves.", show_default="1")] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Write the figures: .json; poles also .lst, .mod.")
@@ -63,9 +65,9 @@ def analyze(
 
     model = chosen_robot(robot, options)
     chosen: dict[str, Any] = {"u": reading.values(torque, "--torque"), "locked": lock or ()}
-    _check(what, v=v, stable=stable, window=window, animate=animate, mode=mode)
+    _check(what, v=v, stable=stable, window=window, gif=gif, mp4=mp4, mode=mode)
     reading.picture(plot, "--plot")
-    reading.picture(animate, "--animate", (".gif", ".mp4"))
+    sights = Sights(gif=gif, mp4=mp4)
     band, guess, speeds = reading.window(window), reading.values(q, "--q"), reading.values(v, "--v")
     _check_save(save, what)
     if what is Analysis.equilibrium:
@@ -76,7 +78,7 @@ def analyze(
             found = _poles(model, guess, speeds, chosen, band)
         if not len(found):
             say(f"note: no pole of {model.name} has a frequency within --window {window}")
-        well, files = True, _drawn(found, what, count, plot, animate, mode or 1)
+        well, files = True, _drawn(found, what, count, plot, sights, mode or 1)
         data = run_summaries.poles_summary(found, count if what is Analysis.modes else None)
         tables = run_tables.poles_tables if what is Analysis.poles else run_tables.modes_tables
         if save is not None and save.suffix != ".json":
@@ -96,15 +98,15 @@ def analyze(
 def _check(what: Analysis, **given: Any) -> None:
     """Refuses options that would do nothing."""
     means_nothing = {
-        Analysis.equilibrium: ("v", "window", "animate", "mode"),
-        Analysis.poles: ("stable", "animate", "mode"),
+        Analysis.equilibrium: ("v", "window", "gif", "mp4", "mode"),
+        Analysis.poles: ("stable", "gif", "mp4", "mode"),
         Analysis.modes: ("stable",),
     }[what]
     for name in means_nothing:
         if given[name] not in (None, False):
             raise KinemorphError(f"--{name} means nothing for '{what.value}'. Leave it out.")
-    if given["mode"] is not None and given["animate"] is None:
-        raise KinemorphError(f"--mode {given['mode']} says what --animate shows. Give --animate as well.")
+    if given["mode"] is not None and given["gif"] is None and given["mp4"] is None:
+        raise KinemorphError(f"--mode {given['mode']} says what --gif and --mp4 show. Give one of them as well.")
 
 
 def _check_save(save: Path | None, what: Analysis) -> None:
@@ -153,7 +155,7 @@ def _poles(model: Robot, q: Any, v: Any, chosen: dict[str, Any], band: tuple[flo
     return poles(model, q, v, window=band, **chosen)
 
 
-def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, animate: Path | None, mode: int) -> list[Path]:
+def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, sights: Sights, mode: int) -> list[Path]:
     """Writes the pictures asked for."""
     files: list[Path] = []
     if plot is not None and what is Analysis.poles:
@@ -166,9 +168,10 @@ def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, animate:
 
         mode_shapes(found, count, path=plot)
         files.append(plot)
-    if animate is not None:
-        from kinemorph.display.animation import animate_mode
+    for path in (sights.gif, sights.mp4):
+        if path is not None:
+            from kinemorph.display.animation import animate_mode
 
-        with working("painting"):
-            files.append(animate_mode(found, mode, animate))
+            with working("painting"):
+                files.append(animate_mode(found, mode, path))
     return files

@@ -150,6 +150,6 @@ def new(
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise KinemorphError(f"cannot write '{path}': {reason}. Choose another place.") from None
-    say(f"wrote {path}: {TEMPLATES[kind].title}. Try: kinemorph simulate {shlex.quote(str(path))} --animate run.gif")
+    say(f"wrote {path}: {TEMPLATES[kind].title}. Try: kinemorph simulate {shlex.quote(str(path))} --html run.html")
     if as_json:
         out(json.dumps({"robot": robot, "kind": kind, "files": [str(path)]}, indent=2) + "\n")

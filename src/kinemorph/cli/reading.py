@@ -84,6 +84,46 @@ def picture(path: Path | None, option: str, endings: tuple[str, ...] = PICTURES)
     return path
 
 
+def names(text: str | None) -> list[str]:
+    """Names with commas between them."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def camera(text: str | None) -> str | tuple[float, float] | None:
+    """`left`, or `20,-60`: elevation and azimuth in degrees. Words are checked by whoever looks from there."""
+    if text is None or "," not in text:
+        return text
+    parts = [part.strip().removesuffix("deg") for part in text.split(",")]
+    if len(parts) != 2:
+        raise KinemorphError(f"--camera is '{text}'; expected a word, left, or two angles in degrees, 20,-60.")
+    return number(parts[0], "--camera"), number(parts[1], "--camera")
+
+
+def posture(system: System, q: Values | None) -> tuple[list[float], str]:
+    """(q, note): the configuration in which a model is shown: the one given, or that of its settings, or one that shows
+    it well. Loops are closed about the coordinates that are given; the note says why they stay open.
+    """
+    from kinemorph.display.stances import stance
+    from kinemorph.plants.robots import plant
+
+    robot, model = system.robot, plant(system)
+    usual = [float(value) for value in system.settings.q or stance(robot)]
+    if not robot.loops:
+        return usual if q is None else [float(value) for value in model.initial("q", q)], ""
+    from kinemorph.analysis.closing import close_loops, follow_loops
+
+    found = close_loops(system, usual)
+    if q is not None:
+        model.initial("q", q)  # a sentence on wrong names and numbers
+        given = q if isinstance(q, dict) else dict(zip(robot.q_names, q, strict=True))
+        goal = [given.get(name, float(value)) for name, value in zip(robot.q_names, found.q, strict=True)]
+        held = [joint.name for joint in robot.joints if any(name in given for name in joint.q_names)]
+        found = follow_loops(system, found.q, goal, held=held)
+        if not found:
+            return goal, found.message
+    return [float(value) for value in found.q], "" if found else found.message
+
+
 def start(system: System, q: Values | None, v: Values | None) -> tuple[Values | None, str]:
     """(q, note): where a run begins, and what was chosen where nothing was said: a pose from which the robot moves.
 

@@ -1,4 +1,4 @@
-"""Verbs on runs: simulate, show. Each parses, calls, prints."""
+"""The verb that runs a robot through time: simulate. It parses, calls, prints."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinemorph.cli import reading
-from kinemorph.cli.application import FAILED, INTERRUPTED, WELL, Json, app, put, say, told, working
-from kinemorph.cli.choosing import RobotName, chosen, chosen_robot, reads_models
+from kinemorph.cli.application import FAILED, INTERRUPTED, WELL, Json, app, put, say, told
+from kinemorph.cli.choosing import RobotName, chosen, reads_models
+from kinemorph.cli.plotting import Columns, Degrees, PlotPath, Plots
+from kinemorph.cli.seeing import GifPath, HtmlPath, Mp4Path, Open, Sights, Speed
 from kinemorph.errors import KinemorphError
 from kinemorph.model.formats.sources import Options
-from kinemorph.model.library import LIBRARY
 from kinemorph.model.system import Settings
 
 if TYPE_CHECKING:
     from kinemorph.simulation.trajectory import Trajectory
 
 Q_HELP = "Start: numbers in order (0.1,0.2) or by name (elbow=30deg); others are neutral."
-PLOT_HELP = "Write a plot over time: .png, .svg or .pdf."
-COLUMNS_HELP = "What to plot: columns, groups or patterns, with commas: q,v.elbow,'energy*'."
-GIF_HELP = "Write a moving picture: .gif or .mp4."
 
 
 def _print_methods(wanted: bool) -> None:
@@ -73,17 +71,20 @@ def simulate(
     limits: Annotated[bool, typer.Option(help="Stops at the limits of joints.")] = True,
     friction: Annotated[bool, typer.Option(help="Coulomb friction of joints.")] = True,
     save: Annotated[Path | None, typer.Option(metavar="PATH", help="Write the run: .npz, .csv, .h5 or .res.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="PATH", help=PLOT_HELP)] = None,
-    columns: Annotated[str | None, typer.Option(metavar="NAMES", help=COLUMNS_HELP)] = None,
-    degrees: Annotated[bool, typer.Option("--degrees", metavar="", help="Angles of the plot in degrees.")] = False,
-    animate: Annotated[Path | None, typer.Option(metavar="PATH", help=GIF_HELP)] = None,
-    speed: Annotated[float | None, typer.Option(help="Of the moving picture.", show_default="1")] = None,
+    plot: PlotPath = None,
+    columns: Columns = None,
+    degrees: Degrees = False,
+    html: HtmlPath = None,
+    open_: Open = False,
+    gif: GifPath = None,
+    mp4: Mp4Path = None,
+    speed: Speed = None,
     methods: Annotated[
         bool, typer.Option("--methods", metavar="", callback=_print_methods, is_eager=True, help="List the methods.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Runs a robot through time; saves, plots and animates the run. A run that fails keeps what was computed."""
+    """Runs a robot through time; saves, plots and shows the run. A run that fails keeps what was computed."""
     from kinemorph.display import run_summaries, run_tables
     from kinemorph.model.elements.joint_forces import with_joint_forces
     from kinemorph.simulation.run import simulate as run
@@ -93,11 +94,12 @@ def simulate(
     model, settings = system.robot, system.settings
     for value, option in ((time, "--time"), (step, "--step"), (sample, "--sample")):
         reading.above_zero(value, option, "s")
-    for value, option in ((rtol, "--rtol"), (atol, "--atol"), (speed, "--speed")):
+    for value, option in ((rtol, "--rtol"), (atol, "--atol")):
         reading.above_zero(value, option)
     if step is not None and (rtol is not None or atol is not None):
         raise KinemorphError("--step makes steps equal, --rtol and --atol let them vary. Give one or the other.")
-    pictures = Pictures(plot, columns, degrees, animate, speed)
+    plots = Plots(plot, columns, degrees, alone=bool(html or open_))
+    sights = Sights(html=html, open=open_, gif=gif, mp4=mp4, speed=speed)
     place, note = reading.start(system, reading.values(q, "--q"), speeds := reading.values(v, "--v"))
     notes = [f"{model.name} {note}"] if note else []
     until = time
@@ -119,70 +121,16 @@ def simulate(
             **{name: value for name, value in chosen_numbers.items() if value is not None},
         )
     data = run_summaries.run_summary(trajectory)
-    data["files"] = _wrote([save] if save else [], pictures.write(trajectory))
+    data["files"] = wrote(
+        [save] if save else [],
+        plots.write(trajectory),
+        sights.write({model.name: trajectory}, columns=plots.names),
+    )
     notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
     for line in [*notes, *run_summaries.cautions(trajectory)]:
         say(f"note: {line}")
     put(data, as_json, run_tables.run_tables)
     raise typer.Exit(_code(trajectory))
-
-
-@app.command()
-@reads_models
-def show(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A saved run: .npz, .csv, .h5 or .res.")],
-    columns: Annotated[str | None, typer.Option(metavar="NAMES", help=COLUMNS_HELP)] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="PATH", help=PLOT_HELP)] = None,
-    compare: Annotated[
-        list[Path] | None, typer.Option(metavar="RESULT", help="Another run in the same plot. May be repeated.")
-    ] = None,
-    difference: Annotated[
-        bool, typer.Option("--difference", metavar="", help="Also plot how far the runs are apart.")
-    ] = False,
-    degrees: Annotated[bool, typer.Option("--degrees", metavar="", help="Angles of plots in degrees.")] = False,
-    phase: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a phase portrait.")] = None,
-    joint: Annotated[str | None, typer.Option(help="Of the phase portrait; the first by default.")] = None,
-    animate: Annotated[Path | None, typer.Option(metavar="PATH", help=GIF_HELP)] = None,
-    speed: Annotated[float | None, typer.Option(help="Of the moving picture.", show_default="1")] = None,
-    robot: Annotated[str | None, typer.Option(help="The robot or model file that was run, for --animate.")] = None,
-    *,
-    options: Options,
-    as_json: Json = False,
-) -> None:
-    """A saved run: how it ended, what it cost, its columns in figures; plots, phase portraits, moving pictures."""
-    from kinemorph.display import run_summaries, run_tables
-    from kinemorph.simulation.storage import load_trajectory
-
-    reading.above_zero(speed, "--speed")
-    if joint is not None and phase is None:
-        raise KinemorphError(f"--joint '{joint}' says what --phase shows. Give --phase as well.")
-    if compare and plot is None:
-        raise KinemorphError("--compare puts runs into one plot. Give --plot as well.")
-    if difference and not compare:
-        raise KinemorphError("--difference needs a second run. Give it with --compare.")
-    trajectory = load_trajectory(result)
-    others = {path.stem: load_trajectory(path) for path in compare or []}
-    wanted: dict[str, Any] = {"name": result.stem, "difference": difference, "phase": phase, "joint": joint}
-    pictures = Pictures(plot, columns, degrees, animate, speed, alone=True, compare=others, **wanted)
-    if animate is not None:
-        trajectory = load_trajectory(result, _known_robot(trajectory, robot, options))
-    elif robot is not None:
-        raise KinemorphError(f"--robot '{robot}' is only needed for --animate. Leave it out.")
-    data = run_summaries.run_summary(trajectory)
-    data["columns"] = run_summaries.column_figures(trajectory, pictures.names)
-    data["files"] = _wrote([], pictures.write(trajectory))
-    put(data, as_json, run_tables.result_tables)
-    raise typer.Exit(WELL)
-
-
-def _known_robot(trajectory: Trajectory, name: str | None, options: Options) -> Any:
-    """The robot that was run: the one named, or the built-in one with the run's name."""
-    if name is not None:
-        return chosen_robot(name, options)
-    if trajectory.name not in LIBRARY:
-        raise KinemorphError(f"--animate needs the robot of run '{trajectory.name}'. Name it with --robot.")
-    say(f"note: drawn as the built-in robot {trajectory.name}; --robot names another")
-    return LIBRARY[trajectory.name]()
 
 
 def _code(trajectory: Trajectory) -> int:
@@ -193,69 +141,12 @@ def _code(trajectory: Trajectory) -> int:
     return INTERRUPTED if trajectory.outcome.kind == "interrupted" else FAILED
 
 
-def _wrote(*groups: list[Path]) -> list[str]:
+def wrote(*groups: list[Path]) -> list[str]:
+    """Says which files were written, and gives their names."""
     paths = [str(path) for group in groups for path in group]
     for path in paths:
         say(f"wrote {path}")
     return paths
-
-
-# ── pictures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Pictures:
-    """The pictures that options ask for, checked before any work is done."""
-
-    def __init__(
-        self,
-        plot: Path | None,
-        columns: str | None,
-        degrees: bool,
-        animate: Path | None,
-        speed: float | None,
-        *,
-        alone: bool = False,
-        compare: dict[str, Trajectory] | None = None,
-        name: str | None = None,
-        difference: bool = False,
-        phase: Path | None = None,
-        joint: str | None = None,
-    ) -> None:
-        """`alone` says whether --columns means something without --plot."""
-        if columns is not None and plot is None and not alone:
-            raise KinemorphError(f"--columns '{columns}' says what --plot shows. Give --plot as well.")
-        if degrees and plot is None and phase is None:
-            raise KinemorphError("--degrees is for the angles of a plot. Give --plot as well.")
-        if speed is not None and animate is None:
-            raise KinemorphError("--speed is that of --animate. Give --animate as well.")
-        self.plot, self.phase = reading.picture(plot, "--plot"), reading.picture(phase, "--phase")
-        self.animate = reading.picture(animate, "--animate", (".gif", ".mp4"))
-        self.names = [name.strip() for name in (columns or "").split(",") if name.strip()]
-        self.speed, self.joint, self.difference = speed or 1.0, joint, difference
-        self.common: dict[str, Any] = {"degrees": degrees, "compare": compare or None, "name": name}
-
-    def write(self, trajectory: Trajectory) -> list[Path]:
-        """Draws and writes them."""
-        made = []
-        if self.plot is not None:
-            from kinemorph.display.plots import plot
-
-            with working("plotting"):
-                plot(trajectory, *self.names, difference=self.difference, path=self.plot, **self.common)
-            made.append(self.plot)
-        if self.phase is not None:
-            from kinemorph.display.portraits import phase_portrait
-
-            phase_portrait(trajectory, self.joint, path=self.phase, **self.common)
-            made.append(self.phase)
-        if self.animate is not None:
-            from kinemorph.display.animation import animate
-
-            with working("painting") as tell:
-                told = lambda done, total: tell(f"painting frame {done} of {total}")  # noqa: E731
-                animate(trajectory, self.animate, speed=self.speed, progress=told)
-            made.append(self.animate)
-        return made
 
 
 # ── while it runs ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,5 @@
 """What `kinemorph doctor` finds out about this installation: versions, the CPU that code is made for, the cache of
-compiled code, a self-test.
+compiled code, a browser, a self-test.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import kinemorph
 from kinemorph.codegen.cache import LIMIT, OFF, VARIABLE, CodeCache, cache_folder, switched_off
 from kinemorph.codegen.compile import build, runnable_backends
 from kinemorph.codegen.tracing import trace
+from kinemorph.display.browsers import graphical_browser
 from kinemorph.errors import KinemorphError
 
 Data = dict[str, Any]
@@ -25,6 +26,9 @@ Data = dict[str, Any]
 CORE = ("numpy", "scipy", "llvmlite", "matplotlib", "typer", "rich")
 # packages that are optional: which extra brings them, and what for
 EXTRAS: dict[str, tuple[str, str]] = {
+    "viser": ("view", "the live viewer"),
+    "trimesh": ("view", "mesh files of models"),
+    "imageio-ffmpeg": ("video", "videos, .mp4"),
     "sympy": ("sympy", "checking printed equations by computer algebra"),
     "scikit-sundae": ("stiff", "the methods of SUNDIALS"),
     "pin": ("bench", "tests and times against Pinocchio"),
@@ -57,6 +61,7 @@ def environment() -> Data:
         "llvm": llvm_target(),
         "cache": cache(),
         "extras": extras,
+        "browser": graphical_browser(),
         "self_test": test,
         "ok": all(core.values()) and all(row["passed"] for row in test),
     }

@@ -254,6 +254,7 @@ def environment_tables(data: Data) -> list[RenderableType]:
         )
         found += [("llvm", llvm["version"]), ("target", f"{llvm['cpu']}, {llvm['triple']}"), ("SIMD width", lanes)]
     found += [("cache", _cache(data["cache"]))]
+    found += [("browser", data["browser"] or "none with windows: replays are written, not opened")]
     extras = _table("optional package", "version", "for", "install", title="optional packages")
     for row in data["extras"]:
         missing = row["version"] is None
@@ -270,6 +271,15 @@ def environment_tables(data: Data) -> list[RenderableType]:
         status = "passed" if row["passed"] else "failed"
         test.add_row(row["backend"], _mark(status), row["note"], f"{1e3 * row['seconds']:.0f} ms")
     return [pairs(found), extras, test]
+
+
+def short_tables(data: Data) -> list[RenderableType]:
+    """What `show` says of a model: the least of what `info` says."""
+    loops = f" of the cut tree, {data['loops']} loop{'s' * (data['loops'] > 1)}" if data["loops"] else ""
+    rows = [("robot", data["name"]), ("degrees of freedom", f"{data['dof']}{loops}"), ("bodies", data["bodies"])]
+    rows += [("mass", f"{data['mass']:g} kg"), ("joints", ", ".join(data["kinds"]) or "none that move")]
+    rows += [("viewer", data["url"])] if data.get("url") else []
+    return [pairs(rows)]
 
 
 def _cache(data: Data) -> str:

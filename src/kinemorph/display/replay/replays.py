@@ -8,10 +8,7 @@ names, `main.js` last, so that nothing but `main.js` may run before all of them 
 from __future__ import annotations
 
 import html
-import os
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.display.browsers import open_page
 from kinemorph.display.cameras import Camera, CameraChoice, camera_of
 from kinemorph.display.puppets import Poses, fitting_lens
 from kinemorph.display.replay.framing import framed
@@ -83,8 +81,8 @@ class Replay:
         path = self.path
         if path is None or not path.exists():
             path = self.save(Path(tempfile.mkdtemp(prefix="kinemorph-")) / f"{_file_name(self.scene.title)}.html")
-        if not _shown(path):
-            print(f"There is no browser here. Open {path} in one, on any machine.")
+        if not open_page(path.resolve().as_uri()):
+            print(f"There is no browser with windows here. Open {path} in one, on any machine.")
         return path
 
 
@@ -150,17 +148,6 @@ def html_path(path: Path | str) -> Path:
 def size_text(count: int) -> str:
     """A number of bytes for people."""
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
-
-
-def _shown(path: Path) -> bool:
-    """Has a browser with windows open a file, and comes back at once; False where there is none."""
-    windows = sys.platform in ("win32", "darwin") or any(os.environ.get(one) for one in ("DISPLAY", "WAYLAND_DISPLAY"))
-    if not windows:
-        return False
-    command = [sys.executable, "-I", "-m", "webbrowser", "-t", path.resolve().as_uri()]
-    nothing = subprocess.DEVNULL
-    subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
-    return True
 
 
 def _file_name(title: str) -> str:

@@ -29,7 +29,7 @@ from kinemorph.simulation.trajectory import Trajectory
 
 Kind = Literal["force", "torque"]
 TYPICAL = 95.0  # percentile of all that is not 0
-LONGEST = 1.2  # of an arrow, as a part of the robot's extent
+LONGEST = 0.8  # of an arrow, as a part of the robot's extent
 TINY = 1e-12
 
 
@@ -43,7 +43,7 @@ class KindRow(NamedTuple):
 
 
 KINDS: dict[Kind, KindRow] = {
-    "force": KindRow("N", (0.85, 0.22, 0.18, 1.0), 0.012, 0.35),
+    "force": KindRow("N", (0.85, 0.22, 0.18, 1.0), 0.012, 0.22),
     "torque": KindRow("N m", (0.16, 0.47, 0.72, 1.0), 0.008, 0.15),
 }
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-import webbrowser
 from collections.abc import Callable, Sequence
 from html import escape
 from types import TracebackType
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.display.browsers import open_page
 from kinemorph.display.cameras import CameraChoice, camera_of
 from kinemorph.display.scenes.scene import Array, Layer, Scene
 from kinemorph.display.scenes.staging import Subjects, scene_of
@@ -72,8 +72,8 @@ def view(
     seen = camera_of(camera, follow, *(figure.robot for figure in scene.figures))
     viewer = Viewer(scene, port=port, place=(seen.elevation, seen.azimuth), follow=seen.follow)
     print(f"viewer at {viewer.url}", flush=True)
-    if open:
-        webbrowser.open(viewer.url)
+    if open and not open_page(viewer.url):
+        print("There is no browser with windows here. Open that address in one, on this computer.", flush=True)
     if block:
         viewer.wait()
     return viewer

@@ -16,7 +16,7 @@ ARM = """\
 # A two-link arm for Kinemorph. Try:
 #
 #   kinemorph info NAME.toml
-#   kinemorph simulate NAME.toml --plot run.png --animate run.gif
+#   kinemorph simulate NAME.toml --plot run.png --html run.html
 #   kinemorph derive NAME.toml --emit text
 #   kinemorph check NAME.toml --verify
 #
@@ -72,7 +72,7 @@ duration = "6 s"
 CART = """\
 # A cart with a pole for Kinemorph: it stands almost upright, and falls. Try:
 #
-#   kinemorph simulate NAME.toml --animate run.gif
+#   kinemorph simulate NAME.toml --html run.html
 #   kinemorph analyze NAME.toml poles --q pole=0
 #
 # Numbers are in SI with radians; texts may have units: "40 cm", "250 g", "30 deg".
@@ -121,7 +121,7 @@ FOUR_BAR = """\
 # A four-bar linkage for Kinemorph: three bars and the ground, closed to a loop. Try:
 #
 #   kinemorph info NAME.toml
-#   kinemorph simulate NAME.toml --animate run.gif
+#   kinemorph simulate NAME.toml --html run.html
 #   kinemorph verify NAME.toml
 #
 # Numbers are in SI with radians; texts may have units: "40 cm", "250 g", "30 deg".
@@ -188,7 +188,7 @@ duration = "5 s"
 TUMBLER = """\
 # A wing nut in free space for Kinemorph: it spins about its middle axis, and flips over again and again. Try:
 #
-#   kinemorph simulate NAME.toml --columns 'v.base.w*' --plot run.png --animate run.gif
+#   kinemorph simulate NAME.toml --columns 'v.base.w*' --plot run.png --html run.html
 #
 # Numbers are in SI with radians; texts may have units: "40 cm", "250 g", "30 deg".
 kinemorph = 1
