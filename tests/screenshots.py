@@ -22,7 +22,7 @@ import kinemorph
 from kinemorph import elements
 from kinemorph.analysis.closing import close_loops
 from kinemorph.bench.chromium import ADVICE, find_chromium, launch
-from kinemorph.display.replay.replays import replay
+from kinemorph.display.replays.pages import replay
 from kinemorph.display.stances import stance
 from kinemorph.display.viewer.viewers import view
 from robot_files import urdf_file

@@ -84,7 +84,7 @@ HOMES: dict[str, str] = {
     "mode_shapes": "kinemorph.display.mode_pictures",
     "animate": "kinemorph.display.animation",
     "animate_mode": "kinemorph.display.animation",
-    "replay": "kinemorph.display.replay.replays",
+    "replay": "kinemorph.display.replays.pages",
     "view": "kinemorph.display.viewer.viewers",
     "errors": "kinemorph.errors",
 }
@@ -112,7 +112,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.display.plots import plot as plot
     from kinemorph.display.pole_maps import pole_map as pole_map
     from kinemorph.display.portraits import phase_portrait as phase_portrait
-    from kinemorph.display.replay.replays import replay as replay
+    from kinemorph.display.replays.pages import replay as replay
     from kinemorph.display.viewer.viewers import view as view
     from kinemorph.loading import examine as examine
     from kinemorph.loading import load as load

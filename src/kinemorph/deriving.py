@@ -174,13 +174,13 @@ class Dynamics:
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.notebook`."""
-        from kinemorph.display.notebook import dynamics_card
+        from kinemorph.display.notebooks.model_cards import dynamics_card
 
         return dynamics_card(self)
 
     def _repr_latex_(self) -> str | None:
         """The equations of motion of a small robot, for notebooks that are printed; see `display.notebook`."""
-        from kinemorph.display.notebook import dynamics_latex
+        from kinemorph.display.notebooks.model_cards import dynamics_latex
 
         return dynamics_latex(self)
 

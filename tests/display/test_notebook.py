@@ -19,7 +19,7 @@ import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements
 from kinemorph.analysis.verdict import Check, Verification
 from kinemorph.display import cards, notebook, thumbnails
-from kinemorph.display.cards import MOST_ROWS, escaped, sparkline, table
+from kinemorph.display.notebooks.cards import MOST_ROWS, escaped, sparkline, table
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.trajectory import Outcome, Trajectory
 

@@ -19,8 +19,8 @@ from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 
 import kinemorph
-from kinemorph.display.replay import framing
-from kinemorph.display.replay.replays import Replay, replay
+from kinemorph.display.replays import framing
+from kinemorph.display.replays.pages import Replay, replay
 from kinemorph.display.scenes.turning import rotated
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "15_notebook.ipynb"

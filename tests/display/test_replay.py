@@ -12,8 +12,8 @@ import pytest
 
 from browsing import Browser
 from kinemorph.display.puppets import Poses
-from kinemorph.display.replay.joint_rows import TOLERANCE
-from kinemorph.display.replay.replays import Replay, replay, size_text
+from kinemorph.display.replays.joint_rows import TOLERANCE
+from kinemorph.display.replays.pages import Replay, replay, size_text
 from kinemorph.display.scenes.turning import quaternions_of
 from kinemorph.errors import StorageError, UnsupportedError
 from kinemorph.model import library
@@ -179,7 +179,7 @@ def test_what_cannot_be_written_gets_a_sentence(run: Trajectory, tmp_path: Path)
 def test_without_a_browser_a_sentence_says_where_the_page_is(
     run: Trajectory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("kinemorph.display.replay.replays.open_page", lambda address: False)
+    monkeypatch.setattr("kinemorph.display.replays.pages.open_page", lambda address: False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     path = replay(run, title="A / ../ swing").open()
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")

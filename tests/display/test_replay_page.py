@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from browsing import Browser
-from kinemorph.display.replay.replays import replay
+from kinemorph.display.replays.pages import replay
 from kinemorph.model import library
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.run import simulate

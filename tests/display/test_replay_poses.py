@@ -17,8 +17,8 @@ from browsing import Browser
 from kinemorph.algebra.groups import compose, inverse
 from kinemorph.display.cameras import Camera
 from kinemorph.display.puppets import Poses, extent_of
-from kinemorph.display.replay.joint_rows import TOLERANCE
-from kinemorph.display.replay.packing import pack
+from kinemorph.display.replays.joint_rows import TOLERANCE
+from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.figures import body_poses
 from kinemorph.display.scenes.scene import Attachment, Figure, Mark, Part, Scene, Series, Surface, Trace
 from kinemorph.display.scenes.surfaces import look_surface
@@ -42,7 +42,7 @@ NAMES = "unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnF
 @pytest.fixture(scope="module")
 def modules(browser: Browser) -> Iterator[Any]:
     """A page with the modules in `km`, and nothing else."""
-    folder = files("kinemorph.display.replay").joinpath("page")
+    folder = files("kinemorph.display.replays").joinpath("page")
     script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in MODULES)
     with browser.page() as page:
         page.set_content(

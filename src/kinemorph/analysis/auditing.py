@@ -36,7 +36,7 @@ class Audit(Judged):
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.verdict_cards`."""
-        from kinemorph.display.verdict_cards import audit_card
+        from kinemorph.display.notebooks.verdict_cards import audit_card
 
         return audit_card(self)
 

@@ -54,7 +54,7 @@ class Equilibrium:
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.verdict_cards`."""
-        from kinemorph.display.verdict_cards import equilibrium_card
+        from kinemorph.display.notebooks.verdict_cards import equilibrium_card
 
         return equilibrium_card(self)
 

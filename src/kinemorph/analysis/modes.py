@@ -56,7 +56,7 @@ class Poles:
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.verdict_cards`."""
-        from kinemorph.display.verdict_cards import poles_card
+        from kinemorph.display.notebooks.verdict_cards import poles_card
 
         return poles_card(self)
 

@@ -115,7 +115,7 @@ class Verification(Judged):
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.verdict_cards`."""
-        from kinemorph.display.verdict_cards import verification_card
+        from kinemorph.display.notebooks.verdict_cards import verification_card
 
         return verification_card(self)
 

@@ -23,7 +23,7 @@ from kinemorph.bench.chromium import ADVICE, find_chromium, launch
 from kinemorph.bench.standing import standing
 from kinemorph.bench.standing_ours import elements
 from kinemorph.bench.targets import judge_replay
-from kinemorph.display.replay.replays import replay
+from kinemorph.display.replays.pages import replay
 from kinemorph.model.library.textbook import chain
 from kinemorph.model.system import System
 from kinemorph.simulation.run import simulate

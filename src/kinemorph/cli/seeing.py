@@ -113,7 +113,7 @@ class Sights:
     # ── one by one ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _replay(self, subjects: Mapping[str, Subject], q: Any, columns: list[str] | None, title: str) -> Path:
-        from kinemorph.display.replay.replays import replay
+        from kinemorph.display.replays.pages import replay
 
         path = self.html
         if path is None:

@@ -4,7 +4,12 @@ drawing          a robot in 3-D, on a `stage`; `solids` makes surfaces of shapes
 plots            runs over time; `series` chooses columns, `runs` names runs, `event_marks` marks events
 portraits        phase portraits
 pole_maps        poles in the complex plane; `mode_pictures` draws mode shapes
-animation        moving pictures, painted in `films`; `cameras` are the words for where one looks from
+scenes/          what is to be seen in 3-D as plain data; the three faces below show it
+  replays/       one self-contained page that plays a run or poses a robot
+  viewer/        the same live, in a browser
+  films/         gif and mp4 for `animation`, painted without a window
+cameras          words for where one looks from; `stances` shows robots well; `browsers` opens pages
+notebooks/       cards of robots, runs and verdicts
 figures          mass matrix, operation counts, tree; `canvas` makes figures without a window
 graph_pictures   expression graphs, values alive; `layering` finds places for the nodes
 equations        equations of motion to read, as text or LaTeX; `typesetting` makes pictures of them

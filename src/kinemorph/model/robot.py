@@ -77,7 +77,7 @@ class Robot:
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.notebook`."""
-        from kinemorph.display.notebook import robot_card
+        from kinemorph.display.notebooks.model_cards import robot_card
 
         return robot_card(self)
 

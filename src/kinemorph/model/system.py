@@ -73,7 +73,7 @@ class System:
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.notebook`."""
-        from kinemorph.display.notebook import system_card
+        from kinemorph.display.notebooks.model_cards import system_card
 
         return system_card(self)
 

@@ -142,7 +142,7 @@ class Plant:
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.notebook`."""
-        from kinemorph.display.notebook import plant_card
+        from kinemorph.display.notebooks.model_cards import plant_card
 
         return plant_card(self)
 

@@ -110,7 +110,7 @@ class Trajectory:
 
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.run_cards`."""
-        from kinemorph.display.run_cards import run_card
+        from kinemorph.display.notebooks.run_cards import run_card
 
         return run_card(self)
 
@@ -313,8 +313,8 @@ class Trajectory:
         return animate(self, path, **options)
 
     def replay(self, path: str | Path | None = None, **options: Any) -> Any:
-        """The motion as a page that plays in any browser, and in a notebook; see `display.replay.replays.replay`."""
-        from kinemorph.display.replay.replays import replay
+        """The motion as a page that plays in any browser, and in a notebook; see `display.replays.pages.replay`."""
+        from kinemorph.display.replays.pages import replay
 
         return replay(self, path, **options)
 

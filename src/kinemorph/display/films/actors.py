@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.display.scenes.fixing import positions_of
-from kinemorph.display.scenes.scene import LAYERS, WORLD_OWNER, Attachment, Figure, Mark, Part, Scene, Surface
+from kinemorph.display.scenes.scene import LAYERS, LOADS, WORLD_OWNER, Attachment, Figure, Mark, Part, Scene, Surface
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.display.scenes.turning import rotated
 from kinemorph.display.solids import Array
@@ -103,7 +103,7 @@ class Cast:
         still = np.array([False, *(mark_is_fixed(mark) for mark in self.marks.marks)], dtype=bool)
         resting = [owner in grounds or bool(still[max(owner - first + 1, 0)]) for owner, _, _, _ in parts]
         self.still = np.repeat(np.array(resting, dtype=bool), faces)
-        self.force = np.repeat(np.array([kind == "forces" for _, _, _, kind in parts], dtype=bool), faces)
+        self.force = np.repeat(np.array([kind in LOADS for _, _, _, kind in parts], dtype=bool), faces)
 
     def at(self, k: int) -> Shot:
         """All corners where they are at time k of the scene."""

@@ -16,7 +16,7 @@ from kinemorph.display.scenes.driving import efforts_of
 from kinemorph.display.scenes.fixing import axis_of, fixed, joint_end, positions_of, turned
 from kinemorph.display.scenes.marks import Showing
 from kinemorph.display.scenes.readings import between_samples, course, nearest_sample
-from kinemorph.display.scenes.scene import Array, Attachment, Color, Figure, Mark
+from kinemorph.display.scenes.scene import Array, Attachment, Color, Figure, Layer, Mark
 from kinemorph.mechanics.elements.grounds import surface
 from kinemorph.mechanics.elements.pair_contacts import nearest
 from kinemorph.model.elements.applied import AppliedWrench
@@ -34,8 +34,9 @@ TINY = 1e-12
 
 
 class KindRow(NamedTuple):
-    """How loads of a kind look: unit, color, radius and typical length as parts of the robot's extent."""
+    """How loads of a kind look: their layer, unit, color, radius and typical length as parts of the robot's extent."""
 
+    layer: Layer
     unit: str
     color: Color
     width: float
@@ -43,8 +44,8 @@ class KindRow(NamedTuple):
 
 
 KINDS: dict[Kind, KindRow] = {
-    "force": KindRow("N", (0.85, 0.22, 0.18, 1.0), 0.012, 0.22),
-    "torque": KindRow("N m", (0.16, 0.47, 0.72, 1.0), 0.008, 0.15),
+    "force": KindRow("forces", "N", (0.85, 0.22, 0.18, 1.0), 0.012, 0.22),
+    "torque": KindRow("torques", "N m", (0.16, 0.47, 0.72, 1.0), 0.008, 0.15),
 }
 
 
@@ -110,7 +111,14 @@ def _arrow(load: Load, scale: float, size: float) -> Mark:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = vectors * np.minimum(1.0, LONGEST * size / np.maximum(lengths, TINY))
     return Mark(
-        load.name, "arrow", row.color, row.width * size, load.start, vectors=vectors, layer="forces", shifts=load.shifts
+        load.name,
+        "arrow",
+        row.color,
+        row.width * size,
+        load.start,
+        vectors=vectors,
+        layer=row.layer,
+        shifts=load.shifts,
     )
 
 

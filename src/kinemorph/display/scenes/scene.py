@@ -24,7 +24,7 @@ Color = tuple[float, float, float, float]  # red, green, blue, opacity, each fro
 WORLD_OWNER = -1  # the ground owns what does not move
 
 Layer = Literal[
-    "shapes", "collisions", "inertia", "centers", "frames", "joints", "graph", "elements", "forces", "traces"
+    "shapes", "collisions", "inertia", "centers", "frames", "joints", "graph", "elements", "forces", "torques", "traces"
 ]
 
 
@@ -45,8 +45,11 @@ LAYERS: dict[Layer, LayerRow] = {
     "graph": LayerRow("graph", False),
     "elements": LayerRow("springs and motors", True),
     "forces": LayerRow("forces", True),
+    "torques": LayerRow("torques", False),
     "traces": LayerRow("traces", True),
 }
+
+LOADS: tuple[Layer, ...] = ("forces", "torques")  # arrows: they cast no shadow
 
 Look = Literal["spring", "damper", "rope", "rod", "arrow", "ball"]
 

@@ -15,6 +15,7 @@ import numpy as np
 from kinemorph.display.scenes.figures import CENTER_COLOR, NODE, owner_of
 from kinemorph.display.scenes.scene import (
     LAYERS,
+    LOADS,
     WORLD_OWNER,
     Array,
     Color,
@@ -180,7 +181,7 @@ class _Bundle:
             opacity=None if marks[0].color[3] >= 1.0 else marks[0].color[3],
             lod="off",
             side="double" if marks[0].look == "spring" else "front",
-            cast_shadow=layer != "forces",
+            cast_shadow=layer not in LOADS,
             receive_shadow=False,
             visible=False,
         )

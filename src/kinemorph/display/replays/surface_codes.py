@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.display.replay.codes import Codes
-from kinemorph.display.replay.joint_rows import short
+from kinemorph.display.replays.codes import Codes
+from kinemorph.display.replays.joint_rows import short
 from kinemorph.display.scenes.scene import Array, Surface
 
 STEPS = 65534  # of 16 bits; even, so that what is symmetric stays so

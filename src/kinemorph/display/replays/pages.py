@@ -22,8 +22,8 @@ import numpy.typing as npt
 from kinemorph.display.browsers import open_page
 from kinemorph.display.cameras import Camera, CameraChoice, camera_of
 from kinemorph.display.puppets import Poses, fitting_lens
-from kinemorph.display.replay.framing import framed
-from kinemorph.display.replay.packing import pack
+from kinemorph.display.replays.framing import framed
+from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.staging import Subjects, scene_of
 from kinemorph.errors import StorageError, UnsupportedError

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinemorph.display.cards import card, escaped, listed, mark, note, number, sparkline, table
-from kinemorph.display.notebook import counted, pictured
+from kinemorph.display.notebooks.cards import card, escaped, listed, mark, note, number, sparkline, table
+from kinemorph.display.notebooks.model_cards import counted, pictured
+from kinemorph.display.notebooks.thumbnails import run_picture
 from kinemorph.display.runs import ENDINGS
-from kinemorph.display.thumbnails import run_picture
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics import momentum
 from kinemorph.mechanics.resolving import resolve

@@ -8,9 +8,9 @@ from kinemorph.analysis.auditing import Audit
 from kinemorph.analysis.equilibria import Equilibrium
 from kinemorph.analysis.modes import Poles
 from kinemorph.analysis.verdict import Check, Verification
-from kinemorph.display.cards import MOST_ROWS, card, escaped, mark, note, number, table
-from kinemorph.display.notebook import counted, pictured
-from kinemorph.display.thumbnails import robot_picture
+from kinemorph.display.notebooks.cards import MOST_ROWS, card, escaped, mark, note, number, table
+from kinemorph.display.notebooks.model_cards import counted, pictured
+from kinemorph.display.notebooks.thumbnails import robot_picture
 
 STATUS = {"passed": "good", "failed": "bad", "skipped": "doubt"}
 UNSTABLE = 1e-9  # [1/s] of growth that is more than rounding

@@ -18,12 +18,12 @@ import numpy as np
 
 from kinemorph.display.cameras import VIEW
 from kinemorph.display.drawing import draw, skipped_meshes
+from kinemorph.display.notebooks.sticks import paint_sticks
 from kinemorph.display.puppets import Lens, Poses, Puppet, extent_of, fitting_lens
 from kinemorph.display.runs import robot_of
 from kinemorph.display.scenes.figures import lost_meshes
 from kinemorph.display.solids import Array
 from kinemorph.display.stances import stance
-from kinemorph.display.sticks import paint_sticks
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from kinemorph.display.cameras import Camera
-from kinemorph.display.replay.codes import Codes
-from kinemorph.display.replay.joint_rows import TOLERANCE, coordinate_codes, joint_rows, loop_rows, short
-from kinemorph.display.replay.surface_codes import SurfaceCodes
+from kinemorph.display.replays.codes import Codes
+from kinemorph.display.replays.joint_rows import TOLERANCE, coordinate_codes, joint_rows, loop_rows, short
+from kinemorph.display.replays.surface_codes import SurfaceCodes
 from kinemorph.display.scenes.scene import LAYERS, Array, Attachment, Figure, Mark, Part, Scene
 from kinemorph.display.scenes.surfaces import look_surface
 

@@ -25,10 +25,21 @@ from kinemorph.deriving import (
     Dynamics,
 )
 from kinemorph.display.canvas import units_of
-from kinemorph.display.cards import FAINT, MOST_ROWS, card, escaped, listed, note, number, picture_of, section, table
 from kinemorph.display.element_tables import element_rows
 from kinemorph.display.equations import WrittenEquations, equations_of_motion
-from kinemorph.display.thumbnails import Kept, Picture, robot_picture
+from kinemorph.display.notebooks.cards import (
+    FAINT,
+    MOST_ROWS,
+    card,
+    escaped,
+    listed,
+    note,
+    number,
+    picture_of,
+    section,
+    table,
+)
+from kinemorph.display.notebooks.thumbnails import Kept, Picture, robot_picture
 from kinemorph.errors import KinemorphError
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter, evaluate
@@ -226,7 +237,7 @@ def _equations_part(dynamics: Dynamics) -> str:
     written = small_equations(dynamics)
     if written is None:
         return ""
-    from kinemorph.display.formula_outlines import outlined
+    from kinemorph.display.notebooks.formula_outlines import outlined
 
     legend = f'<div style="{FAINT};font-size:11px">{escaped(" · ".join(map(units_of, written.legend)), 600)}</div>'
     try:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinemorph.display.cards import FONT, note
+from kinemorph.display.notebooks.cards import FONT, note
 from kinemorph.display.scenes.scene import Array, Figure, Scene
 from kinemorph.display.scenes.turning import without_jumps
 
 if TYPE_CHECKING:
-    from kinemorph.display.replay.replays import Replay
+    from kinemorph.display.replays.pages import Replay
 
 MOST_BYTES = 8_000_000  # of a page in a notebook
 LEAST_FPS = 8.0  # pictures for each second; with fewer, motion is guessed and not shown
