@@ -18,7 +18,7 @@ from lxml import etree
 import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements
 from kinemorph.analysis.verdict import Check, Verification
-from kinemorph.display import cards, notebook, thumbnails
+from kinemorph.display.notebooks import cards, model_cards, thumbnails
 from kinemorph.display.notebooks.cards import MOST_ROWS, escaped, sparkline, table
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.trajectory import Outcome, Trajectory
@@ -223,7 +223,7 @@ def test_looking_at_dynamics_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("kinemorph.deriving.build", lambda *_, **__: pytest.fail("compiled"))
     said = words(dynamics._repr_html_())
     assert "No function was used yet" in said and "mass_matrix" in said and "jacobian(frame)" in said
-    assert notebook.made_functions(dynamics) == {} and dynamics._repr_latex_() is None
+    assert model_cards.made_functions(dynamics) == {} and dynamics._repr_latex_() is None
 
 
 def test_dynamics_list_what_was_made(pendulum: Robot) -> None:
