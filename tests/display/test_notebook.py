@@ -241,7 +241,7 @@ def test_counts_that_would_need_tracing_are_left_out(pendulum: Robot, monkeypatc
     dynamics = kinemorph.derive(pendulum)
     function = dynamics.mass_matrix
     monkeypatch.setattr("kinemorph.deriving.trace", lambda *_, **__: pytest.fail("traced"))
-    monkeypatch.setattr(notebook, "small_equations", lambda _: None)
+    monkeypatch.setattr(model_cards, "small_equations", lambda _: None)
     counted = function.known_flops
     assert counted is None or counted == function.program.flops  # None where it came from the cache
     said = words(dynamics._repr_html_())
@@ -264,11 +264,11 @@ def test_small_robots_show_their_equations(pendulum: Robot) -> None:
 def test_equations_have_a_bound_on_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     puma = kinemorph.library.build("puma")
     with monkeypatch.context() as patched:
-        patched.setattr(notebook, "equations_of_motion", lambda *_: pytest.fail("derived"))
+        patched.setattr(model_cards, "equations_of_motion", lambda *_: pytest.fail("derived"))
         assert kinemorph.derive(puma)._repr_latex_() is None  # too many degrees of freedom
         assert kinemorph.derive(kinemorph.library.build("four_bar"))._repr_latex_() is None  # a loop
     monkeypatch.setattr("kinemorph.display.equations.readable_equations", lambda *_: pytest.fail("written"))
-    monkeypatch.setattr(notebook, "MOST_TRACED", 10)
+    monkeypatch.setattr(model_cards, "MOST_TRACED", 10)
     assert kinemorph.derive(chain(2))._repr_latex_() is None  # too many operations to write them as equations
 
 
