@@ -271,6 +271,20 @@ def calls(body: Sequence[Statement]) -> Iterator[Call]:
     return (statement for statement in all_statements(body) if isinstance(statement, Call))
 
 
+def loop_depth(body: Sequence[Statement]) -> int:
+    """How many counted loops run within one another: 3 where matrices are multiplied or factored."""
+    deepest = 0
+    for statement in body:
+        match statement:
+            case For():
+                deepest = max(deepest, 1 + loop_depth(statement.body))
+            case While():
+                deepest = max(deepest, loop_depth(statement.body))
+            case If():
+                deepest = max(deepest, loop_depth(statement.then), loop_depth(statement.otherwise))
+    return deepest
+
+
 def filled_first(loop: LoopProgram) -> set[str]:
     """The buffers that a call fills from end to end before anything else looks at them, or a call in passes that are
     apart, row by row: they need not start at zero.

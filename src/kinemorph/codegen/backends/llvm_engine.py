@@ -23,6 +23,9 @@ from kinemorph.codegen.cache import code_cache, file_lines
 from kinemorph.errors import CompileError
 
 PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer for code no faster) and of the code generator
+# what code needs that is no work on matrices: the graph has left nothing for the other passes, five times as long
+FEW_PASSES = ("always_inliner", "sroa", "simplify_cfg", "new_gvn", "simplify_cfg")
+MATRICES = "; loops over matrices\n"  # a comment in text that needs all passes: their vectorizer above all
 BORDER = "\n\n; ── from here on a part that is compiled as it stands, without passes ──\n\n"
 # the files that decide what text is emitted for a program and what becomes of it
 EMITTER = ("ops.py", "blocks.py", "codegen/*.py", "codegen/backends/*.py")
@@ -107,14 +110,14 @@ def compile_text(name: str, source: str) -> bytes:
     with _LOCK:
         machine = _machine()
         worked, _, plain = source.partition(BORDER)
-        module = _optimized(name, worked, machine, PASSES)
+        module = _optimized(name, worked, machine, PASSES if MATRICES in worked else None)
         if plain:
             module.link_in(_optimized(name, plain, machine, 0))
         return bytes(machine.emit_object(module))
 
 
-def _optimized(name: str, source: str, machine: Any, passes: int) -> Any:
-    """LLVM IR as a module, after the passes of that level."""
+def _optimized(name: str, source: str, machine: Any, passes: int | None) -> Any:
+    """LLVM IR as a module, after the passes of that level, or FEW_PASSES."""
     binding = _binding()
     try:
         module = binding.parse_assembly(source)
@@ -123,11 +126,14 @@ def _optimized(name: str, source: str, machine: Any, passes: int) -> Any:
         raise CompileError(f"program '{name}': LLVM refuses the code emitted for it: {error}") from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    tuning = binding.create_pipeline_tuning_options(speed_level=passes)
+    tuning = binding.create_pipeline_tuning_options(speed_level=PASSES if passes is None else passes)
     tuning.loop_vectorization = True
     tuning.loop_interleaving = False  # loops of blocks are short
     builder = binding.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
+    manager = builder.getModulePassManager() if passes is not None else binding.create_new_module_pass_manager()
+    for few in FEW_PASSES if passes is None else ():
+        getattr(manager, f"add_{few}_pass")()
+    manager.run(module, builder)
     return module
 
 

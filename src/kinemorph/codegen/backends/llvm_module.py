@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 from kinemorph.blocks import Block
 from kinemorph.codegen.backends.llvm_chunks import Chunks, output_refs
-from kinemorph.codegen.backends.llvm_engine import BORDER, vector_bits
+from kinemorph.codegen.backends.llvm_engine import BORDER, MATRICES, vector_bits
 from kinemorph.codegen.backends.llvm_loops import NOTES, LoopWriter
 from kinemorph.codegen.backends.llvm_math import Real, library
 from kinemorph.codegen.backends.llvm_memory import MEMORY
 from kinemorph.codegen.backends.llvm_sincos import rotations, sincos_of_many
 from kinemorph.codegen.backends.llvm_strides import Runs
 from kinemorph.codegen.backends.llvm_views import Callee
-from kinemorph.codegen.loops import LoopProgram
+from kinemorph.codegen.loops import LoopProgram, loop_depth
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.routines import routine
 from kinemorph.codegen.schedule import plan
@@ -171,7 +171,8 @@ class Module:
             self.worked.code += chunks.declarations()
 
     def _define_loops(self, name: str, program: LoopProgram, *, masked: bool) -> None:
-        self.worked.code.append(LoopWriter(name, program, self.real, self, masked=masked).definition())
+        definition = LoopWriter(name, program, self.real, self, masked=masked).definition()
+        self.worked.code.append(MATRICES + definition if loop_depth(program.body) > 2 else definition)
 
     def _block(self, block: Block) -> str:
         return self.called(routine(block), masked=False).name
