@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from browsing import Browser
+from kinemorph.deriving import derive
 from kinemorph.display.replays.pages import replay
 from kinemorph.model import library
 from kinemorph.simulation.events import Guard
@@ -157,3 +158,28 @@ def test_without_webgl_a_sentence_stands_in_and_the_plot_goes_on(page: Any, path
     page.locator("#play").click()
     waits_for(page, "kinemorph.time > 0.1")
     assert page.locator(".paper").is_visible() and page.complaints == []
+
+
+def test_a_linkage_posed_at_random_is_closed_and_stays_above_the_floor(page: Any, tmp_path: Path) -> None:
+    robot = library.four_bar()
+    opened(page, replay(robot).save(tmp_path / "linkage.html"))
+    scene = "kinemorph.scene.figures[0].q"
+    first = page.evaluate(f"[...{scene}]")
+    for button in ("random", "zero"):
+        page.get_by_role("button", name=button).click()
+        assert not np.allclose(page.evaluate(f"[...{scene}]"), first)
+        assert np.abs(derive(robot).constraint_error(page.evaluate(f"[...{scene}]"))).max() < 1e-8
+    floor = page.evaluate("kinemorph.scene.floor")
+    page.evaluate("kinemorph.setJoint('q1', -Math.PI / 2)")  # the crank hangs down
+    assert page.evaluate("kinemorph.scene.floor") < floor - 0.2
+    page.get_by_role("button", name="reset").click()
+    assert page.evaluate("kinemorph.scene.floor") == pytest.approx(floor, abs=1e-6)
+
+
+def test_a_blink_plays_slowly_and_large_energies_are_short(page: Any, tmp_path: Path) -> None:
+    robot = library.pendulum(mass=1e9, length=1e3)
+    opened(page, replay(simulate(robot, 0.002, q=[1.0], sample=1e-4)).save(tmp_path / "blink.html"))
+    assert page.evaluate("kinemorph.speed") == pytest.approx(1e-3)
+    assert page.input_value("#speed") == "0.001"
+    assert page.evaluate("kinemorph.scene.times.length") == 21
+    assert all(len(text) < 14 for text in page.locator(".legend b").all_inner_texts())

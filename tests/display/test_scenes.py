@@ -35,7 +35,7 @@ from kinemorph.model.shapes import (
     Sphere,
     Triangle,
 )
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.trajectory import Outcome, Trajectory
 
 TILT = Pose(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.3, -0.2, 0.5))
 
@@ -294,6 +294,18 @@ def test_a_long_run_has_no_more_pictures_than_can_be_had(swing: Trajectory) -> N
     times = scene_of(long, fps=1000.0, columns=()).times
     assert len(times) == MOST_FRAMES and times[-1] == pytest.approx(1e5)
     assert np.allclose(np.diff(times), times[1])
+
+
+def test_a_run_that_failed_says_so_first(swing: Trajectory) -> None:
+    failed = replace(swing, outcome=Outcome("failed", 0.4, "At t = 0.4 s steps became too short."))
+    assert scene_of(failed).notes[0] == "the run failed: At t = 0.4 s steps became too short."
+    assert scene_of({"a": swing, "b": failed}).notes[0].startswith("run 'b' failed")
+    assert not scene_of(swing).notes
+
+
+def test_titles_name_every_robot_once() -> None:
+    robots = [library.pendulum(), library.crane(), library.pendulum(), library.scara()]
+    assert scene_of(robots).title == "pendulum, crane and scara"
 
 
 def test_traces_are_points_of_bodies() -> None:

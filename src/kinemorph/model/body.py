@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.model.parameter import Value
+from kinemorph.model.parameter import Value, evaluate
 from kinemorph.model.shapes import GRAPHITE, ORANGE, Box, Capsule, Cylinder, Line, Shape, Sphere
 from kinemorph.records import dataclass
 
@@ -55,12 +55,18 @@ class Body:
 
     @classmethod
     def rod(
-        cls, name: str, mass: Any, length: Any, center: Any = ORIGIN, *, axis: str = "z", radius: Any = 0.03
+        cls, name: str, mass: Any, length: Any, center: Any = ORIGIN, *, axis: str = "z", radius: Any = None
     ) -> Body:
-        """A thin uniform rod along `axis`: m l^2 / 12 across, nothing about itself. `radius` is for drawing only."""
+        """A thin uniform rod along `axis`: m l^2 / 12 across, nothing about itself.
+
+        `radius` [m] is for drawing only: 0.03, within 0.5 % and 15 % of the length, where it is left out.
+        """
         across = mass * length * length / 12.0
         moments = [across, across, across]
         moments[AXES[axis]] = 0.0
+        if radius is None:
+            extent = float(evaluate(length))
+            radius = min(max(0.03, 0.005 * extent), 0.15 * extent) if extent > 0.0 else 0.03
         capsule = Capsule(radius, length, Pose(STANDING[axis], tuple(center)))
         return cls(name, mass, tuple(center), diagonal(*moments), (capsule,))
 

@@ -29,6 +29,7 @@ def pack(scene: Scene, camera: Camera) -> str:
         "title": scene.title,
         "times": _times(scene.times, codes),
         "floor": short(scene.floor),
+        "loose": scene.loose,
         "box": [_shorts(corner) for corner in scene.box],
         "notes": list(scene.notes),
         "events": [{"t": event.t, "name": event.name} for event in scene.events],

@@ -60,6 +60,11 @@ def grounds_of(standings: Sequence[Standing]) -> tuple[tuple[Part, ...], float]:
     return tuple(parts), floor
 
 
+def carried(elements: Sequence[Element]) -> bool:
+    """Whether a ground can push one of the elements."""
+    return any(True for _ in _touched(elements))
+
+
 def _touched(elements: Sequence[Element]) -> Iterator[Any]:
     """The grounds of elements, each once."""
     seen: list[Any] = []

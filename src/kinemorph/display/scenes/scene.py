@@ -159,8 +159,9 @@ class Happening(NamedTuple):
 class Scene:
     """Figures at `times` [s], shape (n,), on their grounds. A scene in which nothing moves has one time.
 
-    `floor` [m] is the height of the grid, `box` the lowest and highest corner (2, 3) [m] of all that is seen. `notes`
-    are sentences on what is shown to which scale, and on what cannot be shown.
+    `floor` [m] is the height of the grid, `loose` where nothing can touch it, and `box` the lowest and highest corner
+    (2, 3) [m] of all that is seen. `notes` are sentences on runs that failed, on what is shown to which scale, and on
+    what cannot be shown.
     """
 
     title: str
@@ -168,6 +169,7 @@ class Scene:
     figures: tuple[Figure, ...]
     box: Array
     floor: float = 0.0
+    loose: bool = False
     grounds: tuple[Part, ...] = ()
     series: tuple[Series, ...] = ()
     events: tuple[Happening, ...] = ()

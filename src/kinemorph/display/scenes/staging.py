@@ -18,7 +18,7 @@ from kinemorph.display import series
 from kinemorph.display.runs import robot_of
 from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
 from kinemorph.display.scenes.fittings import parts_of
-from kinemorph.display.scenes.grounds import Standing, grounds_of
+from kinemorph.display.scenes.grounds import Standing, carried, grounds_of
 from kinemorph.display.scenes.loads import arrows, loads_of
 from kinemorph.display.scenes.marks import marks_of
 from kinemorph.display.scenes.readings import between_samples
@@ -45,6 +45,7 @@ Subject: TypeAlias = Robot | System | Dynamics | Trajectory
 Subjects: TypeAlias = Subject | Sequence[Subject] | Mapping[str, Subject]
 
 MOST_FRAMES = 20_000
+BRIEF, LEAST_FRAMES = 0.5, 61  # runs that last less [s] have so many pictures, if they have as many samples
 GAP = 0.35  # between figures that stand side by side, as a part of the wider one
 LOOKED_AT = 60  # times at which the box is taken
 TRACE_COLORS: tuple[Color, ...] = (
@@ -68,7 +69,8 @@ def scene_of(
     """The scene of a robot, a system, a derived robot or a run, or of several, given as a list or by name.
 
     `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
-    `fps`       pictures for each second of a run; fewer where a run is so long that there would be MOST_FRAMES
+    `fps`       pictures for each second of a run; fewer where a run is so long that there would be MOST_FRAMES, more
+                where it is so short that there would be but a few
     `times`     the times of the pictures [s], shape (n,), instead of `fps`
     `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
     `trace`     bodies or frames whose ways are drawn
@@ -87,8 +89,16 @@ def scene_of(
         scene,
         series=tuple(_series(runs, clock, columns)),
         events=tuple(Happening(event.t, event.name) for run in runs.values() for event in run.events),
-        notes=(*scales, *scene.notes),
+        notes=(*_failures(runs), *scales, *scene.notes),
     )
+
+
+def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
+    """A sentence for every run that did not come to its end."""
+    for name, run in runs.items():
+        if not run.outcome.ok:
+            whose = f"run '{name}'" if len(runs) > 1 else "the run"
+            yield f"{whose} {run.outcome.kind}: {run.outcome.message or f'its end is t = {run.outcome.t:.6g} s'}"
 
 
 def staged(
@@ -99,13 +109,15 @@ def staged(
     elements = acting or [()] * len(figures)
     standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
     grounds, floor = grounds_of(standings)
-    names = " and ".join(dict.fromkeys(figure.robot.name.replace("_", " ") for figure in figures))
+    *others, last = dict.fromkeys(figure.robot.name.replace("_", " ") for figure in figures)
+    names = " and ".join([", ".join(others), last] if others else [last])
     return Scene(
         title=names if title is None else title,
         times=times,
         figures=tuple(figures),
         box=np.stack([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]]),
         floor=floor,
+        loose=not any(map(carried, elements)),
         grounds=grounds,
         notes=tuple(dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))),
     )
@@ -169,6 +181,8 @@ def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
         return np.zeros(1)
     first, last = min(float(run.t[0]) for run in runs), max(float(run.t[-1]) for run in runs)
     count = min(int(np.ceil((last - first) * fps - 1e-9)), MOST_FRAMES - 1)
+    if last - first < BRIEF:
+        count = max(count, min(LEAST_FRAMES, max(len(run.t) for run in runs)) - 1)
     return np.linspace(first, last, count + 1) if count else np.array([first])
 
 

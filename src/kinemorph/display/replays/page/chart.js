@@ -7,6 +7,7 @@ const LINES = {
 const DASHES = [[], [6, 3], [2, 2.5], [9, 3, 2, 3], [4, 2], [12, 4]];
 const LEFT = 46, RIGHT = 10, TOP = 6, BOTTOM = 17;   // margins of a plot [pixels]
 const SOFT = { willReadFrequently: true };   // drawn once and for long: dashes are quicker without the graphics card
+const ROUNDING = 1e-6;       // of values: what changes by less is level
 const TOLD = 3;              // figures whose values a legend tells
 const VALUE_REST = 90;       // between two updates of the legend while a run plays [ms]
 
@@ -26,8 +27,14 @@ function makeChart(app) {
       plot.entries.push({ ...one, color: names.indexOf(one.name), dash: figures.indexOf(one.figure) });
     }
     if (!(plot.low <= plot.high)) [plot.low, plot.high] = [0, 1];
-    const room = Math.max(plot.high - plot.low, 1e-9 * Math.max(Math.abs(plot.high), Math.abs(plot.low)), 1e-30);
+    const most = Math.max(Math.abs(plot.high), Math.abs(plot.low)), middle = 0.5 * (plot.low + plot.high);
+    let room = plot.high - plot.low;
+    if (!(room > ROUNDING * most)) {   // a level line has some room, too
+      room = 0.1 * most || 1;
+      [plot.low, plot.high] = [middle - 0.5 * room, middle + 0.5 * room];
+    }
     plot.digits = Math.max(0, Math.min(6, 4 - Math.ceil(Math.log10(room))));
+    plot.scientific = most >= 1e6 || most < 1e-3;
     plot.low -= 0.06 * room;
     plot.high += 0.06 * room;
     plots.push(fillPlot(app, plot));
@@ -44,7 +51,7 @@ function fillPlot(app, plot) {
   plot.values = plot.names.map((name) => {
     const entry = make("span"), value = make("b"), count = Math.min(plot.figures.length, TOLD);
     // room for the widest value: a legend must not change its lines while a run plays
-    const widest = Math.max(plot.low.toFixed(plot.digits).length, plot.high.toFixed(plot.digits).length);
+    const widest = Math.max(written(plot, plot.low).length, written(plot, plot.high).length);
     value.style.minWidth = `${Math.min(widest, 12) * count + 2 * (count - 1) + plot.unit.length + 1}ch`;
     entry.innerHTML = sample("");
     entry.append(`${name} `, value);
@@ -73,6 +80,11 @@ function fillPlot(app, plot) {
   });
   plot.paper.addEventListener("pointermove", (event) => { if (event.buttons & 1) seek(event); });
   return plot;
+}
+
+/** A value in the legend of a plot; very large and very small ones with a power of ten. */
+function written(plot, value) {
+  return plot.scientific && value ? value.toExponential(3).replace("e+", "e") : value.toFixed(plot.digits);
 }
 
 /** A short piece of a line, for a legend. */
@@ -125,7 +137,7 @@ function drawPlot(app, plot, { ink, edge, colors }) {
     pen.moveTo(LEFT, Math.round(y(value)) + 0.5);
     pen.lineTo(LEFT + wide, Math.round(y(value)) + 0.5);
     pen.stroke();
-    pen.fillText(readable(value, 6), LEFT - 6, y(value));
+    pen.fillText(readable(value, 6), LEFT - 6, y(value), LEFT - 8);
   }
   pen.textAlign = "center";
   pen.textBaseline = "bottom";
@@ -188,9 +200,8 @@ function tellValues(app, plot) {
   plot.names.forEach((name, i) => {
     const own = plot.entries.filter((entry) => entry.name === name);
     const shown = own.slice(0, TOLD).map(({ values }) => {
-      const value = values[before] + part * (values[after] - values[before]), size = Math.abs(value);
-      if (!Number.isFinite(value)) return "–";
-      return plot.digits === 6 && size > 0 && size < 1e-4 ? value.toExponential(2) : value.toFixed(plot.digits);
+      const value = values[before] + part * (values[after] - values[before]);
+      return Number.isFinite(value) ? written(plot, value) : "–";
     });
     plot.values[i].textContent = `${shown.join(" | ")}${own.length > TOLD ? " …" : ""} ${plot.unit}`;
   });

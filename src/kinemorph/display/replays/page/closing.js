@@ -57,7 +57,7 @@ function closeLoops(figure, q) {
     far = Math.max(far, Math.abs(q[k] - kept[k]));
   }
   if (!moved) return;
-  const led = moved <= 4 || moved <= q.length / 2; // else all of it is new, and only a hint
+  const led = !work.hinted && (moved <= 4 || moved <= q.length / 2); // else all of it is new, and only a hint
   if (!led) pinned.fill(0);
   const shapes = led ? Math.min(Math.ceil(far / FARTHEST), MOST_SHAPES) : 1;
   target.set(q);
@@ -81,7 +81,7 @@ function makeClosing(figure) {
   for (const joint of figure.tree) if (joint.follows) led[joint.steps[0].q] = 1;
   return {
     m, led, kept: figure.q.slice(), start: room(nq), target: room(nq), trial: room(nq), pinned: new Uint8Array(nq),
-    open: room(m), beside: room(m), slopes: room(m * nq), matrix: room(m * m), y: room(m),
+    open: room(m), beside: room(m), slopes: room(m * nq), matrix: room(m * m), y: room(m), hinted: false,
   };
 }
 

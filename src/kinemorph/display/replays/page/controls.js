@@ -1,6 +1,7 @@
 // The bar below the picture, and what lies over the picture.
 
-const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 10];
+const BRIEF = 0.5, LONG = 200;   // runs that last less, or more [s], have slower and faster speeds as well
 const STROKE = 'fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round"';
 const ICONS = {
   play: '<path d="M7 4.5v15l12-7.5z" fill="currentColor"/>',
@@ -31,7 +32,7 @@ function makeControls(app) {
   const { scene } = app, still = app.last <= app.first;
   const controls = {
     scrub: find("scrub"), clock: find("clock"), play: find("play"), shown: NaN, spacing: 0, turned: "",
-    boxes: new Map(), names: [], gizmo: [], place: [0, 0], hover: 0,
+    boxes: new Map(), names: [], gizmo: [], place: [0, 0], hover: 0, digits: clockDigits(app.last - app.first),
   };
   find("bar").hidden = false;
   find("bar").classList.toggle("still", still);
@@ -42,9 +43,14 @@ function makeControls(app) {
   scrub.min = app.first;
   scrub.max = app.last;
   scrub.addEventListener("input", () => setTime(app, scrub.valueAsNumber));
-  for (const speed of SPEEDS) {
-    find("speed").append(make("option", `${speed}×`, { value: speed, selected: speed === 1 }));
+  const span = app.last - app.first, speeds = [...SPEEDS];
+  if (span > 0 && span < BRIEF) {   // a blink is shown in about a second
+    app.speed = 10 ** Math.floor(Math.log10(span));
+    if (!speeds.includes(app.speed)) speeds.unshift(app.speed);
   }
+  if (span > LONG) speeds.push(100);
+  for (const speed of speeds) find("speed").append(speedOption(speed));
+  find("speed").value = app.speed;
   controls.clock.append(document.createTextNode(""), make("small", ` / ${readable(app.last)} s`));
   find("speed").addEventListener("change", (event) => setSpeed(app, Number(event.target.value)));
   find("play").addEventListener("click", () => togglePlay(app));
@@ -117,10 +123,12 @@ function fillOverlays(app, controls) {
     find("gizmo").append(line, text);
     controls.gizmo.push({ line, text });
   }
-  const count = scene.notes.length;
-  find("notes").hidden = count === 0;
-  find("notes").firstChild.textContent = count === 1 ? "1 note" : `${count} notes`;
-  find("notes").lastChild.append(...scene.notes.map((note) => make("li", note)));
+  // the first note is always read, the others unfold below it
+  const [first, ...others] = scene.notes, notes = find("notes");
+  notes.hidden = !first;
+  notes.firstChild.textContent = others.length ? `${first} (+${others.length})` : first;
+  notes.classList.toggle("alone", !others.length);
+  notes.lastChild.append(...others.map((note) => make("li", note)));
 }
 
 /** Marks of events on the line of time; those that would touch become one. */
@@ -148,8 +156,13 @@ function placeMarks(app) {
 function readable(value, digits = 4) {
   const size = Math.abs(value);
   if (!Number.isFinite(value)) return "–";
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2).replace(/\.?0*e\+?/, "e");
   return String(Number(value.toPrecision(digits)));
+}
+
+/** Digits behind the point that a clock needs for a span [s]. */
+function clockDigits(span) {
+  return span > 0 && span < BRIEF ? Math.min(3 - Math.floor(Math.log10(span)), 12) : 2;
 }
 
 /** The time on the bar and in the plots. */
@@ -160,7 +173,7 @@ function showTime(app) {
   const part = app.last > app.first ? (app.time - app.first) / (app.last - app.first) : 0;
   controls.scrub.value = app.time;
   controls.scrub.style.setProperty("--part", `calc(7px + ${part.toFixed(4)} * (100% - 14px))`);
-  controls.clock.firstChild.data = `t = ${app.time.toFixed(app.last - app.first < 0.5 ? 4 : 2)} s`;
+  controls.clock.firstChild.data = `t = ${app.time.toFixed(controls.digits)} s`;
   if (app.chart) moveCursor(app);
 }
 
@@ -211,13 +224,18 @@ function togglePlay(app) {
   if (app.playing) pause(app); else play(app);
 }
 
+/** A speed in the menu. */
+function speedOption(speed) {
+  return make("option", `${readable(speed)}×`, { value: speed });
+}
+
 /** Runs the clock at a factor. */
 function setSpeed(app, speed) {
   if (!(speed > 0)) throw new Error(`speed is ${speed}; expected a number above 0.`);
   app.speed = speed;
   const menu = find("speed");
   if (![...menu.options].some((option) => Number(option.value) === speed)) {
-    menu.append(make("option", `${speed}×`, { value: speed }));
+    menu.append(speedOption(speed));
   }
   menu.value = speed;
 }

@@ -144,6 +144,15 @@ function subjectBox(app) {
   return [-1, 1].map((side) => reach.map((length, k) => camera.anchor[k] + side * length));
 }
 
+/** Keeps a floor on which nothing stands below robots that are posed by hand. */
+function lowerFloor(app) {
+  const { scene, slots } = app;
+  if (!scene.loose) return;
+  writeSlots(scene, slots, app.time);
+  app.laid ??= scene.floor;
+  scene.floor = Math.min(app.laid, ...scene.figures.map((figure, f) => boxNow(slots, f, figure.bodies.length)[0][2]));
+}
+
 /** Tells the camera where what it follows is: a body, or the center of mass of its figure. */
 function trackBody(app) {
   const { scene, slots, camera } = app, { follow: body, figure } = scene.camera;

@@ -9,7 +9,7 @@ function makePanel(app) {
   const head = make("div", "", { className: "head" });
   const button = (text, title, act) => {
     const one = make("button", text, { title });
-    one.addEventListener("click", () => { act(); poseAll(app); });
+    one.addEventListener("click", () => { act(); poseAll(app, true); });
     return one;
   };
   head.append(make("b", "Joints"),
@@ -105,9 +105,13 @@ function fillRow(app, row) {
   return host;
 }
 
-/** Poses all figures by their coordinates, and shows these. */
-function poseAll(app) {
-  for (const figure of app.scene.figures) jointPoses(figure, figure.q);
+/** Poses all figures by their coordinates, and shows these; coordinates that are but a hint may all change. */
+function poseAll(app, hinted = false) {
+  for (const figure of app.scene.figures) {
+    if (figure.closing) figure.closing.hinted = hinted;
+    jointPoses(figure, figure.q);
+  }
+  lowerFloor(app);
   for (const row of app.panel.rows) {
     row.read?.();
     row.show();

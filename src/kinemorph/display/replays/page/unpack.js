@@ -1,6 +1,6 @@
 // From the text of packing.py to the scene that the page shows.
 //
-// scene = { title, times (n) [s], floor [m], box, notes, events, layers, surfaces, looks, grounds, camera, series,
+// scene = { title, times (n) [s], floor [m], loose, box, notes, events, layers, surfaces, looks, grounds, camera, series,
 //   figures: [{ name, offset, size, bodies, masses, centers, parts, marks, traces,
 //     positions (n nb 3) [m], quaternions (n nb 4)   row k is time k; of a figure that is posed, one row
 //     pose: {positions (3 nb), quaternions (4 nb)}   where the bodies now are, see posing.js
