@@ -41,10 +41,13 @@ function posesAt(scene, t) {
   return scene.poses;
 }
 
-/** Poses a figure by its coordinates q (nq); what follows, in joints and loops, is set in q first. Gives figure.pose. */
-function jointPoses(figure, q) {
+/**
+ * Poses a figure by its coordinates q (nq); what follows, in joints and loops, is set in q first. `anew` says that q is
+ * not the last one with a few coordinates moved. Gives figure.pose.
+ */
+function jointPoses(figure, q, anew = false) {
   followLeaders(figure, q);
-  if (figure.loops.length) closeLoops(figure, q);
+  if (figure.loops.length) closeLoops(figure, q, anew);
   placeBodies(figure, q, 0, figure.pose.positions, figure.pose.quaternions, 0);
   return figure.pose;
 }

@@ -9,7 +9,7 @@ function makePanel(app) {
   const head = make("div", "", { className: "head" });
   const button = (text, title, act) => {
     const one = make("button", text, { title });
-    one.addEventListener("click", () => { act(); poseAll(app); });
+    one.addEventListener("click", () => { act(); poseAll(app, true); });
     return one;
   };
   head.append(make("b", "Joints"),
@@ -31,7 +31,8 @@ function makePanel(app) {
     for (const row of rows) room.append(fillRow(app, row));
     panel.rows.push(...rows);
   });
-  poseAll(app);
+  poseAll(app, true);
+  panel.start = figures.map((figure) => figure.q.slice());
   return panel;
 }
 
@@ -105,9 +106,9 @@ function fillRow(app, row) {
   return host;
 }
 
-/** Poses all figures by their coordinates, and shows these. */
-function poseAll(app) {
-  for (const figure of app.scene.figures) jointPoses(figure, figure.q);
+/** Poses all figures by their coordinates, and shows these; `anew` where more than a slider has changed them. */
+function poseAll(app, anew = false) {
+  for (const figure of app.scene.figures) jointPoses(figure, figure.q, anew);
   for (const row of app.panel.rows) {
     row.read?.();
     row.show();
