@@ -1,9 +1,12 @@
 """Loops close again: at the nearest configuration, with the held joints where they are, on the same branch."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import kinemorph as km
+from kinemorph.analysis import closing
 from kinemorph.analysis.closing import close_loops, follow_loops
 from kinemorph.deriving import Dynamics
 
@@ -44,6 +47,44 @@ def test_stops_where_it_cannot_be_closed(dynamics: Dynamics) -> None:
     # crank and coupler in line, 1.2 m long: the rocker, 0.7 m, on the ground 1 m away, goes no farther back
     least = np.pi - np.arccos((1.0**2 + 0.7**2 - 1.2**2) / (2.0 * 1.0 * 0.7))
     assert found.q[2] == pytest.approx(least, abs=5e-3)
+
+
+def test_where_nobody_leads_it_ends_as_near_as_the_loops_allow(dynamics: Dynamics) -> None:
+    goal = np.array([2.0, 3.0, -2.0])  # far from all that is closed
+    found = follow_loops(dynamics, ASSEMBLED, goal)
+    assert found and opening(dynamics, found.q) < 1e-11
+    J = dynamics.constraint_jacobian(found.q)
+    along = np.linalg.svd(J)[2][-1]  # the one way in which the crank may go
+    assert np.abs(J @ along).max() < 1e-9
+    assert abs(along @ (goal - found.q)) < 0.03 * np.linalg.norm(goal - found.q)  # leads no nearer
+    assert np.linalg.norm(goal - found.q) < np.linalg.norm(goal - ASSEMBLED)
+    near = follow_loops(dynamics, ASSEMBLED, ASSEMBLED + 1e-3)
+    assert near and np.abs(near.q - ASSEMBLED).max() < 5e-3
+
+
+def test_who_is_there_already_stays(dynamics: Dynamics) -> None:
+    there = close_loops(dynamics, ASSEMBLED).q
+    found = follow_loops(dynamics, there, there, held="q1")
+    assert found and np.abs(found.q - there).max() < 1e-9
+
+
+def test_a_limit_on_the_way_is_the_end_of_it() -> None:
+    robot = km.library.four_bar()
+    joints = tuple(
+        dataclasses.replace(joint, lower=(-1.0,), upper=(0.9,)) if joint.name == "q1" else joint
+        for joint in robot.joints
+    )
+    limited = km.derive(dataclasses.replace(robot, joints=joints), backend="interpreter")
+    found = follow_loops(limited, ASSEMBLED, [1.4, 0.0, 0.0], held="q1")
+    assert not found and "limit: q1" in found.message
+    assert 0.88 < found.q[0] <= 0.9 and opening(limited, found.q) < 1e-11
+
+
+def test_a_way_without_end_ends(dynamics: Dynamics, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closing, "MOST_STEPS", 10)
+    found = follow_loops(dynamics, ASSEMBLED, [1e9, 0.0, 0.0], held="q1")
+    assert not found and "10 steps" in found.message
+    assert found.q[0] == pytest.approx(ASSEMBLED[0] + 10 * closing.FARTHEST) and opening(dynamics, found.q) < 1e-11
 
 
 def test_nothing_may_move(dynamics: Dynamics) -> None:

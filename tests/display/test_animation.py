@@ -190,7 +190,8 @@ def test_a_missing_extra_is_named(swing: Trajectory, tmp_path: Path, monkeypatch
 def test_wrong_wishes_are_sentences(swing: Trajectory, tmp_path: Path) -> None:
     for options, words in (
         ({"fps": 0}, "fps is 0"),
-        ({"fps": 120}, "up to 50"),
+        ({"fps": 120}, "to 50"),
+        ({"fps": 1e-3}, "fps is 0.001; expected a number from 0.01"),  # a gif holds a frame for 655 s at most
         ({"speed": -1.0}, "speed is -1"),
         ({"speed": 1e-6}, "frames"),
         ({"trace": "hand"}, "hand"),

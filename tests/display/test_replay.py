@@ -136,6 +136,12 @@ def test_no_name_breaks_out_of_its_place(page: Any, tmp_path: Path) -> None:
     assert [one for one in page.requests if not one.startswith("file://")] == []
 
 
+def test_names_that_no_file_can_hold_do_no_harm(tmp_path: Path) -> None:
+    """As Python reads names of files in another encoding."""
+    made = replay(library.pendulum(), tmp_path / "odd.html", title="M\udcfchle")
+    assert "<title>M?hle</title>" in (tmp_path / "odd.html").read_text(encoding="utf-8") and made.size > 1000
+
+
 def test_in_a_notebook_the_page_is_in_a_frame(page: Any, run: Trajectory) -> None:
     page.set_content("<p>above</p>" + replay(run, fps=20.0)._repr_html_() + "<p>below</p>")
     (frame,) = [one for one in page.frames if one != page.main_frame]

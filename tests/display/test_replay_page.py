@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from browsing import Browser
 from kinemorph.deriving import derive
 from kinemorph.display.replays.pages import replay
+from kinemorph.mechanics.loops import constraint_error
+from kinemorph.mechanics.resolving import resolve
 from kinemorph.model import library
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.run import simulate
@@ -141,9 +144,28 @@ def test_small_and_dark_pages_lack_nothing(stage: Any, page: Any, tmp_path: Path
             canvas = one.evaluate("(({ width, height }) => [width, height])(document.getElementById('picture'))")
             box = one.locator("#stage").bounding_box()
             assert canvas == pytest.approx([box["width"], box["height"]], abs=1.0)
-    page.locator("#panel button", has_text="random").click()
-    page.locator("#panel button", has_text="zero").click()
     assert stage.complaints == [] and page.complaints == []
+
+
+def test_buttons_move_a_mechanism_and_its_loop_stays_closed(page: Any, tmp_path: Path) -> None:
+    robot = library.four_bar()
+    opened(page, replay(robot, q=[0.6, 0.2, 1.4]).save(tmp_path / "posed.html"))  # open, by 0.26 m
+    tree, seen = resolve(robot), []
+
+    def shape() -> list[float]:
+        found: list[float] = page.evaluate("[...kinemorph.scene.figures[0].q]")
+        assert np.abs(constraint_error(tree, found)).max() < 1e-8
+        seen.append(found)
+        return found
+
+    first = shape()
+    assert first == pytest.approx([0.6, 0.2, 1.4], abs=0.3)
+    for word in ("zero", "random", "random", "reset"):
+        page.locator("#panel button", has_text=word).click()
+        shape()
+    assert seen.pop() == pytest.approx(first, abs=1e-9)
+    assert min(np.abs(np.subtract(a, b)).max() for a, b in pairwise(seen)) > 1e-3
+    assert page.complaints == []
 
 
 def test_without_webgl_a_sentence_stands_in_and_the_plot_goes_on(page: Any, path: Path) -> None:

@@ -110,7 +110,7 @@ def test_large_robots_stay_within_the_tolerance(modules: Any) -> None:
         assert off(figure, one, figure.positions, figure.quaternions) < TOLERANCE, figure.name
 
 
-def test_between_two_times_poses_go_straight(modules: Any) -> None:
+def test_between_two_times_coordinates_go_straight(modules: Any) -> None:
     times = np.array([0.0, 0.1, 0.25, 0.7, 1.0])  # not equally far apart
     robot = robot_of_kind("free", chained=True)
     q = smooth(robot, len(times), 1)
@@ -131,10 +131,51 @@ def test_between_two_times_poses_go_straight(modules: Any) -> None:
     for t, one in zip(asked, found, strict=True):
         row = min(max(int(np.searchsorted(times, t, side="right")) - 1, 0), len(times) - 2)
         part = float(np.clip((t - times[row]) / (times[row + 1] - times[row]), 0.0, 1.0))
-        p = (1.0 - part) * figure.positions[row] + part * figure.positions[row + 1]
-        Q = (1.0 - part) * figure.quaternions[row] + part * figure.quaternions[row + 1]
-        Q /= np.linalg.norm(Q, axis=-1, keepdims=True)
-        assert off(figure, one, p, Q) < 2.0 * TOLERANCE
+        there = bare(robot, between(robot, q[row], q[row + 1], part))
+        assert off(figure, one, there.positions[0], there.quaternions[0]) < 2.0 * TOLERANCE
+
+
+def between(robot: Robot, before: np.ndarray, after: np.ndarray, part: float) -> np.ndarray:
+    """Coordinates (nq,) on the straight way, quaternions the shorter one."""
+    q = (1.0 - part) * before + part * after
+    for joint in robot.joints:
+        at = robot.q_slice(joint.name)
+        if joint.kind in ("free", "spherical"):
+            at = slice(at.stop - 4, at.stop)
+            a, b = (one[at] / np.linalg.norm(one[at]) for one in (before, after))
+            q[at] = (1.0 - part) * a + part * (b if a @ b >= 0.0 else -b)
+    return q
+
+
+@pytest.mark.parametrize("rate", [100.0, -100.0, 700.0, -2.0e5])
+def test_fast_wheels_spin_the_way_they_do(modules: Any, rate: float) -> None:
+    """A hand of 1 m at 60 pictures a second turns by more than half a turn from one to the next, in the last one by
+    more whole turns than the page's numbers have bits for.
+    """
+    builder = RobotBuilder("clock")
+    builder.body("axle", mass=1.0, inertia=(0.1, 0.1, 0.1)).body("hand", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    builder.joint("spin", "revolute", "world", "axle", axis=(0.0, 0.0, 1.0))
+    builder.joint("arm", "fixed", "axle", "hand", translation=(1.0, 0.0, 0.0))
+    robot = builder.build()
+    times = np.arange(31) / 60.0
+    figure = bare(robot, 0.3 + rate * times[:, None], traces=(Trace("tip", Attachment(1, (0.0,) * 3), (0.0,) * 4),))
+    asked = np.linspace(0.0, 0.5, 301)
+    found = modules.evaluate(
+        """async ([text, times]) => {
+          const scene = await km.unpack(text), figure = scene.figures[0], trace = figure.traces[0];
+          return times.map(t => {
+            const hand = [...km.posesAt(scene, t)[0].positions.subarray(3, 6)];
+            const end = 3 * km.tracePoints(scene, figure, trace, t);
+            return [hand, [...trace.points.subarray(end - 3, end)]];
+          });
+        }""",
+        [packed([figure], times), asked.tolist()],
+    )
+    angle = 0.3 + rate * asked
+    there = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=-1)
+    for number in (0, 1):
+        hands = np.array([one[number] for one in found])
+        assert hands == pytest.approx(there, abs=2e-4)
 
 
 # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -324,6 +365,7 @@ def test_marks_traces_and_the_center_of_mass_follow_the_bodies(modules: Any) -> 
         """async ([text, t]) => {
           const scene = await km.unpack(text), figure = scene.figures[0], trace = figure.traces[0];
           const way = (t) => {
+            km.posesAt(scene, t);
             const count = km.tracePoints(scene, figure, trace, t);
             return [...trace.points.subarray(0, 3 * count)];
           };

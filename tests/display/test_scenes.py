@@ -330,6 +330,8 @@ def test_traces_are_points_of_bodies() -> None:
         (lambda run: scene_of(run, columns="q.nose"), UnsupportedError, "the run has no column 'q.nose'"),
         (lambda run: scene_of(run, fps=0.0), UnsupportedError, "fps is 0; expected a number above 0"),
         (lambda run: scene_of(run, fps=np.nan), UnsupportedError, "fps is nan"),
+        (lambda run: scene_of([run, run], spread=np.nan), UnsupportedError, "spread is nan; expected a finite"),
+        (lambda run: scene_of([run, run], spread=[1.0, 2.0]), UnsupportedError, "spread is"),
     ],
 )
 def test_bad_wishes_are_told_in_a_sentence(swing: Trajectory, ask, error, sentence) -> None:

@@ -27,6 +27,8 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 FARTHEST, SHORTEST = 0.15, 2e-3  # [rad or m], steps on the way of `follow_loops`
+MOST_STEPS = 2000
+THERE = 1e-9  # [rad or m], a joint that is held is where it was to go
 
 
 @dataclass(frozen=True)
@@ -125,21 +127,34 @@ class Closer:
         if not begun:
             return begun
         drawn = self._of_joints(held)
-        drawn = drawn if drawn.any() else np.ones_like(drawn)  # where nobody leads, all go toward q
+        led = bool(drawn.any())
+        drawn = drawn if led else np.ones_like(drawn)  # where nobody leads, all go toward q
         now, count, longest = begun, begun.iterations, FARTHEST
-        while True:
-            way = np.where(drawn, difference(self.robot, now.q, goal), 0.0)
+        for _ in range(MOST_STEPS):
+            way = self._way(now.q, goal, drawn)
             length = float(np.abs(way).max(initial=0.0))
             found = self.close(integrate(self.robot, now.q, way * min(1.0, longest / max(length, longest))), held)
             count += found.iterations
-            if found:
-                now = found
-                if length <= longest:
-                    return Closed(now.q, now.error, count, True, now.message)
-            elif longest > SHORTEST:
+            left = float(np.linalg.norm(self._way(found.q, goal, drawn)))
+            if found and length <= longest and (left <= THERE or not led):
+                return Closed(found.q, found.error, count, True, found.message)
+            # limits hold a joint back, and loops one that nobody leads: then it comes no nearer
+            nearer = bool(found) and left < np.linalg.norm(way) - 1e-3 * min(length, longest)
+            now = found if nearer else now
+            if not nearer and longest > SHORTEST:
                 longest *= 0.5  # the end of the way is near
-            else:
-                return Closed(now.q, now.error, count, False, f"this is as far as the loops close; {found.message}")
+            elif not nearer:
+                break
+        else:
+            return Closed(now.q, now.error, count, False, f"this is as far as {MOST_STEPS} steps go. Go nearer first.")
+        if found and not led:
+            return Closed(now.q, now.error, count, True, now.message)
+        reason = found.message if not found else f"joints at a limit: {', '.join(self.ranges.at_limits(found.q))}."
+        return Closed(now.q, now.error, count, False, f"this is as far as the loops close; {reason}")
+
+    def _way(self, q: Array, goal: Array, drawn: npt.NDArray[np.bool_]) -> Array:
+        """From q to the goal, (nv,), of the joints that are drawn there."""
+        return np.where(drawn, difference(self.robot, q, goal), 0.0)
 
     # ── what the robot says ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -21,9 +21,12 @@ MOST_FRAMES = 3000
 
 
 class Reel(NamedTuple):
-    """A format: who writes it, most frames a second, the usual longer side [inch at 100 dpi], what it needs first."""
+    """A format: who writes it, least and most frames a second, the usual longer side [inch at 100 dpi], what it needs
+    first.
+    """
 
     write: Callable[[Frames, Path, float], None]
+    slowest: float
     fastest: float
     hundredths: bool  # the time between frames is whole hundredths of a second
     size: float
@@ -31,8 +34,8 @@ class Reel(NamedTuple):
 
 
 REELS = {
-    ".gif": Reel(write_gif, 50.0, True, 4.6),
-    ".mp4": Reel(write_video, 120.0, False, 7.2, find_ffmpeg),
+    ".gif": Reel(write_gif, 0.01, 50.0, True, 4.6),
+    ".mp4": Reel(write_video, 0.01, 120.0, False, 7.2, find_ffmpeg),
 }
 
 
@@ -51,10 +54,11 @@ def reel_of(path: Path | str) -> tuple[Path, Reel]:
 
 def frame_time(fps: float, reel: Reel = REELS[".gif"]) -> float:
     """The time between frames [s] that comes nearest to a rate [1/s]; whole hundredths in a gif."""
-    if not 0.0 < fps <= reel.fastest:
+    if not reel.slowest <= fps <= reel.fastest:
         what = "a gif" if reel.hundredths else "an mp4"
         raise UnsupportedError(
-            f"fps is {fps:g}; expected a number above 0 and up to {reel.fastest:g}, which is what {what} can show."
+            f"fps is {fps:g}; expected a number from {reel.slowest:g} to {reel.fastest:g}, which is what {what} can "
+            "show."
         )
     return max(2, round(100.0 / fps)) / 100.0 if reel.hundredths else 1.0 / fps
 

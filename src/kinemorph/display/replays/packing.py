@@ -44,7 +44,8 @@ def pack(scene: Scene, camera: Camera) -> str:
         ],
         "surfaces": surfaces.rows,
     }
-    return codes.text(json.dumps(header, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode())
+    text = json.dumps(header, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return codes.text(text.encode("utf-8", "replace"))  # names of files may hold what is no letter
 
 
 def _camera(camera: Camera, scene: Scene) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Replay:
     def html(self) -> str:
         """The whole page."""
         filled = {
-            "title": html.escape(self.scene.title),
+            "title": html.escape(self.scene.title).encode("utf-8", "replace").decode(),
             "style": _style(),
             "script": _script(),
             "scene": pack(self.scene, self.camera),

@@ -4,6 +4,7 @@ scene       the data: surfaces, parts on bodies, marks between them, figures tha
 surfaces    triangles with normals, out of shapes; the looks of springs, arrows and other marks
 figures     a robot as parts: its shapes, collisions, inertia, centers, frames, joints and graph
 turning     orientations as quaternions that never jump
+gliding     poses between two times
 fixing      where points and axes of bodies are, at all times
 readings    columns of a run at the times of a scene
 marks       elements that join two points: springs, dampers, ropes, legs

@@ -261,6 +261,8 @@ def _side_by_side(figures: Sequence[Figure], spread: npt.ArrayLike | None) -> li
     axis = int(np.argmin(sizes[:2]))
     step = (1.0 + GAP) * max(float(sizes[axis]), 0.4 * max(figure.size for figure in figures))
     way = np.asarray(step if spread is None else spread, dtype=float)
+    if way.shape not in ((), (3,)) or not np.isfinite(way).all():
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the way (3,) to the next.")
     way = way * np.eye(3)[axis] if way.ndim == 0 else way
     places = np.arange(len(figures)) - 0.5 * (len(figures) - 1)
     return [replace(one, offset=place * way) for one, place in zip(figures, places, strict=True)]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.display.scenes.figures import CENTER_COLOR, NODE, owner_of
+from kinemorph.display.scenes.gliding import Glide
 from kinemorph.display.scenes.scene import (
     LAYERS,
     LOADS,
@@ -42,7 +43,7 @@ class Actor:
     """A figure on the page."""
 
     def __init__(self, server: Any, figure: Figure, name: str) -> None:
-        self.figure = figure
+        self.figure, self.glide = figure, Glide(figure)
         self._server, self._root = server, f"/{_path(name)}"
         self._api = server.scene
         self._api.add_frame(self._root, show_axes=False, position=tuple(figure.offset))

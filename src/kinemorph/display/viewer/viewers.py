@@ -340,11 +340,7 @@ class Viewer:
         with self._lock, self._server.atomic():
             frame, part = self._moment(self._clock.now)
             for actor in self._actors:
-                figure = actor.figure
-                after = min(frame + 1, len(figure.positions) - 1)
-                positions = (1.0 - part) * figure.positions[frame] + part * figure.positions[after]
-                turns = (1.0 - part) * figure.quaternions[frame] + part * figure.quaternions[after]
-                actor.move(positions, turns / np.linalg.norm(turns, axis=-1, keepdims=True), frame, part)
+                actor.move(*actor.glide.at(frame, part), frame, part)
             self._keep_in_sight()
             self._player.tell(seldom=self._clock.playing)
 

@@ -46,22 +46,23 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 /** An angle [rad] within half a turn of 0. */
 const halfTurn = (angle) => angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
 
-/** Moves q on from the last closed shape of a figure to a closed one, as near to q as it goes. */
-function closeLoops(figure, q) {
+/**
+ * Moves q on from the last closed shape of a figure to a closed one, as near to q as it goes. What differs from that
+ * shape leads; where all of q is new (`anew`), nothing does, and it becomes the closed shape that is near it, if any.
+ */
+function closeLoops(figure, q, anew = false) {
   const work = figure.closing, { kept, trial, pinned, target } = work;
   let moved = 0, far = 0;
   for (let k = 0; k < q.length; k++) {
-    pinned[k] = q[k] === kept[k] ? 0 : 1;
+    pinned[k] = anew || q[k] === kept[k] ? 0 : 1;
     if (!pinned[k] || work.led[k]) continue;
     moved++;
     far = Math.max(far, Math.abs(q[k] - kept[k]));
   }
-  if (!moved) return;
-  const led = !work.hinted && (moved <= 4 || moved <= q.length / 2); // else all of it is new, and only a hint
-  if (!led) pinned.fill(0);
-  const shapes = led ? Math.min(Math.ceil(far / FARTHEST), MOST_SHAPES) : 1;
+  if (!moved && !anew) return;
+  const shapes = anew ? 1 : Math.min(Math.ceil(far / FARTHEST), MOST_SHAPES);
   target.set(q);
-  trial.set(led ? kept : q);
+  trial.set(anew ? q : kept);
   work.start.set(kept);
   for (let shape = 1; shape <= shapes; shape++) {
     for (let k = 0; k < q.length; k++) {
@@ -81,7 +82,7 @@ function makeClosing(figure) {
   for (const joint of figure.tree) if (joint.follows) led[joint.steps[0].q] = 1;
   return {
     m, led, kept: figure.q.slice(), start: room(nq), target: room(nq), trial: room(nq), pinned: new Uint8Array(nq),
-    open: room(m), beside: room(m), slopes: room(m * nq), matrix: room(m * m), y: room(m), hinted: false,
+    open: room(m), beside: room(m), slopes: room(m * nq), matrix: room(m * m), y: room(m),
   };
 }
 

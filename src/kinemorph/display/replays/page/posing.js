@@ -24,27 +24,29 @@ function momentAt(times, t) {
 
 /**
  * The poses of all figures at a time [s]: an array with {positions (3 nb), quaternions (4 nb)} for each, the same ones
- * at every call. A figure that is posed by its joints stays as jointPoses left it.
+ * at every call. Between two rows it is the coordinates that go straight, not the bodies: what hangs on a joint keeps
+ * its distance, and a wheel spins the way it does, however fast. A figure that is posed by its joints stays as
+ * jointPoses left it.
  */
 function posesAt(scene, t) {
   const { before, after, part } = momentAt(scene.times, t);
   for (const figure of scene.figures) {
     if (figure.joints) continue;
-    const { positions, quaternions } = figure.pose, count = figure.bodies.length;
-    const p = figure.positions, a = 3 * count * before, b = 3 * count * after;
-    for (let k = 0; k < 3 * count; k++) positions[k] = p[a + k] + part * (p[b + k] - p[a + k]);
-    const first = 4 * count * before, second = 4 * count * after;
-    for (let k = 0; k < 4 * count; k += 4) {
-      blendQuaternions(quaternions, k, figure.quaternions, first + k, figure.quaternions, second + k, part);
-    }
+    const { q, coordinates, pose } = figure, a = q.length * before, b = q.length * after;
+    for (let k = 0; k < q.length; k++) q[k] = coordinates[a + k] + part * (coordinates[b + k] - coordinates[a + k]);
+    for (const k of figure.turns) blendQuaternions(q, k, coordinates, a + k, coordinates, b + k, part);
+    placeBodies(figure, q, 0, pose.positions, pose.quaternions, 0);
   }
   return scene.poses;
 }
 
-/** Poses a figure by its coordinates q (nq); what follows, in joints and loops, is set in q first. Gives figure.pose. */
-function jointPoses(figure, q) {
+/**
+ * Poses a figure by its coordinates q (nq); what follows, in joints and loops, is set in q first. `anew` says that q is
+ * not the last one with a few coordinates moved. Gives figure.pose.
+ */
+function jointPoses(figure, q, anew = false) {
   followLeaders(figure, q);
-  if (figure.loops.length) closeLoops(figure, q);
+  if (figure.loops.length) closeLoops(figure, q, anew);
   placeBodies(figure, q, 0, figure.pose.positions, figure.pose.quaternions, 0);
   return figure.pose;
 }
@@ -170,7 +172,7 @@ function tracePath(scene, figure, trace) {
 }
 
 /**
- * The way of a trace up to a time [s]: trace.points holds it, the last point is where the trace now is.
+ * The way of a trace up to the time [s] of posesAt: trace.points holds it, the last point is where the trace now is.
  * Gives the number of points. Only two points change from one call to the next, trace.changed is the first of them.
  */
 function tracePoints(scene, figure, trace, t) {
@@ -180,12 +182,10 @@ function tracePoints(scene, figure, trace, t) {
     trace.points.set(path);
     trace.tip = 0;
   }
-  const { before, after, part } = momentAt(scene.times, t), tip = before + 1, old = 3 * trace.tip;
+  const tip = momentAt(scene.times, t).before + 1, old = 3 * trace.tip;
   for (let k = old; k < old + 3; k++) trace.points[k] = k < path.length ? path[k] : 0;
-  for (let k = 0; k < 3; k++) {
-    const a = path[3 * before + k], b = path[3 * after + k];
-    trace.points[3 * tip + k] = a + part * (b - a);
-  }
+  if (figure.joints) trace.points.set(path, 3 * tip); // a figure that is posed has no way
+  else attachedPoint(trace.points, 3 * tip, figure.pose, trace);
   trace.changed = Math.min(trace.tip, tip);
   trace.tip = tip;
   return tip + 1;

@@ -31,7 +31,8 @@ function makePanel(app) {
     for (const row of rows) room.append(fillRow(app, row));
     panel.rows.push(...rows);
   });
-  poseAll(app);
+  poseAll(app, true);
+  panel.start = figures.map((figure) => figure.q.slice());
   return panel;
 }
 
@@ -105,12 +106,9 @@ function fillRow(app, row) {
   return host;
 }
 
-/** Poses all figures by their coordinates, and shows these; coordinates that are but a hint may all change. */
-function poseAll(app, hinted = false) {
-  for (const figure of app.scene.figures) {
-    if (figure.closing) figure.closing.hinted = hinted;
-    jointPoses(figure, figure.q);
-  }
+/** Poses all figures by their coordinates, and shows these; `anew` where more than a slider has changed them. */
+function poseAll(app, anew = false) {
+  for (const figure of app.scene.figures) jointPoses(figure, figure.q, anew);
   lowerFloor(app);
   for (const row of app.panel.rows) {
     row.read?.();

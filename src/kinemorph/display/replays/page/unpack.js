@@ -4,7 +4,8 @@
 //   figures: [{ name, offset, size, bodies, masses, centers, parts, marks, traces,
 //     positions (n nb 3) [m], quaternions (n nb 4)   row k is time k; of a figure that is posed, one row
 //     pose: {positions (3 nb), quaternions (4 nb)}   where the bodies now are, see posing.js
-//     q (nq), tree: [joint, parents first], joints: the tree of a figure that is posed by its joints, else null,
+//     coordinates (n nq)                             row k is time k, angles without jumps by whole turns
+//     q (nq), turns: [entries of q at which quaternions begin], tree: [joint, parents first], joints: the tree of a figure that is posed by its joints, else null,
 //     loops: [{parent, child, placement, end, axis, axis2, pitch, conditions}] }],   see closing.js
 //   poses: [pose of each figure] }
 
@@ -157,14 +158,25 @@ function unpackFigure(figure, bytes, n) {
   }
   figure.positions = new Float32Array(3 * count * n);
   figure.quaternions = new Float32Array(4 * count * n);
-  const nq = figure.q.length, packed = figure.coordinates;
-  const q = packed ? rowsOf(packed.codes, (entry) => packed.quanta[entry], bytes, Float64Array) : figure.q;
+  const steps = figure.tree.flatMap((joint) => joint.steps), nq = figure.q.length, packed = figure.coordinates;
+  figure.turns = steps.flatMap(({ kind, q }) => (kind === "free" ? [q + 3] : kind === "spherical" ? [q] : []));
+  figure.coordinates = packed ? rowsOf(packed.codes, (entry) => packed.quanta[entry], bytes, Float64Array)
+    : figure.q.slice();
+  for (const { kind, q } of packed ? steps : []) {
+    if (kind === "revolute") unwind(figure.coordinates, q, nq, packed.quanta[q]);
+    if (kind === "planar") unwind(figure.coordinates, q + 2, nq, packed.quanta[q + 2]);
+  }
   for (let row = 0; row < n; row++) {
-    placeBodies(figure, q, packed ? row * nq : 0, figure.positions, figure.quaternions, row);
+    placeBodies(figure, figure.coordinates, packed ? row * nq : 0, figure.positions, figure.quaternions, row);
   }
   figure.pose.positions.set(figure.positions.subarray(0, 3 * count));
   figure.pose.quaternions.set(figure.quaternions.subarray(0, 4 * count));
-  delete figure.coordinates;
+}
+
+/** Takes the jumps out of an angle, entry `at` of rows of nq numbers, where its whole number has passed 32 bits. */
+function unwind(rows, at, nq, quantum) {
+  const round = 2 ** 32 * quantum;
+  for (let k = at + nq; k < rows.length; k += nq) rows[k] -= round * Math.round((rows[k] - rows[k - nq]) / round);
 }
 
 /** Numbers time by time, where they are packed entry by entry, each entry times its quantum. */
