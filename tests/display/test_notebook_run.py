@@ -126,10 +126,10 @@ def test_a_replay_that_stays_large_is_not_put_in(spinning: Replay, monkeypatch: 
 
 
 def test_a_run_has_its_replay(tmp_path: Path) -> None:
-    run = kinemorph.simulate(kinemorph.library.build("pendulum"), 0.1, q=[1.0])
+    run = kinemorph.simulate(kinemorph.library.build("pendulum"), 2.0, q=[1.0])
     made = run.replay(tmp_path / "run.html", fps=30.0)
     assert isinstance(made, Replay) and (tmp_path / "run.html").read_text(encoding="utf-8") == made.html
-    assert len(made.scene.times) == 4
+    assert len(made.scene.times) == 61
 
 
 def test_a_run_has_its_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
