@@ -99,6 +99,19 @@ def test_a_frame_holds_the_page_and_nothing_gets_out(spinning: Replay) -> None:
     assert inside.get("sandbox") == "allow-scripts allow-downloads"  # no access to the notebook around it
 
 
+def test_fewer_pictures_are_some_of_all_with_the_last(spinning: Replay) -> None:
+    whole = spinning.scene
+    few = framing.thinned(whole, 7)
+    numbers = np.searchsorted(whole.times, few.times)
+    assert numbers.tolist() == [*range(0, len(whole.times) - 1, 7), len(whole.times) - 1]
+    before, after = whole.figures[0], few.figures[0]
+    assert np.array_equal(after.q, before.q[numbers]) and np.array_equal(after.positions, before.positions[numbers])
+    near = np.einsum("nbi,nbi->nb", after.quaternions, before.quaternions[numbers])
+    assert np.abs(near) == pytest.approx(np.ones_like(near))
+    for one, other in zip(few.series, whole.series, strict=True):
+        assert np.array_equal(one.values, other.values[numbers], equal_nan=True)
+
+
 def test_a_large_replay_is_thinned_and_says_so(spinning: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     base = replace(spinning, scene=framing.thinned(spinning.scene, 60)).size  # the page and its shapes
     monkeypatch.setattr(framing, "MOST_BYTES", base + (spinning.size - base) // 2)

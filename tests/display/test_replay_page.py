@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +15,8 @@ import pytest
 
 from browsing import Browser
 from kinemorph.deriving import derive
+from kinemorph.display.cameras import camera_of
+from kinemorph.display.replays.packing import pack
 from kinemorph.display.replays.pages import replay
 from kinemorph.mechanics.loops import constraint_error
 from kinemorph.mechanics.resolving import resolve
@@ -102,6 +107,19 @@ def test_a_drag_on_the_plot_scrubs_and_its_legend_tells_values(stage: Any, swing
     expected = [np.interp(t, run.t, run["energy.kinetic"]) for run in swings.values()]
     assert values == pytest.approx(expected, abs=0.05)
     assert stage.locator("#marks i").first.get_attribute("title").startswith("lowest at 0.")
+
+
+def test_events_are_where_the_runs_have_them_and_a_frame_is_followed_as_its_body(
+    stage: Any, swings: dict[str, Trajectory]
+) -> None:
+    expected = [[event.t, event.name] for run in swings.values() for event in run.events]
+    assert stage.evaluate("kinemorph.scene.events.map(({ t, name }) => [t, name])") == expected and expected
+    run = next(iter(swings.values()))
+    header = pack(
+        run_scene := replay(run, follow="tip", fps=5.0).scene, camera_of(None, "tip", run_scene.figures[0].robot)
+    )
+    length = int.from_bytes((whole := zlib.decompress(base64.b64decode(header)))[:4], "little")
+    assert json.loads(whole[4 : 4 + length])["camera"]["follow"] == run_scene.figures[0].bodies.index("link2") == 1
 
 
 def test_the_pointer_learns_names_of_what_is_shown_turns_and_comes_nearer(stage: Any) -> None:

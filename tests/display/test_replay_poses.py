@@ -412,7 +412,9 @@ def test_surfaces_come_back_and_like_ones_are_one(modules: Any) -> None:
     inward = Surface(ball.points, -ball.normals, ball.faces)
     empty = Surface(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
     tilted = Surface(np.eye(3) * 1e-3 + 5.0, np.tile([0.6, 0.0, -0.8], (3, 1)), np.array([[0, 1, 2]], dtype=np.int32))
-    surfaces = [ball, rod, slanted, copied, inward, empty, tilted]
+    flip = np.array([-1.0, 1.0, 1.0])
+    mirrored = Surface(slanted.points * flip, slanted.normals * flip, slanted.faces)
+    surfaces = [ball, rod, slanted, copied, inward, empty, tilted, mirrored]
     robot = library.pendulum()
     figure = replace(
         bare(robot, np.zeros(robot.nq)),
@@ -426,7 +428,7 @@ def test_surfaces_come_back_and_like_ones_are_one(modules: Any) -> None:
         }""",
         packed([figure], np.zeros(1)),
     )
-    assert found["parts"] == [0, 1, 2, 0, 3, 4, 5]
+    assert found["parts"] == [0, 1, 2, 0, 3, 4, 5, 6]
     for surface, number in zip(surfaces, found["parts"], strict=True):
         one = found["surfaces"][number]
         size = float(np.ptp(surface.points, axis=0).max()) if len(surface.points) else 1.0

@@ -243,6 +243,25 @@ def test_a_tire_is_pushed_at_its_lowest_point() -> None:
     assert scene.floor == 0.0
 
 
+SKIDDING = elements.Tire("tire", "body", 0.3, 1e5, 200.0, 2e3, 2e3, crown=0.05, axis=(-1.0, 0.2, 0.0))
+RESTING = elements.Contact("foot", "body", SOFT, friction=RUBBER, radius=0.3, ground=elements.Plane(normal=(0.3, 0, 1)))
+
+
+@pytest.mark.parametrize("element", [SKIDDING, RESTING], ids=["tire", "slope"])
+def test_arrows_and_weight_make_the_body_move_as_it_does(element) -> None:
+    body = RobotBuilder("body").add(Body.sphere("body", 20.0, 0.2)).root("body", "free").build()
+    q = np.array([0.0, 0.0, 0.299, 1.0, 0.0, 0.0, 0.0])
+    v = np.array([1.0, 2.0, 0.0, 0.0, 1.0, 0.5])  # it slides forward and aside
+    run = kinemorph.simulate(System(body, (element,)), 0.03, q=q, v=v, sample=1e-3)
+    scene = scene_of(run, times=run.t)
+    start, end = ends(scene.figures[0], mark_of(scene, element.name))
+    pushed = (end - start) / unit(scene, "force")
+    place = scene.figures[0].positions[:, 0]
+    rate = (place[2:] - 2.0 * place[1:-1] + place[:-2]) / 1e-3**2
+    assert np.allclose(pushed[1:-1], 20.0 * (rate + np.array([0.0, 0.0, 9.81])), atol=0.02 * np.abs(pushed).max())
+    assert np.abs(pushed).max(axis=0).min() > 2.0  # along all axes
+
+
 @pytest.mark.parametrize(
     "force",
     [
@@ -265,6 +284,19 @@ def test_wrenches_from_outside_are_shown_as_they_are_given(waving: Trajectory, f
     assert np.allclose(size, [given(t) for t in scene.times], atol=1e-9)
     up = positions_of(figure, fixed(figure.robot, "hand", (0.1, 0.0, 1.0))) - start  # the z axis of the hand
     assert np.all(np.einsum("ij,ij->i", end - start, up) >= 0.0)
+
+
+def test_wrenches_in_the_axes_of_a_frame_turn_with_it() -> None:
+    builder = RobotBuilder("hinge").add(Body.box("bar", 1.0, (0.1, 0.1, 1.0)))
+    builder.joint("q", "revolute", "world", "bar", axis=(0.0, 0.0, 1.0))
+    quarter = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # about x: its z is -y of the bar
+    robot = builder.frame("tool", "bar", placement=Pose(quarter, (0.0, 0.0, 0.5))).build()
+    push = elements.AppliedWrench("push", "tool", force=(1.0, 2.0, 3.0), moment=(0.0, 0.0, 4.0), axes="body")
+    scene = scene_of(System(robot, (push,)), q=[np.pi / 2.0])
+    for kind, expected in (("force", (3.0, 1.0, 2.0)), ("torque", (4.0, 0.0, 0.0))):
+        name = "push force" if kind == "force" else "push moment"
+        vector = mark_of(scene, name).vectors[0] / unit(scene, kind)
+        assert vector == pytest.approx(expected, abs=1e-9)
 
 
 def test_drives_of_joints_add_up_and_lie_along_their_axes() -> None:

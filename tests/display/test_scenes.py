@@ -213,6 +213,10 @@ def test_inertia_ellipsoids_have_the_inertia_of_their_bodies() -> None:
     found = np.trace(second) * np.eye(3) - second
     assert np.allclose(found, inertia, rtol=0.06, atol=1e-3)
     assert np.allclose(center.surface.points.mean(axis=0), apex, atol=1e-3)
+    # its normals are the slopes of x^T S^-1 x, S the second moments
+    slopes = (part.surface.points - apex) @ np.linalg.inv(0.5 * np.trace(inertia) * np.eye(3) - inertia)
+    slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
+    assert np.einsum("ij,ij->i", slopes, part.surface.normals).min() > 0.99
 
 
 def test_joint_axes_and_graph_lie_where_the_joints_are() -> None:
@@ -226,6 +230,27 @@ def test_joint_axes_and_graph_lie_where_the_joints_are() -> None:
             assert int(np.argmax(spread)) == int(np.argmax(np.abs(joint.axis)))  # their frames are not turned
     nodes = [part for part in parts(figure, "graph") if part.name.endswith("node")]
     assert len(nodes) == len(robot.bodies)
+
+
+def test_what_a_joint_shows_goes_with_its_frame_on_the_child() -> None:
+    quarter = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # x of the joint is y of the child
+    builder = RobotBuilder("turned").add(Body.box("bar", 1.0, (0.1, 0.2, 0.3)))
+    builder.joint(
+        "q", "revolute", "world", "bar", axis=(1.0, 0.0, 0.0), child_placement=Pose(quarter, (0.3, 0.5, 0.0))
+    )
+    robot = builder.build()
+    push = elements.AppliedEffort("push", "q", 2.0)
+    run = kinemorph.simulate(System(robot, (push,)), 0.1, q=[0.4], sample=0.05)
+    figure = scene_of(run).figures[0]
+    (drive,) = [mark for mark in figure.marks if mark.name == "q drive"]
+    assert drive.vectors is not None and drive.start.point == (0.3, 0.5, 0.0)
+    assert drive.vectors == pytest.approx(np.linalg.norm(drive.vectors, axis=1)[:, None] * [[1.0, 0.0, 0.0]], abs=1e-9)
+    (line,) = [part for part in parts(figure, "joints") if part.name == "q axis"]
+    assert int(np.argmax(np.ptp(line.surface.points, axis=0))) == 1
+    assert line.surface.points.mean(axis=0) == pytest.approx([0.3, 0.5, 0.0], abs=1e-9)
+    (edge,) = [part for part in parts(figure, "graph") if part.name == "q edge"]
+    middle = 0.5 * (edge.surface.points.min(axis=0) + edge.surface.points.max(axis=0))
+    assert middle == pytest.approx([0.15, 0.25, 0.0], abs=1e-2)  # from the center of mass to the joint
 
 
 def test_figures_side_by_side_do_not_overlap(swing: Trajectory) -> None:
