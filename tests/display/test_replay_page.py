@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,45 @@ def test_events_are_where_the_runs_have_them_and_a_frame_is_followed_as_its_body
     )
     length = int.from_bytes((whole := zlib.decompress(base64.b64decode(header)))[:4], "little")
     assert json.loads(whole[4 : 4 + length])["camera"]["follow"] == run_scene.figures[0].bodies.index("link2") == 1
+
+
+# a clock that goes on when it is told: `advance` tells every picture that was asked for what time it is [ms]
+MOCKED = """(() => {
+  let now = 1000, asked = [];
+  performance.now = () => now;
+  window.requestAnimationFrame = (show) => asked.push(show);
+  window.asked = () => asked.length;
+  window.advance = (step) => { now += step; const due = asked; asked = []; for (const show of due) show(now); };
+})()"""
+
+
+def test_time_goes_as_fast_as_the_clock_says_and_round_and_round(
+    swings: dict[str, Trajectory], page: Any, tmp_path: Path
+) -> None:
+    made = replay(next(iter(swings.values())), fps=25.0)
+    later = replace(made, scene=replace(made.scene, times=made.scene.times + 5.0))  # from 5 s to 7 s
+    page.add_init_script(MOCKED)
+    page.goto(later.save(tmp_path / "later.html").as_uri())
+    page.wait_for_function("window.asked() > 0", polling=20)
+    page.evaluate("advance(0), kinemorph.ready")
+
+    def after(*steps: float) -> float:
+        found: float = page.evaluate("(steps) => (steps.forEach(advance), kinemorph.time)", list(steps))
+        return found
+
+    assert after(100.0) == 5.0
+    page.evaluate("kinemorph.play()")
+    assert after(10.0, 20.0, 70.0) == pytest.approx(5.1)
+    page.evaluate("kinemorph.setSpeed(0.1)")
+    assert after(*[100.0] * 5) == pytest.approx(5.15)
+    page.evaluate("kinemorph.setSpeed(2)")
+    assert after(*[100.0] * 5) == pytest.approx(6.15)
+    assert after(10_000.0) == pytest.approx(6.65)  # a page that was hidden does not leap
+    assert after(200.0) == 7.0 and not page.evaluate("kinemorph.playing")
+    page.evaluate("document.getElementById('loop').click(), kinemorph.play()")
+    assert after(*[150.0] * 5) == pytest.approx(6.5)
+    assert after(*[150.0] * 3) == pytest.approx(5.4) and page.evaluate("kinemorph.playing")
+    assert page.complaints == []
 
 
 def test_the_pointer_learns_names_of_what_is_shown_turns_and_comes_nearer(stage: Any) -> None:
