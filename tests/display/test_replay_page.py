@@ -202,6 +202,7 @@ def test_small_and_dark_pages_lack_nothing(stage: Any, page: Any, tmp_path: Path
             canvas = one.evaluate("(({ width, height }) => [width, height])(document.getElementById('picture'))")
             box = one.locator("#stage").bounding_box()
             assert canvas == pytest.approx([box["width"], box["height"]], abs=1.0)
+            assert one.evaluate("kinemorph.camera.aspect") == pytest.approx(box["width"] / box["height"], rel=0.01)
     assert stage.complaints == [] and page.complaints == []
 
 

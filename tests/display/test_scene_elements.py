@@ -156,6 +156,19 @@ def test_springs_in_joints_bushings_motors_and_sensors_are_there() -> None:
     assert "elements" in scene.layers
 
 
+def test_a_coil_on_a_slide_lies_along_it_behind_all_it_does() -> None:
+    upright = ((0.0, 0.0, -1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))  # x of the joint is up
+    builder = RobotBuilder("lift").add(Body.box("cart", 1.0, (0.1, 0.1, 0.1)))
+    builder.joint("slide", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0), placement=Pose(upright, (1.0, 2.0, 3.0)))
+    system = System(builder.build(), (elements.TorsionSpring("coil", "slide", 50.0),))
+    scene = scene_of(kinemorph.simulate(system, 0.4, q=[0.1], sample=0.05))
+    start, end = ends(scene.figures[0], mark_of(scene, "coil"))
+    height = scene.figures[0].q[:, 0]
+    assert height.min() < -0.1
+    assert np.allclose(end, np.stack([1.0 + 0.0 * height, 2.0 + 0.0 * height, 3.0 + height], axis=-1))
+    assert np.allclose(start[:, :2], (1.0, 2.0)) and (start[:, 2] < end[:, 2].min()).all()
+
+
 def test_elements_of_ones_own_are_not_drawn_and_do_no_harm() -> None:
     @dataclass(frozen=True)
     class Wind:

@@ -313,6 +313,21 @@ def test_runs_share_one_clock_and_wait_at_their_ends(swing: Trajectory) -> None:
     assert ended.figure == "short" and np.isnan(ended.values[scene.times > 1.0]).all()
 
 
+def test_a_run_that_begins_later_has_its_own_times() -> None:
+    system = System(library.pendulum(), (elements.AppliedEffort("push", "q1", lambda t: 1.0 + 10.0 * t),))
+    early = kinemorph.simulate(system, 0.1, q=[0.4], sample=0.01)
+    late = kinemorph.simulate(system, 0.15, q=[0.4], sample=0.01, start=0.05)
+    scene = scene_of({"early": early, "late": late}, times=[0.0, 0.05, 0.1, 0.15])
+    lengths = [np.linalg.norm(figure.marks[-1].vectors, axis=1) for figure in scene.figures]
+    unit = lengths[0][0]  # of 1 N m
+    assert lengths[0] == pytest.approx(unit * np.array([1.0, 1.5, 2.0, 2.0]))
+    assert lengths[1] == pytest.approx(unit * np.array([1.5, 1.5, 2.0, 2.5]))
+    assert scene.figures[1].q[:, 0] == pytest.approx([late.at(t).q[0] for t in (0.05, 0.05, 0.1, 0.15)])
+    kinetic = next(one for one in scene.series if one.figure == "late" and one.name == "energy.kinetic")
+    assert np.isnan(kinetic.values[0]) and kinetic.values[1:] == pytest.approx(late["energy.kinetic"][[0, 5, 10]])
+    assert scene_of(late, fps=100.0).times == pytest.approx(np.linspace(0.05, 0.15, 11))
+
+
 def test_a_long_run_has_no_more_pictures_than_can_be_had(swing: Trajectory) -> None:
     segment = swing.segments[0]
     long = replace(swing, segments=(replace(segment, t=segment.t * 1e5),))
