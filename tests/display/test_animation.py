@@ -11,20 +11,23 @@ import numpy as np
 import pytest
 from PIL import Image
 from scipy.ndimage import binary_dilation, label
+from scipy.spatial import Delaunay
 
 import kinemorph
 from kinemorph.analysis.modes import poles
 from kinemorph.display.animation import animate, animate_mode
 from kinemorph.display.drawing import poses_at
 from kinemorph.display.films import videos
+from kinemorph.display.films.actors import MovingMarks, is_closed
 from kinemorph.display.films.easels import Easel, scene_for
 from kinemorph.display.films.lighting import DARKEST
+from kinemorph.display.films.rasters import covered, lay_over, nearest
 from kinemorph.display.films.reels import REELS, frame_time
 from kinemorph.display.puppets import Lens, Poses, Puppet, fitting_lens, lit
 from kinemorph.display.scenes.figures import figure_of
-from kinemorph.display.scenes.scene import Attachment, Mark, Part, Scene
+from kinemorph.display.scenes.scene import Attachment, Mark, Part, Scene, Surface
 from kinemorph.display.scenes.staging import scene_of, staged
-from kinemorph.display.scenes.surfaces import surface_of
+from kinemorph.display.scenes.surfaces import look_surface, surface_of
 from kinemorph.display.solids import normals
 from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.library import LIBRARY
@@ -356,6 +359,71 @@ def test_the_near_hides_the_far_and_glass_does_not() -> None:
     easel = Easel(replace(scene, figures=(replace(scene.figures[0], parts=(glass, green)),)), camera="right", size=2.4)
     r, g, b = inner(easel, 0)[easel.paper.height // 2, easel.paper.width // 2]
     assert r == pytest.approx(g, rel=0.1) and r > 80 and b < 60
+
+
+def test_a_shell_that_is_wound_the_other_way_is_seen_from_both_sides() -> None:
+    """As files of meshes hold them: what is not closed and outward as a whole is painted on both sides."""
+    ball = look_surface("ball")
+
+    def beside(*turns: int) -> Surface:
+        points = np.concatenate([ball.points / (k + 1) + [3.0 * k, 0.0, 0.0] for k in range(len(turns))])
+        faces = [ball.faces[:, ::turn] + k * len(ball.points) for k, turn in enumerate(turns)]
+        return Surface(points, np.tile(ball.normals, (len(turns), 1)), np.concatenate(faces))
+
+    assert is_closed(ball) and is_closed(beside(1, 1, 1))
+    assert not is_closed(beside(1, -1)) and not is_closed(beside(-1)) and not is_closed(beside(1, 1, -1))
+    assert not is_closed(Surface(ball.points, ball.normals, ball.faces[5:]))
+
+
+def test_the_nearest_triangle_is_seen_and_glass_is_laid_over_from_afar() -> None:
+    """Against every sample and every triangle by itself."""
+    rng = np.random.default_rng(4)
+    width, height = 24, 18
+    solid, glass = (rng.uniform(-4.0, 28.0, size=(count, 3, 3)) for count in (5, 6))
+    tints, opacity = rng.uniform(size=(6, 3)), rng.uniform(0.2, 0.8, size=6)
+    visible, near = nearest(solid, width, height)
+    picture = np.zeros((width * height, 4), dtype=np.float32)
+    lay_over(picture, near, glass, np.repeat(tints[:, None], 3, axis=1), opacity, width, height)
+    hit = dict(zip(visible.place.tolist(), visible.triangle.tolist(), strict=True))
+    places = np.stack(np.divmod(np.arange(width * height), width)[::-1], axis=-1) + 0.5
+
+    def depths(triangles: np.ndarray, place: np.ndarray) -> dict[int, float]:
+        found = {}
+        for number, corners in enumerate(triangles):
+            shares = np.linalg.solve(np.vstack([corners[:, :2].T, np.ones(3)]), [*place, 1.0])
+            if shares.min() > 0.0:
+                found[number] = float(shares @ corners[:, 2])
+        return found
+
+    for number, place in enumerate(places):
+        there = depths(solid, place)
+        assert hit.get(number) == max(there, key=there.__getitem__, default=None)
+        least = max(there.values(), default=-np.inf)
+        assert near[number] == pytest.approx(least, abs=1e-3)
+        color = np.zeros(4)
+        for one, depth in sorted(depths(glass, place).items(), key=lambda pair: pair[1]):
+            if depth > least:
+                color += opacity[one] * (np.array([*tints[one], 1.0]) - color)
+        assert picture[number] == pytest.approx(color, abs=1e-5)
+
+
+def test_triangles_beside_each_other_leave_nothing_open() -> None:
+    rng = np.random.default_rng(2)
+    points = rng.integers(0, 48, size=(40, 2)) / 2.0  # corners in the middles of samples, and on their edges
+    points = np.unique([*points.tolist(), [-1.0, -1.0], [25.0, -1.0], [25.0, 25.0], [-1.0, 25.0]], axis=0)
+    triangles = points[Delaunay(points).simplices]
+    assert np.bincount(covered(triangles, 24, 24).place, minlength=24 * 24).min() >= 1
+
+
+def test_marks_are_not_turned_inside_out(swing: Trajectory) -> None:
+    scene = scene_of(swing, fps=5.0)
+    ways = np.random.default_rng(1).normal(size=(8, len(scene.times), 3))
+    marks = [
+        Mark("force", "arrow", (1.0, 0.0, 0.0, 1.0), 0.01, Attachment(1, (0.0, 0.0, 0.1)), None, way) for way in ways
+    ]
+    axes, places = MovingMarks([(scene.figures[0], mark) for mark in marks], len(scene.times)).at(2)
+    assert (np.linalg.det(axes) > 0.0).all() and np.allclose(axes[:, :, 2], ways[:, 2])
+    assert np.allclose(np.linalg.norm(axes[:, :, :2], axis=1), 0.01) and np.allclose(places, places[0])
 
 
 def test_runs_stand_beside_each_other_in_every_view(swing: Trajectory, tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ from kinemorph.model.robot import Robot
 from random_robots import joint_data, random_body, random_robot, robot_of_kind
 
 MODULES = ("algebra.js", "camera.js", "closing.js", "geometry.js", "posing.js", "shaders.js", "slots.js", "unpack.js")
-NAMES = """unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnFromAngles, anglesFromTurn, invertMatrix,
-  gatherPieces, makeSlots, writeSlots, makeCamera, lookFrom, updateCamera, projectPoint"""
+NAMES = """unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnFromAngles, anglesFromTurn,
+  invertMatrix, gatherPieces, makeSlots, writeSlots, makeCamera, lookFrom, updateCamera, projectPoint"""
 
 
 @pytest.fixture(scope="module")
@@ -436,7 +436,7 @@ def test_pictures_have_bodies_and_marks_in_their_places(modules: Any) -> None:
         for number, body in enumerate(bodies):
             M = np.array(body).reshape(4, 4).T
             assert M[:3, 3] == pytest.approx(figure.positions[1, number] + shift, abs=near)
-            assert rotated(figure.quaternions[1, number], np.eye(3)).T == pytest.approx(M[:3, :3], abs=1e-4)
+            assert pytest.approx(M[:3, :3], abs=1e-4) == rotated(figure.quaternions[1, number], np.eye(3)).T
         spring, arrow, bolt, little = (np.array(one).reshape(4, 4).T for one in shown)
         ends = [(spring, world(first), world(second), 0.01), (arrow, world(second), world(second) + force[1], 0.02)]
         for M, start, end, width in ends:

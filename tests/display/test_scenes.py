@@ -235,9 +235,7 @@ def test_joint_axes_and_graph_lie_where_the_joints_are() -> None:
 def test_what_a_joint_shows_goes_with_its_frame_on_the_child() -> None:
     quarter = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))  # x of the joint is y of the child
     builder = RobotBuilder("turned").add(Body.box("bar", 1.0, (0.1, 0.2, 0.3)))
-    builder.joint(
-        "q", "revolute", "world", "bar", axis=(1.0, 0.0, 0.0), child_placement=Pose(quarter, (0.3, 0.5, 0.0))
-    )
+    builder.joint("q", "revolute", "world", "bar", axis=(1.0, 0.0, 0.0), child_placement=Pose(quarter, (0.3, 0.5, 0.0)))
     robot = builder.build()
     push = elements.AppliedEffort("push", "q", 2.0)
     run = kinemorph.simulate(System(robot, (push,)), 0.1, q=[0.4], sample=0.05)

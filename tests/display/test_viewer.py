@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from kinemorph.display.puppets import Poses
 from kinemorph.display.scenes.figures import body_poses
 from kinemorph.display.scenes.scene import Happening
 from kinemorph.display.scenes.staging import scene_of
+from kinemorph.display.viewer import clock as clock_module
+from kinemorph.display.viewer.clock import Clock
 from kinemorph.display.viewer.viewers import Viewer, view
 from kinemorph.errors import MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.joint import Joint
@@ -263,6 +266,48 @@ def test_plays_to_the_end_and_round(swing: km.Trajectory, kept: list[Viewer]) ->
     now = viewer.time
     time.sleep(0.05)
     assert viewer.time == now and not viewer.playing
+
+
+def test_the_clock_goes_at_its_speed_and_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = [0.0]
+
+    def tick() -> float:  # asked twice for each moment
+        wall[0] += 0.01
+        return wall[0]
+
+    monkeypatch.setattr(clock_module, "time", SimpleNamespace(perf_counter=tick))
+    seen: list[float] = []
+
+    def show() -> None:
+        seen.append(clock.now)
+        clock._playing = len(seen) < 120 and clock._playing
+
+    clock = Clock(5.0, 7.0, show, lambda: seen.append(np.inf), lambda error: None)
+    clock.speed, clock.round, clock._playing = 3.0, True, True
+    clock._play()
+    assert seen == pytest.approx([5.0 + (0.06 * (k + 1)) % 2.0 for k in range(120)])
+    seen.clear()
+    clock.set(5.5)
+    clock.speed, clock.round, clock._playing = -1.0, False, True
+    clock._play()
+    assert seen[:3] == pytest.approx([5.48, 5.46, 5.44])
+    assert seen[-2:] == [5.0, np.inf] and not clock.playing
+
+
+def test_springs_and_figures_beside_each_other_are_in_their_places(pendulum: km.Robot, kept: list[Viewer]) -> None:
+    spring = km.elements.Spring("s", "world", "link2", 5.0, point_a=(0.3, 0.0, 0.2))
+    system = km.System(pendulum, (spring,))
+    viewer = view({"one": system, "two": system}, q=[0.3, 0.4], spread=2.0)
+    kept.append(viewer)
+    offsets = [figure.offset for figure in viewer.scene.figures]
+    assert np.linalg.norm(offsets[1] - offsets[0]) == pytest.approx(2.0)
+    for actor, offset, name in zip(viewer._actors, offsets, ("one", "two"), strict=True):
+        root = viewer._server.scene._handle_from_node_name[f"/{name}"]
+        np.testing.assert_allclose(root.position, offset)
+        coil = next(bundle._node for bundle in actor._marks if "spring" in bundle._node.name)
+        end = viewer.pose(name, "link2")[0]
+        np.testing.assert_allclose(coil.batched_positions[0], (0.3, 0.0, 0.2), atol=1e-6)
+        np.testing.assert_allclose(coil.batched_scales[0, 2], np.linalg.norm(end - (0.3, 0.0, 0.2)), rtol=1e-5)
 
 
 def test_several_runs_stand_side_by_side(pendulum: km.Robot, swing: km.Trajectory, kept: list[Viewer]) -> None:

@@ -138,11 +138,28 @@ def way_of(figure: Figure, at: Attachment) -> Array:
 
 
 def is_closed(surface: Surface) -> bool:
-    """Whether a surface has no rim and its normals point outward, so that its inside is never seen."""
+    """Whether a surface has no rim and its normals point outward, so that its inside is never seen.
+
+    Of several shells in one file all have to: one that is wound the other way would be seen from inside.
+    """
     if not len(surface.faces):
         return True
     a, b, c = (surface.points[surface.faces[:, k]] for k in range(3))
     areas = np.cross(b - a, c - a)
     whole = float(np.linalg.norm(areas, axis=1).sum())
-    volume = float(np.einsum("ij,ij->", a - a.mean(axis=0), areas))
-    return bool(np.linalg.norm(areas.sum(axis=0)) < CLOSED * whole and volume > 0.0)
+    volumes = np.bincount(_shells(surface), np.einsum("ij,ij->i", a - a.mean(axis=0), areas))
+    return bool(np.linalg.norm(areas.sum(axis=0)) < CLOSED * whole and volumes.min() >= 0.0 < volumes.max())
+
+
+def _shells(surface: Surface) -> npt.NDArray[np.intp]:
+    """A number for every face, the same for those that hang together by their corners."""
+    size = float(np.ptp(surface.points, axis=0).max()) or 1.0
+    _, corner = np.unique(np.round(surface.points / (1e-6 * size)), axis=0, return_inverse=True)
+    faces = corner.reshape(-1)[surface.faces]
+    label = np.arange(faces.max() + 1)
+    while True:  # corners take the least number around them, and the number that this one has by now
+        before = label.copy()
+        np.minimum.at(label, faces, label[faces].min(axis=1)[:, None])
+        label = label[label]
+        if np.array_equal(label, before):
+            return label[faces[:, 0]]
