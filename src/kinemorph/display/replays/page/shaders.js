@@ -61,6 +61,7 @@ vec3 shown(vec3 c) {
 const SHADERS = {
   part: {
     vertex: `${PLACING}
+uniform vec3 eye;
 out vec3 where, way;
 out vec4 paint;
 flat out uint part;
@@ -69,6 +70,9 @@ void main() {
   paint = vec4(pow(color.rgb, vec3(2.2)), color.a);
   part = tags.y;
   gl_Position = view * vec4(where, 1.0);
+  // solids alike that meet in one place, as rods on a pin, would flicker: some bodies are taken as a hair nearer
+  vec4 nearer = view * vec4(where + normalize(eye - where) * (0.02 * exp2(20.0 * normal.w) * float(tags.x % 3u)), 1.0);
+  gl_Position.z = nearer.z * gl_Position.w / nearer.w;
 }`,
     fragment: `${LIGHTING}
 in vec3 where, way;
