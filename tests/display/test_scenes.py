@@ -353,6 +353,8 @@ def test_traces_are_points_of_bodies() -> None:
     frame = robot.frame("foot1")
     assert foot.at.owner == robot.body_names.index(frame.body) and np.allclose(foot.at.point, frame.placement.p)
     assert trunk.at.point == (0.0, 0.0, 0.0) and "traces" in scene.layers
+    both = scene_of([robot, library.puma()], trace="flange")  # one of them has it
+    assert [len(figure.traces) for figure in both.figures] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -364,6 +366,12 @@ def test_traces_are_points_of_bodies() -> None:
         (lambda run: scene_of(library.scara(), q=[0.0]), ShapeError, r"q has shape \(1,\), expected \(4,\)"),
         (lambda run: scene_of(library.pendulum(), q=[np.nan]), ShapeError, "is not finite"),
         (lambda run: scene_of(run, q=[0.0, 0.0]), UnsupportedError, "q is given for a run"),
+        (lambda run: scene_of(library.scara(), q="x"), ShapeError, "q is 'x'; expected numbers"),
+        (lambda run: scene_of(library.scara(), q={"nose": 1.0}), ShapeError, "no coordinate 'nose'"),
+        (lambda run: scene_of(library.hexapod24(), q=np.zeros(25)), ShapeError, "quaternion of 'trunk_root' is zero"),
+        (lambda run: scene_of([run, run], spread=np.nan), UnsupportedError, "spread is nan; expected a finite distance"),
+        (lambda run: scene_of([run, run], spread=[1.0, 0.0]), UnsupportedError, "spread is"),
+        (lambda run: scene_of(run, fps="60"), UnsupportedError, "fps is '60'"),
         (lambda run: scene_of(run, trace="nose"), ModelError, "'nose'"),
         (lambda run: scene_of(run, columns="q.nose"), UnsupportedError, "the run has no column 'q.nose'"),
         (lambda run: scene_of(run, fps=0.0), UnsupportedError, "fps is 0; expected a number above 0"),

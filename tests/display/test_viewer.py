@@ -1,12 +1,14 @@
 """The viewer: poses on the page are those of the kinematics, whoever moves the robot; nothing is left when it stops."""
 
 import socket
+import subprocess
 import sys
 import threading
 import time
 import urllib.request
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -465,3 +467,37 @@ def test_a_hand_plays_and_scrubs(pendulum: km.Robot, swing: km.Trajectory, page:
     box.press("Enter")
     assert until(lambda: viewer.time == 0.5)
     assert_posed(viewer, pendulum, swing.at(0.5).q)
+
+
+def test_a_stopped_viewer_and_wrong_values_get_sentences(kept: list[Viewer]) -> None:
+    viewer = view(km.library.puma())
+    kept.append(viewer)
+    viewer.q = {"joint2": 0.4}
+    assert viewer.q[1] == 0.4
+    for wrong in ("x", {"joint7": 0.0}, [0.0]):
+        with pytest.raises(ShapeError, match="q"):
+            viewer.q = wrong
+    with pytest.raises(ShapeError, match="time is 'x'"):
+        viewer.time = "x"
+    with pytest.raises(ShapeError, match="speed is None"):
+        viewer.speed = None
+    viewer.stop()
+    for act in (viewer.play, lambda: viewer.set_joint("joint1", 0.1), lambda: viewer.show("frames")):
+        with pytest.raises(UnsupportedError, match="stopped"):
+            act()
+
+
+def test_a_script_that_ends_before_its_page_was_seen_says_so() -> None:
+    script = "import kinemorph as k; k.view(k.library.pendulum()); print('end')"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout.endswith("end\n")
+    assert "ends with the program" in ended.stderr and "block=True" in ended.stderr
+
+
+def test_viewers_made_at_once_have_ports_of_their_own_and_no_banner(
+    pendulum: km.Robot, kept: list[Viewer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        kept += threads.map(lambda _: view(pendulum), range(3))
+    assert len({viewer.port for viewer in kept}) == 3
+    assert "Websocket" not in capsys.readouterr().out

@@ -79,6 +79,11 @@ def _frame_times(runs: Sequence[Trajectory], step: float) -> Array:
     first, last = min(float(run.t[0]) for run in runs), max(float(run.t[-1]) for run in runs)
     count = int(np.floor((last - first) / step + 1e-9)) + 1
     check_count(count)
+    if count == 1 and last > first:
+        slow = 10.0 ** np.floor(np.log10(last - first))
+        raise UnsupportedError(
+            f"the motion lasts {last - first:.3g} s, less than one frame. Give a lower speed, as speed={slow:g}."
+        )
     times: Array = np.minimum(first + step * np.arange(count), last)
     return times
 

@@ -8,6 +8,7 @@ input nor our terminal: nothing can wait for a key, and nobody waits for it.
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -26,6 +27,8 @@ def graphical_browser() -> str | None:
         controller = webbrowser.get()
     except webbrowser.Error:
         return None
+    if isinstance(controller, webbrowser.GenericBrowser) and not shutil.which(controller.name):
+        return None  # BROWSER names a program that is not here
     name = str(getattr(controller, "name", "") or "the default browser")
     program = Path((shlex.split(name) or [name])[0]).name if sys.platform != "win32" else name
     return None if program in TEXT else name

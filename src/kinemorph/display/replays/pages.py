@@ -137,8 +137,13 @@ def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Cam
 
 def html_path(path: Path | str) -> Path:
     """The path of a page; another ending, or a folder, is refused."""
-    target = Path(path)
-    if target.is_dir():
+    try:
+        target = Path(path)
+        folder = target.is_dir()
+    except (OSError, TypeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StorageError(f"path {str(path)[:80]!r}: {reason}. Use a name that ends in .html.") from None
+    if folder:
         raise StorageError(f"'{target}' is a folder; expected a file. Use a name in it that ends in .html.")
     if target.suffix.lower() not in ENDINGS:
         raise UnsupportedError(f"'{target}': replays are pages. Use a name that ends in .html.")

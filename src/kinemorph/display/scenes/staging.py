@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from kinemorph.display.scenes.fittings import parts_of
 from kinemorph.display.scenes.grounds import Standing, carried, grounds_of
 from kinemorph.display.scenes.loads import arrows, loads_of
 from kinemorph.display.scenes.marks import marks_of
+from kinemorph.display.scenes.postures import posture
 from kinemorph.display.scenes.readings import between_samples
 from kinemorph.display.scenes.scene import (
     WORLD_OWNER,
@@ -34,11 +36,11 @@ from kinemorph.display.scenes.scene import (
     Trace,
 )
 from kinemorph.display.scenes.turning import rotated
-from kinemorph.display.stances import stance
-from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element, System
+from kinemorph.model.topology import WORLD
 from kinemorph.simulation.trajectory import Trajectory
 
 Subject: TypeAlias = Robot | System | Dynamics | Trajectory
@@ -80,7 +82,8 @@ def scene_of(
     subjects = named_subjects(subject)
     runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
     clock = _clock(list(runs.values()), fps) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
-    wanted = [trace] if isinstance(trace, str) else list(trace)
+    wanted = [trace] if isinstance(trace, str) else list(trace or ())
+    _check_traces(wanted, [_robot(one) for one in subjects.values()])
     figures = [_figure(name, one, q, clock, wanted) for name, one in subjects.items()]
     figures, scales = _loaded(figures, list(subjects.values()), clock)
     acting = [elements_of(one) for one in subjects.values()]
@@ -112,7 +115,7 @@ def staged(
     *others, last = dict.fromkeys(figure.robot.name.replace("_", " ") for figure in figures)
     names = " and ".join([", ".join(others), last] if others else [last])
     return Scene(
-        title=names if title is None else title,
+        title=names if title is None else str(title),
         times=times,
         figures=tuple(figures),
         box=np.stack([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]]),
@@ -175,8 +178,9 @@ def _robot(subject: Subject) -> Robot:
 
 def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
     """The times of all pictures [s], equally far apart but for the last, from the first beginning to the last end."""
-    if not 0.0 < fps <= 1000.0:
-        raise UnsupportedError(f"fps is {fps:g}; expected a number above 0 and up to 1000. 60 is smooth.")
+    if not isinstance(fps, Real) or not 0.0 < fps <= 1000.0:
+        said = f"{fps:g}" if isinstance(fps, Real) else repr(fps)
+        raise UnsupportedError(f"fps is {said}; expected a number above 0 and up to 1000. 60 is smooth.")
     if not runs:
         return np.zeros(1)
     first, last = min(float(run.t[0]) for run in runs), max(float(run.t[-1]) for run in runs)
@@ -195,7 +199,7 @@ def _figure(name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, 
         figure = figure_of(robot, subject.at(within).q, name=name)
         marks = marks_of(figure, elements, subject, within)
     else:
-        start = _posture(subject, robot, q)
+        start = posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
         figure = figure_of(robot, np.repeat(start[None], len(times), axis=0), name=name)
         marks = marks_of(figure, elements)
         figure = replace(figure, poseable=len(times) == 1)
@@ -214,22 +218,23 @@ def _loaded(figures: Sequence[Figure], subjects: Sequence[Subject], times: Array
     return [replace(figure, marks=(*figure.marks, *some)) for figure, some in zip(figures, marks, strict=True)], scales
 
 
-def _posture(subject: Subject, robot: Robot, q: npt.ArrayLike | None) -> Array:
-    """The configuration in which a robot without a run is shown, shape (nq,)."""
-    if q is not None:
-        values = np.asarray(q, dtype=float)
-        if values.shape != (robot.nq,):
-            raise ShapeError(f"q has shape {values.shape}, expected ({robot.nq},) for robot '{robot.name}'.")
-        return values
-    if isinstance(subject, System) and subject.settings.q:
-        return np.array(subject.settings.q)
-    return stance(robot)
+def _check_traces(names: Sequence[str], robots: Sequence[Robot]) -> None:
+    """Every name is that of a body or frame of a robot at least."""
+    for name in names:
+        if not any(_has_frame(robot, name) for robot in robots):
+            robots[0].frame(name)  # says what there is
+
+
+def _has_frame(robot: Robot, name: str) -> bool:
+    return name == WORLD or name in robot.body_names or any(frame.name == name for frame in robot.frames)
 
 
 def traces_of(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
-    """Traces of bodies or frames by name, each in a color of its own."""
+    """Traces of those bodies or frames that a robot has, each in a color of its own."""
     for number, name in enumerate(names):
-        frame = robot.frame(name)  # says what there is where this one is not
+        if not _has_frame(robot, name):
+            continue
+        frame = robot.frame(name)
         x, y, z = (float(value) for value in evaluate_all(frame.placement).p)
         color = TRACE_COLORS[number % len(TRACE_COLORS)]
         yield Trace(name, Attachment(owner_of(robot, frame.body), (x, y, z)), color)
@@ -260,12 +265,20 @@ def _side_by_side(figures: Sequence[Figure], spread: npt.ArrayLike | None) -> li
     sizes = np.array([np.ptp(_corners(figure), axis=(0, 1)) for figure in figures]).max(axis=0)
     axis = int(np.argmin(sizes[:2]))
     step = (1.0 + GAP) * max(float(sizes[axis]), 0.4 * max(figure.size for figure in figures))
-    way = np.asarray(step if spread is None else spread, dtype=float)
-    if way.shape not in ((), (3,)) or not np.isfinite(way).all():
-        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the way (3,) to the next.")
+    way = _way(step if spread is None else spread)
     way = way * np.eye(3)[axis] if way.ndim == 0 else way
     places = np.arange(len(figures)) - 0.5 * (len(figures) - 1)
     return [replace(one, offset=place * way) for one, place in zip(figures, places, strict=True)]
+
+
+def _way(spread: npt.ArrayLike) -> Array:
+    try:
+        way = np.asarray(spread, dtype=float)
+    except (TypeError, ValueError):
+        way = np.full(1, np.nan)
+    if way.shape not in ((), (3,)) or not np.isfinite(way).all():
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the way (3,) to the next.")
+    return way
 
 
 def _corners(figure: Figure) -> Array:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.analysis.closing import Closed, Closer
 from kinemorph.analysis.ranges import Ranges
+from kinemorph.display.scenes.postures import posture
 from kinemorph.display.scenes.turning import quaternions_of, without_jumps
 from kinemorph.display.viewer.knobs import DEGREE, METER, Knob, coordinates_of, knob_values, knobs_of
 from kinemorph.display.viewer.nodes import Actor
@@ -53,11 +54,8 @@ class Posture:
     # ── moving it ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def set(self, q: npt.ArrayLike) -> None:
-        """Takes a configuration (nq,), as it is, and moves bodies and sliders."""
-        values = np.array(q, dtype=float)
-        if values.shape != (self.robot.nq,):
-            raise ShapeError(f"q has shape {values.shape}, expected ({self.robot.nq},) for robot '{self.robot.name}'.")
-        self._pose(values)
+        """Takes a configuration (nq,), as it is, or coordinates by name, and moves bodies and sliders."""
+        self._pose(posture(self.robot, q, self.q.tolist()))
 
     def turn(self, number: int, value: float, *, by_hand: bool = False) -> None:
         """Moves one knob to a value [deg] or [m]; coupled joints and loops follow. A hand has moved its slider."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,7 @@ from kinemorph.errors import MissingExtraError, UnsupportedError
 
 HOST = "127.0.0.1"  # nobody else can reach it
 FIRST_PORT, TRIED = 8080, 200
+ONE_BY_ONE = threading.RLock()  # there is one console, and one next free port
 
 
 def start(port: int | None, title: str) -> Any:
@@ -22,7 +24,6 @@ def start(port: int | None, title: str) -> Any:
         import viser
     except ImportError:
         raise MissingExtraError("viser", "view") from None
-    chosen = _free_port() if port is None else _checked(port)
 
     class Server(viser.ViserServer):  # type: ignore[misc,unused-ignore]
         def request_share_url(self, verbose: bool = True) -> str | None:
@@ -30,6 +31,7 @@ def start(port: int | None, title: str) -> Any:
             return None
 
     with quiet():
+        chosen = _free_port() if port is None else _checked(port)
         server = Server(host=HOST, port=chosen, label=title, verbose=False)
     if port not in (None, 0) and server.get_port() != port:  # taken between our look and the server's
         stop(server)
@@ -51,12 +53,13 @@ def quiet() -> Iterator[None]:
     """The server speaks through rich's console: it is silent meanwhile."""
     import rich
 
-    console = rich.get_console()
-    before, console.quiet = console.quiet, True
-    try:
-        yield
-    finally:
-        console.quiet = before
+    with ONE_BY_ONE:
+        console = rich.get_console()
+        before, console.quiet = console.quiet, True
+        try:
+            yield
+        finally:
+            console.quiet = before
 
 
 # ── ports ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from html import escape
+from numbers import Real
 from types import TracebackType
 from typing import Any
 
@@ -93,7 +94,9 @@ class Viewer:
         except BaseException:
             self.stop()
             raise
-        atexit.register(self.stop)
+        self._visited = False
+        self._server.on_client_connect(self._visit)
+        atexit.register(self._end_with_program)
 
     def _build(self, place: tuple[float, float], follow: str | None) -> None:
         server, scene = self._server, self.scene
@@ -164,10 +167,26 @@ class Viewer:
         if self._stopped.is_set():
             return
         self._stopped.set()
-        atexit.unregister(self.stop)
+        atexit.unregister(self._end_with_program)
         if hasattr(self, "_clock"):
             self._clock.close()
         serving.stop(self._server)
+
+    def _visit(self, client: Any) -> None:
+        self._visited = True
+
+    def _end_with_program(self) -> None:
+        """A script that ends at once takes its viewer along, which surprises those who have not seen it yet."""
+        if self.running and not self._visited:
+            print(
+                f"the viewer at {self.url} ends with the program, and no page was opened; block=True keeps it.",
+                file=sys.stderr,
+            )
+        self.stop()
+
+    def _check_running(self) -> None:
+        if not self.running:
+            raise UnsupportedError(f"the viewer of '{self.scene.title}' was stopped. Make another with view(...).")
 
     def wait(self) -> None:
         """Does not return before the viewer is stopped, here with Ctrl-C or elsewhere with `stop`."""
@@ -203,12 +222,14 @@ class Viewer:
 
     @q.setter
     def q(self, q: npt.ArrayLike) -> None:
+        self._check_running()
         with self._lock, self._server.atomic():
             self._posture().set(q)
             self._keep_in_sight()
 
     def set_joint(self, name: str, value: float) -> None:
         """Moves one joint as its slider does: coupled joints follow, loops close again. `value` in [rad] or [m]."""
+        self._check_running()
         posture = self._posture()
         rows = {knob.label: number for number, knob in enumerate(posture.knobs)}
         if name not in rows:
@@ -237,8 +258,9 @@ class Viewer:
 
     @time.setter
     def time(self, t: float) -> None:
-        if not np.isfinite(t):
-            raise ShapeError(f"time is {t}; expected a number of seconds.")
+        self._check_running()
+        if not _is_finite(t):
+            raise ShapeError(f"time is {t!r}; expected a number of seconds.")
         self._clock.set(float(t))
         self._show()
         self._tell()
@@ -250,6 +272,7 @@ class Viewer:
 
     def play(self) -> None:
         """Plays on, from the beginning where the end is reached."""
+        self._check_running()
         self._clock.play()
         self._tell()
 
@@ -265,8 +288,9 @@ class Viewer:
 
     @speed.setter
     def speed(self, speed: float) -> None:
-        if not np.isfinite(speed) or speed == 0.0:
-            raise ShapeError(f"speed is {speed}; expected a number other than 0, 1 for the speed of the world.")
+        self._check_running()
+        if not _is_finite(speed) or speed == 0.0:
+            raise ShapeError(f"speed is {speed!r}; expected a number other than 0, 1 for the speed of the world.")
         self._clock.speed = float(speed)
         if self._player is not None:
             self._player.set_speed(float(speed))
@@ -303,18 +327,21 @@ class Viewer:
 
     def show(self, *layers: Layer) -> None:
         """Shows layers."""
+        self._check_running()
         for layer in layers:
             with self._lock, self._server.atomic():
                 self._showing.set(layer, True)
 
     def hide(self, *layers: Layer) -> None:
         """Hides layers."""
+        self._check_running()
         for layer in layers:
             with self._lock, self._server.atomic():
                 self._showing.set(layer, False)
 
     def trace(self, name: str) -> None:
         """Draws the way of a body or a frame."""
+        self._check_running()
         with self._lock, self._server.atomic():
             self._showing.add_trace(name)
 
@@ -412,3 +439,8 @@ class Viewer:
         self._say(str(error) if isinstance(error, KinemorphError) else f"{type(error).__name__}: {error}")
         if not isinstance(error, KinemorphError):
             sys.excepthook(type(error), error, error.__traceback__)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is a number that a clock can take."""
+    return isinstance(value, Real) and bool(np.isfinite(float(value)))
