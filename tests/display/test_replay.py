@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -180,6 +181,23 @@ def test_what_cannot_be_written_gets_a_sentence(run: Trajectory, tmp_path: Path)
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(StorageError, match="is a folder"):
         replay(run).save(tmp_path / "folder.html")
+
+
+def test_a_full_disk_leaves_the_page_that_was_there(
+    run: Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = replay(run, tmp_path / "run.html").path
+    assert page is not None
+    whole = page.read_text()
+
+    def fill(path: Path, text: str, **options: str) -> int:
+        path.write_bytes(text[:100].encode())
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill)
+    with pytest.raises(StorageError, match="No space left"):
+        replay(run).save(page)
+    assert page.read_text() == whole and list(tmp_path.iterdir()) == [page]
 
 
 def test_without_a_browser_a_sentence_says_where_the_page_is(

@@ -13,11 +13,13 @@ import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements, library
 from kinemorph.algebra.groups import Pose
 from kinemorph.display.puppets import Poses
+from kinemorph.display.replays.pages import replay
 from kinemorph.display.scenes.figures import CENTER_COLOR, INERTIA_COLOR, figure_of, mesh_faces
 from kinemorph.display.scenes.scene import LAYERS, Figure, Part, Scene, Surface
 from kinemorph.display.scenes.staging import MOST_FRAMES, scene_of
 from kinemorph.display.scenes.surfaces import COILS, LOOKS, SLENDER, look_surface, shape_surface
 from kinemorph.display.scenes.turning import quaternions_of, rotated, without_jumps
+from kinemorph.display.scenes.wandering import wanderer
 from kinemorph.display.stances import stance
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.cubes import BODY, PIPS, PLATE, SIDES, module_cube
@@ -346,6 +348,14 @@ def test_titles_name_every_robot_once() -> None:
     assert scene_of(robots).title == "pendulum, crane and scara"
 
 
+def test_cameras_go_along_with_a_robot_that_goes_very_far(swing: Trajectory) -> None:
+    crate = RobotBuilder("crate").add(Body.box("crate", 1.0, (0.1, 0.1, 0.1))).joint("free", "free", "world", "crate")
+    start = {"q": [0, 0, 0, 1, 0, 0, 0], "v": [40.0, 0, 0, 0, 0, 0]}
+    flight = kinemorph.simulate(crate.build(), 1.0, **start)
+    assert wanderer(scene_of(flight)) == "crate" and replay(flight).camera.follow == "crate"
+    assert wanderer(scene_of([flight, flight])) is None and wanderer(scene_of(swing)) is None
+
+
 def test_traces_are_points_of_bodies() -> None:
     robot = library.hexapod24()
     scene = scene_of(robot, trace=["foot1", "trunk"])
@@ -369,7 +379,7 @@ def test_traces_are_points_of_bodies() -> None:
         (lambda run: scene_of(library.scara(), q="x"), ShapeError, "q is 'x'; expected numbers"),
         (lambda run: scene_of(library.scara(), q={"nose": 1.0}), ShapeError, "no coordinate 'nose'"),
         (lambda run: scene_of(library.hexapod24(), q=np.zeros(25)), ShapeError, "quaternion of 'trunk_root' is zero"),
-        (lambda run: scene_of([run, run], spread=np.nan), UnsupportedError, "spread is nan; expected a distance"),
+        (lambda run: scene_of([run, run], spread=np.nan), UnsupportedError, "spread is nan; expected a finite"),
         (lambda run: scene_of([run, run], spread=[1.0, 0.0]), UnsupportedError, "spread is"),
         (lambda run: scene_of(run, fps="60"), UnsupportedError, "fps is '60'"),
         (lambda run: scene_of(run, trace="nose"), ModelError, "'nose'"),

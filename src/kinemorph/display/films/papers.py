@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.display.canvas import INK, PALE, SHADOW, blank
 from kinemorph.display.films.windows import Window
+from kinemorph.display.scenes.loads import without_torques
 from kinemorph.display.scenes.scene import Scene, Surface
 from kinemorph.display.solids import Array
 
@@ -24,7 +25,9 @@ DPI = 100.0
 MARGINS = (12, 12, 24, 30)  # left, right, bottom, top [pixels]
 AXES_MARGINS = (52, 14, 42, 30)
 LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
+CLOCK, TITLE_LETTER = 130, 6.6  # width of the clock with its margins, and of letters beside it [pixels]
 LEAST = (240, 180)  # width and height [pixels]
+UNITS = (("km", 1e-3, 5e3), ("m", 1.0, 0.02), ("mm", 1e3, 2e-5), ("\N{MICRO SIGN}m", 1e6, 0.0))  # span [m] from which
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
 SQUARES = 6.0  # across what moves
 
@@ -39,7 +42,7 @@ class Paper:
         self.scene, self.window = scene, window
         self.notes: list[str] = []
         whole = self._arrange(size)
-        self.notes = _lines(scene.notes, int((whole[0] - 95) / LETTER))
+        self.notes = _lines(without_torques(scene.notes), int((whole[0] - 95) / LETTER))
         whole = self._arrange(size) if self.notes else whole
         self.figure: Any = blank(whole[0] / DPI, whole[1] / DPI)
         self.figure.set_dpi(DPI)
@@ -131,7 +134,8 @@ class Paper:
 
         height = self.figure.get_figheight()
         at = 1.0 - 0.08 / height
-        self.figure.text(12 / self.size[0], at, self.scene.title, fontsize=9, color=INK, va="top")
+        letters = int((self.size[0] - CLOCK) / TITLE_LETTER)
+        self.figure.text(12 / self.size[0], at, _cut(self.scene.title, letters), fontsize=9, color=INK, va="top")
         ending = {"fontsize": 9, "color": INK, "va": "top", "ha": "right", "animated": True}
         self.clock: Any = self.figure.text(1.0 - 12 / self.size[0], at, "", **ending)
         self.traces: Any = LineCollection([], linewidths=1.3, capstyle="butt", animated=True)
@@ -156,11 +160,18 @@ class Paper:
         """Between lines of the grid on the floor [m]."""
         return round_step(float(np.ptp(self.window.ground, axis=0).max()) / SQUARES)
 
+    @property
+    def unit(self) -> tuple[str, float]:
+        """(unit, how many of it a meter has) in which the figures of axes are short."""
+        span = float((self.window.high - self.window.low).max())
+        return next((name, each) for name, each, least in UNITS if span >= least)
+
     def _figures(self) -> None:
         """Axes with figures, of each of several figures its own."""
         from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 
         axes, (right, up, _) = self.axes, self.window.lens.axes
+        unit, per_meter = self.unit
         axes.patch.set_visible(False)
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(PALE)
@@ -168,11 +179,11 @@ class Paper:
         for axis, direction in ((axes.xaxis, right), (axes.yaxis, up)):
             number = int(np.argmax(np.abs(direction)))
             straight = abs(direction[number]) > 0.999
-            axis.set_label_text(f"{'xyz'[number]} [m]" if straight else "[m]", fontsize=7, color=PALE)
+            axis.set_label_text(f"{'xyz'[number]} [{unit}]" if straight else f"[{unit}]", fontsize=7, color=PALE)
             axis.labelpad = 1.0
             axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-            if straight and direction[number] < 0.0:
-                axis.set_major_formatter(FuncFormatter(lambda value, _: figure_of(-value)))
+            sign = -1.0 if straight and direction[number] < 0.0 else 1.0
+            axis.set_major_formatter(FuncFormatter(lambda value, _, each=sign * per_meter: figure_of(each * value)))
         if len(self.scene.figures) > 1:
             places, labels = self._own_figures()
             axes.xaxis.set_major_locator(FixedLocator(places))
@@ -201,7 +212,7 @@ class Paper:
         step = round_step(float(np.diff(np.sort(zeros)).min()) / 3.0)
         sign = -1.0 if right[int(np.argmax(np.abs(right)))] < 0.0 else 1.0
         marks = [(zero + n * step, n * step * sign) for zero in zeros for n in (-1, 0, 1)]
-        return [place for place, _ in marks], [figure_of(value) for _, value in marks]
+        return [place for place, _ in marks], [figure_of(value * self.unit[1]) for _, value in marks]
 
 
 def rim_of(surface: Surface) -> npt.NDArray[np.int64]:
@@ -218,6 +229,11 @@ def _lines(notes: Sequence[str], letters: int) -> list[str]:
     if len(words) <= letters:
         return [words] if words else []
     return [line for note in notes for line in textwrap.wrap(note.rstrip("."), letters)]
+
+
+def _cut(text: str, letters: int) -> str:
+    """A text of at most so many letters."""
+    return text if len(text) <= letters else f"{text[: max(letters - 1, 1)]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def figure_of(value: float) -> str:

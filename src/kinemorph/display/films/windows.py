@@ -15,6 +15,7 @@ from kinemorph.display.films.actors import Cast, way_of
 from kinemorph.display.puppets import Lens, plane_azimuth
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.turning import rotated
+from kinemorph.display.scenes.wandering import wanderer
 from kinemorph.display.solids import Array
 
 LOOKED_AT = 40  # times at which the size of the picture is taken
@@ -89,7 +90,7 @@ def way_across(scene: Scene, lens: Lens) -> Array | None:
 
 def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None) -> Window:
     """The window in which a scene is shown."""
-    camera = camera_of(choice, follow, *(figure.robot for figure in scene.figures))
+    camera = camera_of(choice, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
     lens, azimuth = camera_lens(scene, choice)
     middles = _middles(scene, camera.follow)
     chosen = ~cast.ground & ~cast.force  # a blow is short, its arrow long

@@ -8,9 +8,11 @@ names, `main.js` last, so that nothing but `main.js` may run before all of them 
 from __future__ import annotations
 
 import html
+import os
 import re
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
@@ -26,6 +28,7 @@ from kinemorph.display.replays.framing import framed
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.staging import Subjects, scene_of
+from kinemorph.display.scenes.wandering import wanderer
 from kinemorph.errors import StorageError, UnsupportedError
 
 LOOKED_AT = 40  # times at which the plane of motion is looked for
@@ -67,12 +70,16 @@ class Replay:
         return framed(self)
 
     def save(self, path: Path | str) -> Path:
-        """Writes the page, and gives its path. Folders that are missing are made."""
+        """Writes the page, and gives its path. Folders that are missing are made; a page that was there stays whole."""
         target = html_path(path)
+        beside = target.with_name(f".{os.getpid()}.{target.name}")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(self.html, encoding="utf-8", newline="\n")
+            beside.write_text(self.html, encoding="utf-8", newline="\n")
+            beside.replace(target)
         except OSError as error:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
             raise StorageError(f"cannot write '{target}': {error.strerror or error}. Choose another place.") from error
         return target
 
@@ -108,7 +115,7 @@ def replay(
     `trace`     bodies or frames whose ways are drawn
     `spread`    distance between several figures [m], 0 for all in one place
     `camera`    from where one looks at first: "front", "left", "iso", ... or (elevation, azimuth) [deg]
-    `follow`    a body or frame that is kept in the middle
+    `follow`    a body or frame that is kept in the middle; by default that of a robot which goes very far
 
     In a notebook the replay shows itself. `.save(path)` writes it, `.open()` shows it in the browser.
     """
@@ -122,7 +129,7 @@ def replay(
 
 def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
     """From where a scene is seen at first; by default motion in a vertical plane is seen from the side, a bit above."""
-    chosen = camera_of(camera, follow, *(figure.robot for figure in scene.figures))
+    chosen = camera_of(camera, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
     first = scene.figures[0]
     if camera is not None or not first.bodies:
         return chosen

@@ -98,6 +98,11 @@ def _scale(kind: Kind, loads: Sequence[Load], size: float) -> tuple[float, str]:
     return per_unit, f"{kind} arrows: {length:g} m is {amount:g} {row.unit}{cut}"
 
 
+def without_torques(notes: Sequence[str]) -> list[str]:
+    """Notes for pictures in which torques, which are not shown at first, cannot be switched on."""
+    return [note for note in notes if not note.startswith("torque arrows: ")]
+
+
 def round_number(x: float) -> float:
     """The nearest of 1, 2, 2.5 and 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(x))

@@ -277,7 +277,7 @@ def _way(spread: npt.ArrayLike) -> Array:
     except (TypeError, ValueError):
         way = np.full(1, np.nan)
     if way.shape not in ((), (3,)) or not np.isfinite(way).all():
-        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance, or a way of three lengths [m].")
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the way (3,) to the next.")
     return way
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -52,7 +53,7 @@ class Showing:
         """Puts there what cannot be shown, and to what scale forces are."""
         if self.scene.notes:
             with gui.add_folder("Notes"):
-                gui.add_markdown("\n".join(f"- {note}" for note in self.scene.notes))
+                gui.add_markdown("\n".join(f"- {plain(note)}" for note in self.scene.notes))
 
     def set(self, layer: Layer, on: bool) -> None:
         """Shows or hides a layer of all figures."""
@@ -101,3 +102,8 @@ class Showing:
 def _points(actor: Actor) -> list[str]:
     robot = actor.figure.robot
     return [*(frame.name for frame in robot.frames), *robot.body_names]
+
+
+def plain(text: str) -> str:
+    """A sentence in which names stay what they are: markdown would take some of their signs for its own."""
+    return re.sub(r"[<>{}*_`\\\[\]]", lambda sign: f"&#{ord(sign[0])};", text)

@@ -14,7 +14,7 @@ import atexit
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from html import escape
+from html import escape, unescape
 from numbers import Real
 from types import TracebackType
 from typing import Any
@@ -26,12 +26,13 @@ from kinemorph.display.browsers import open_page
 from kinemorph.display.cameras import CameraChoice, camera_of
 from kinemorph.display.scenes.scene import Array, Layer, Scene
 from kinemorph.display.scenes.staging import Subjects, scene_of
+from kinemorph.display.scenes.wandering import wanderer
 from kinemorph.display.viewer import serving
 from kinemorph.display.viewer.clock import Clock
 from kinemorph.display.viewer.nodes import Actor, actors_of
 from kinemorph.display.viewer.playing import Player
 from kinemorph.display.viewer.posing import Posture
-from kinemorph.display.viewer.showing import Showing
+from kinemorph.display.viewer.showing import Showing, plain
 from kinemorph.display.viewer.surroundings import furnish
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError, did_you_mean
 
@@ -70,7 +71,7 @@ def view(
     `open`      open the page in the browser
     """
     scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
-    seen = camera_of(camera, follow, *(figure.robot for figure in scene.figures))
+    seen = camera_of(camera, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
     viewer = Viewer(scene, port=port, place=(seen.elevation, seen.azimuth), follow=seen.follow)
     print(f"viewer at {viewer.url}", flush=True)
     if open and not open_page(viewer.url):
@@ -348,7 +349,7 @@ class Viewer:
     @property
     def message(self) -> str:
         """The line at the top of the panel: what could not be done, or nothing."""
-        return str(self._line.content)
+        return unescape(str(self._line.content))
 
     def _actor(self, figure: str | int) -> Actor:
         names = [actor.figure.name for actor in self._actors]
@@ -413,7 +414,7 @@ class Viewer:
 
     def _say(self, sentence: str) -> None:
         """Shows a sentence at the top of the panel; an empty one takes it away."""
-        self._line.content = sentence
+        self._line.content = plain(sentence)
         self._line.visible = bool(sentence)
 
     def _guarded(self, action: Callable[[Any], None]) -> Callable[[Any], None]:

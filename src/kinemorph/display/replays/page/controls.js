@@ -123,12 +123,7 @@ function fillOverlays(app, controls) {
     find("gizmo").append(line, text);
     controls.gizmo.push({ line, text });
   }
-  // the first note is always read, the others unfold below it
-  const [first, ...others] = scene.notes, notes = find("notes");
-  notes.hidden = !first;
-  notes.firstChild.textContent = others.length ? `${first} (+${others.length})` : first;
-  notes.classList.toggle("alone", !others.length);
-  notes.lastChild.append(...others.map((note) => make("li", note)));
+  showNotes(app);
 }
 
 /** Marks of events on the line of time; those that would touch become one. */
@@ -215,6 +210,17 @@ function showPlaying(app) {
 /** Checks of the menu of layers. */
 function showLayers(app) {
   for (const [key, box] of app.controls.boxes) box.checked = app.layers[key];
+  showNotes(app);
+}
+
+/** Notes: the first is always read, the others unfold below it. The scale of torques goes with their layer. */
+function showNotes(app) {
+  const seen = app.scene.notes.filter((note) => app.layers.torques || !note.startsWith("torque arrows: "));
+  const [first = "", ...others] = seen, notes = find("notes");
+  notes.hidden = !first;
+  notes.firstChild.textContent = others.length ? `${first} (+${others.length})` : first;
+  notes.classList.toggle("alone", !others.length);
+  notes.lastChild.replaceChildren(...others.map((note) => make("li", note)));
 }
 
 // ── what they do ────────────────────────────────────────────────────────────────────────────────────────────────────
