@@ -356,6 +356,15 @@ def test_cameras_go_along_with_a_robot_that_goes_very_far(swing: Trajectory) -> 
     assert wanderer(scene_of([flight, flight])) is None and wanderer(scene_of(swing)) is None
 
 
+def test_figures_in_one_place_differ_in_color(swing: Trajectory) -> None:
+    def colors(scene: Scene) -> list[set[object]]:
+        return [{p.color for p in one.parts if p.layer == "shapes" and p.owner >= 0} for one in scene.figures]
+
+    first, *others = colors(scene_of([swing, swing, swing], spread=0))
+    assert all(first.isdisjoint(other) for other in others) and others[0].isdisjoint(others[1])
+    assert colors(scene_of([swing, swing])) == [first, first]
+
+
 def test_traces_are_points_of_bodies() -> None:
     robot = library.hexapod24()
     scene = scene_of(robot, trace=["foot1", "trunk"])

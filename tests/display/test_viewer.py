@@ -501,3 +501,10 @@ def test_viewers_made_at_once_have_ports_of_their_own_and_no_banner(
         kept += threads.map(lambda _: view(pendulum), range(3))
     assert len({viewer.port for viewer in kept}) == 3
     assert "Websocket" not in capsys.readouterr().out
+
+
+def test_a_run_of_one_sample_stands_where_it_is(pendulum: km.Robot, swing: km.Trajectory, kept: list[Viewer]) -> None:
+    still = replace(scene_of(swing, times=[0.0]), times=np.zeros(1))
+    viewer = Viewer(still, port=None, place=(20.0, -60.0), follow=None)
+    kept.append(viewer)
+    assert_posed(viewer, pendulum, [1.2, 0.4])

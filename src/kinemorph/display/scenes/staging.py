@@ -35,6 +35,7 @@ from kinemorph.display.scenes.scene import (
     Series,
     Trace,
 )
+from kinemorph.display.scenes.tinting import told_apart
 from kinemorph.display.scenes.turning import rotated
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import evaluate_all
@@ -268,7 +269,7 @@ def _side_by_side(figures: Sequence[Figure], spread: npt.ArrayLike | None) -> li
     way = _way(step if spread is None else spread)
     way = way * np.eye(3)[axis] if way.ndim == 0 else way
     places = np.arange(len(figures)) - 0.5 * (len(figures) - 1)
-    return [replace(one, offset=place * way) for one, place in zip(figures, places, strict=True)]
+    return told_apart([replace(one, offset=place * way) for one, place in zip(figures, places, strict=True)])
 
 
 def _way(spread: npt.ArrayLike) -> Array:

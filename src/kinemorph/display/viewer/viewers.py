@@ -127,6 +127,9 @@ class Viewer:
             self._name_figures()
             for posture in self._postures:
                 posture.set(posture.q)
+            for actor in self._actors:  # a run of one sample stands where it is
+                if self._player is None and not actor.figure.poseable:
+                    actor.move(actor.figure.positions[0], actor.figure.quaternions[0])
             self._show()
         if follow is not None:
             server.on_client_connect(self._welcome)

@@ -13,6 +13,7 @@ const ICONS = {
   layers: `<path d="M12 3l9 5-9 5-9-5zM4 12.5l8 4.5 8-4.5M4 16.5l8 4.5 8-4.5" ${STROKE}/>`,
   full: `<path d="M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5" ${STROKE}/>`,
 };
+const NAME_WIDTH = 40, NAME_HEIGHT = 22;   // within which names of figures hide one another [pixels]
 const AXES = [["x", "#d13d4c"], ["y", "#3b9e5c"], ["z", "#3b82d0"]];
 
 /** An icon as text. */
@@ -113,6 +114,13 @@ function fillOverlays(app, controls) {
   const { scene } = app;
   if (scene.figures.length > 1) {
     controls.names = scene.figures.map((figure) => make("span", figure.name));
+    const [first] = scene.figures, seat = (figure) => figure.offset.join();
+    if (scene.figures.every((figure) => seat(figure) === seat(first))) {   // all in one place: names in their colors
+      scene.figures.forEach((figure, f) => {
+        const [r, g, b] = figure.parts.find((part) => part.layer === "shapes" && part.owner >= 0)?.color ?? [0, 0, 0];
+        controls.names[f].style.borderLeft = `8px solid rgb(${[r, g, b].map((x) => Math.round(255 * x)).join(" ")})`;
+      });
+    }
     find("names").append(...controls.names);
   }
   for (const [name, color] of AXES) {
@@ -175,11 +183,17 @@ function showTime(app) {
 /** What lies over the picture: names, axes, the spacing of the floor. */
 function showOverlays(app) {
   const { controls, camera, slots } = app;
+  controls.lines = [];
   for (let f = 0; f < controls.names.length; f++) {
     const top = slots.tops[f], seen = projectPoint(camera, top, controls.place), { style } = controls.names[f];
     style.visibility = seen ? "visible" : "hidden";
     if (!seen) continue;
-    const x = 0.5 * (1 + seen[0]) * app.width, y = Math.max(0.5 * (1 - seen[1]) * app.height - 10, 52);
+    const x = 0.5 * (1 + seen[0]) * app.width;
+    let y = Math.max(0.5 * (1 - seen[1]) * app.height - 10, 52);
+    for (const other of controls.lines) {   // names of figures in one place stand below each other
+      if (Math.abs(other.x - x) < NAME_WIDTH && Math.abs(other.y - y) < NAME_HEIGHT) y = other.y + NAME_HEIGHT;
+    }
+    controls.lines.push({ x, y });
     style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(-50%, -100%)`;
   }
   const turned = camera.azimuth + 1000 * camera.elevation;
