@@ -463,6 +463,7 @@ def test_a_hand_plays_and_scrubs(pendulum: km.Robot, swing: km.Trajectory, page:
     page.get_by_role("button", name="Play").click()
     assert until(lambda: viewer.time == 1.0 and not viewer.playing)
     assert_posed(viewer, pendulum, swing.at(1.0).q)
+    assert until(lambda: float(box.input_value()) == 1.0)  # the end has come to the page, and overwrites nothing more
     box.fill("0.5")
     box.press("Enter")
     assert until(lambda: viewer.time == 0.5)
