@@ -196,6 +196,9 @@ def test_wrong_wishes_are_sentences(swing: Trajectory, tmp_path: Path) -> None:
         ({"fps": 120}, "to 50"),
         ({"fps": 1e-3}, "fps is 0.001; expected a number from 0.01"),  # a gif holds a frame for 655 s at most
         ({"speed": -1.0}, "speed is -1"),
+        ({"speed": "slow"}, "speed is 'slow'"),
+        ({"size": "big"}, "size is 'big'"),
+        ({"trace": 3}, "trace is 3; expected names"),
         ({"speed": 1e-6}, "frames"),
         ({"trace": "hand"}, "hand"),
         ({"camera": "rigth"}, "Did you mean 'right'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -54,8 +55,8 @@ def animate(
     true to scale. It needs no window.
     """
     path, reel = reel_of(path)
-    if not 0.0 < speed < np.inf:
-        raise UnsupportedError(f"speed is {speed:g}; expected a number above 0. 1 is as fast as life.")
+    if not isinstance(speed, Real) or not 0.0 < speed < np.inf:
+        raise UnsupportedError(f"speed is {speed!r}; expected a number above 0. 1 is as fast as life.")
     period = frame_time(fps, reel)
     subjects = named_subjects(trajectory)
     size = _size(reel.size * (WIDER if len(subjects) > 1 else 1.0) if size is None else size)
@@ -89,9 +90,9 @@ def _frame_times(runs: Sequence[Trajectory], step: float) -> Array:
 
 
 def _size(size: float) -> float:
-    if not SMALLEST <= size <= LARGEST:
+    if not isinstance(size, Real) or not SMALLEST <= size <= LARGEST:
         raise UnsupportedError(
-            f"size is {size:g}; expected the longer side in inches at 100 dpi, from {SMALLEST:g} to {LARGEST:g}."
+            f"size is {size!r}; expected the longer side in inches at 100 dpi, from {SMALLEST:g} to {LARGEST:g}."
         )
     return size
 

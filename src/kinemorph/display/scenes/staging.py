@@ -6,7 +6,7 @@ side by side, along the direction in which their robots are the thinnest, x or y
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, TypeAlias
@@ -83,7 +83,7 @@ def scene_of(
     subjects = named_subjects(subject)
     runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
     clock = _clock(list(runs.values()), fps) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
-    wanted = [trace] if isinstance(trace, str) else list(trace or ())
+    wanted = _listed(trace, "trace", "bodies or frames")
     _check_traces(wanted, [_robot(one) for one in subjects.values()])
     figures = [_figure(name, one, q, clock, wanted) for name, one in subjects.items()]
     figures, scales = _loaded(figures, list(subjects.values()), clock)
@@ -243,12 +243,12 @@ def traces_of(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
 
 def _series(runs: Mapping[str, Trajectory], times: Array, columns: str | Sequence[str] | None) -> Iterator[Series]:
     """Columns at the times of the scene; NaN before a run begins and after it ends. Energies bring their sum."""
-    wished = [columns] if isinstance(columns, str) else columns
+    wished = None if columns is None else _listed(columns, "columns", "columns, groups or patterns")
     for name, run in runs.items():
         if wished is None:
             chosen = [run.columns[one] for one in ENERGIES if one in run.columns]
         else:
-            chosen = series.chosen(run, list(wished)) if wished else []
+            chosen = series.chosen(run, wished) if wished else []
         sampled = [between_samples(run, column.name, times) for column in chosen]
         for column, values in zip(chosen, sampled, strict=True):
             yield Series(name, column.name, column.unit, values)
@@ -270,6 +270,14 @@ def _side_by_side(figures: Sequence[Figure], spread: npt.ArrayLike | None) -> li
     way = way * np.eye(3)[axis] if way.ndim == 0 else way
     places = np.arange(len(figures)) - 0.5 * (len(figures) - 1)
     return told_apart([replace(one, offset=place * way) for one, place in zip(figures, places, strict=True)])
+
+
+def _listed(wish: Any, what: str, of: str) -> list[str]:
+    """One name or several as a list of names."""
+    names = [wish] if isinstance(wish, str) else list(wish or ()) if isinstance(wish, Iterable) else [wish]
+    if not all(isinstance(name, str) for name in names):
+        raise UnsupportedError(f"{what} is {wish!r}; expected names of {of}, one or a list.")
+    return names
 
 
 def _way(spread: npt.ArrayLike) -> Array:
