@@ -87,8 +87,8 @@ def test_bodies_are_where_the_run_says(pendulum: Any, run: Trajectory) -> None:
 
 
 def test_play_goes_on_and_ends_at_the_end(pendulum: Any, run: Trajectory) -> None:
-    pendulum.evaluate("kinemorph.setTime(0); kinemorph.setSpeed(4); kinemorph.play()")
-    assert pendulum.evaluate("kinemorph.playing")
+    start = "() => { kinemorph.setTime(0); kinemorph.setSpeed(4); kinemorph.play(); return kinemorph.playing; }"
+    assert pendulum.evaluate(start)
     pendulum.wait_for_function("!kinemorph.playing", timeout=20_000)
     assert pendulum.evaluate("kinemorph.time") == pytest.approx(1.0)
     assert is_at(pendulum, library.double_pendulum(), run.at(1.0).q, 3.0 * TOLERANCE)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from html import escape, unescape
 from numbers import Real
@@ -195,8 +196,8 @@ class Viewer:
     def wait(self) -> None:
         """Does not return before the viewer is stopped, here with Ctrl-C or elsewhere with `stop`."""
         try:
-            while not self._stopped.wait(timeout=0.5):
-                pass
+            while not self._stopped.is_set():  # no lock is taken here, for Ctrl-C could leave it locked for ever
+                time.sleep(0.1)
         except KeyboardInterrupt:
             self.stop()
 
