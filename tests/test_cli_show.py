@@ -196,7 +196,9 @@ def test_a_browser_that_is_named_is_taken_unless_it_is_one_for_terminals(
 def test_the_viewer_serves_until_it_is_interrupted() -> None:
     command = [sys.executable, "-m", "kinemorph", "show", "pendulum", "--view", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(Path(kinemorph.__file__).resolve().parent.parent)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as shown:
+    # a run of the tests in the background would hand on that Ctrl-C is ignored
+    heeded = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), "env": environment}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **heeded) as shown:
         try:
             lines = []
             while not lines or lines[-1].rstrip() != "}":
