@@ -37,7 +37,7 @@ from random_robots import joint_data, random_body, random_robot, robot_of_kind
 
 MODULES = ("algebra.js", "camera.js", "closing.js", "geometry.js", "posing.js", "shaders.js", "slots.js", "unpack.js")
 NAMES = """unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnFromAngles, anglesFromTurn,
-  invertMatrix, gatherPieces, makeSlots, writeSlots, makeCamera, lookFrom, updateCamera, projectPoint"""
+  gatherPieces, makeSlots, writeSlots, makeCamera, lookFrom, updateCamera, projectPoint"""
 
 
 @pytest.fixture(scope="module")

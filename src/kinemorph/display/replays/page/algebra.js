@@ -151,32 +151,3 @@ function perspectiveMatrix(out, opening, aspect, near, far) {
   out[14] = 2 * far * near / (near - far);
   return out;
 }
-
-/** out = the inverse of m, or null where there is none. */
-function invertMatrix(out, m) {
-  const a = m[0] * m[5] - m[1] * m[4], b = m[0] * m[6] - m[2] * m[4], c = m[0] * m[7] - m[3] * m[4];
-  const d = m[1] * m[6] - m[2] * m[5], e = m[1] * m[7] - m[3] * m[5], f = m[2] * m[7] - m[3] * m[6];
-  const g = m[8] * m[13] - m[9] * m[12], h = m[8] * m[14] - m[10] * m[12], i = m[8] * m[15] - m[11] * m[12];
-  const j = m[9] * m[14] - m[10] * m[13], k = m[9] * m[15] - m[11] * m[13], l = m[10] * m[15] - m[11] * m[14];
-  const determinant = a * l - b * k + c * j + d * i - e * h + f * g;
-  if (!determinant) return null;
-  const s = 1 / determinant;
-  const [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15] = m;
-  out[0] = (m5 * l - m6 * k + m7 * j) * s;
-  out[1] = (m2 * k - m1 * l - m3 * j) * s;
-  out[2] = (m13 * f - m14 * e + m15 * d) * s;
-  out[3] = (m10 * e - m9 * f - m11 * d) * s;
-  out[4] = (m6 * i - m4 * l - m7 * h) * s;
-  out[5] = (m0 * l - m2 * i + m3 * h) * s;
-  out[6] = (m14 * c - m12 * f - m15 * b) * s;
-  out[7] = (m8 * f - m10 * c + m11 * b) * s;
-  out[8] = (m4 * k - m5 * i + m7 * g) * s;
-  out[9] = (m1 * i - m0 * k - m3 * g) * s;
-  out[10] = (m12 * e - m13 * c + m15 * a) * s;
-  out[11] = (m9 * c - m8 * e - m11 * a) * s;
-  out[12] = (m5 * h - m4 * j - m6 * g) * s;
-  out[13] = (m0 * j - m1 * h + m2 * g) * s;
-  out[14] = (m13 * b - m12 * d - m14 * a) * s;
-  out[15] = (m8 * d - m9 * b + m10 * a) * s;
-  return out;
-}
