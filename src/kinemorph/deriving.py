@@ -37,6 +37,16 @@ from kinemorph.mechanics import (
     momentum,
     newton_euler,
 )
+from kinemorph.mechanics.branch_factor import branch_factor, ways_to_root
+from kinemorph.mechanics.constrained import (
+    MOST_WRITTEN,
+    Constrained,
+    Rows,
+    constrained_dynamics,
+    held_rows,
+    shared_out,
+    written_out,
+)
 from kinemorph.mechanics.elements.rotors import with_rotors
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
 from kinemorph.mechanics.kinematics import Reference
@@ -221,12 +231,7 @@ class Dynamics:
         `locked` are velocity indices whose acceleration is 0, by whatever force that takes.
         """
         if not self.robot.is_open:
-            if locked:
-                raise UnsupportedError(
-                    f"robot '{self.robot.name}' has loops or coupled joints, and joints of such a robot cannot be "
-                    "locked. Lock joints of open trees, or declare the joint as fixed."
-                )
-            return self._constrained(tree, q, v, tau, *loads).a
+            return self._constrained(tree, q, v, tau, *loads, locked=locked).a
         found: Sequence[Any] = self._recursion.forward_dynamics(tree, q, v, tau, *loads, locked=locked)
         return found
 
@@ -407,7 +412,7 @@ class Dynamics:
         """
 
         def forces(*state: Any) -> dict[str, Any]:
-            solved = self._constrained(*state)
+            solved = self._constrained(*state, shared=True)
             return {"multipliers": solved.multipliers, "rank": solved.rank}
 
         return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), forces)
@@ -419,13 +424,24 @@ class Dynamics:
             )
         return self._function(name, inputs, function)
 
-    def _constrained(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> loops.Constrained:
-        """The accelerations and multipliers of a robot with constraints, by this formulation's M and h."""
+    def _constrained(
+        self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = (), shared: bool = False
+    ) -> Constrained:
+        """The accelerations and multipliers of a robot with constraints, by this formulation's M and h.
+
+        `locked` are velocities that have no acceleration, rows of their own after those of the robot; `shared` asks for
+        multipliers of least norm.
+        """
         bias = self._recursion.bias_forces(tree, q, v, *loads)
         rest = [force - held for force, held in zip(tau, bias, strict=True)]
-        J, gamma = loops.constraint_jacobian(tree, q), loops.constraint_bias(tree, q, v)
-        weights = loops.constraint_weights(tree, q, J)
-        return loops.constrained_dynamics(self._recursion.mass_matrix(tree, q), rest, J, gamma, weights)
+        return self.under(tree, q, rest, held_rows(loops.rows_of(tree, q, v), locked), shared=shared)
+
+    def under(self, tree: Tree, q: Any, rest: Any, rows: Rows, *, shared: bool = False) -> Constrained:
+        """Solves  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar; see mechanics.constrained."""
+        M = self._recursion.mass_matrix(tree, q)
+        if shared or written_out(ways_to_root(tree), rows.J) > MOST_WRITTEN:
+            return shared_out(M, rest, rows)
+        return constrained_dynamics(branch_factor(tree, M), rest, rows)
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 

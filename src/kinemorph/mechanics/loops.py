@@ -8,24 +8,21 @@ by dual numbers, so they are exact wherever the robot stands, closed or not. Wit
 
     M a + h = tau + J^T lambda,      J a = gamma
 
-the accelerations follow from  (J M^-1 J^T) lambda = gamma - J M^-1 (tau - h).  The matrix is singular where constraints
-repeat each other, as they do in every planar mechanism of hinges; least squares of least norm then shares their forces,
-and the accelerations are the same whichever way they are shared.
+`constrained` solves for the accelerations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
-from kinemorph.algebra.linear import least_squares, solve
-from kinemorph.algebra.scalar import S, absolute, atan2, div, is_zero, less, maximum, plus, sqrt, times, where
+from kinemorph.algebra.scalar import S, absolute, atan2, div, is_zero, less, maximum, plus
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.blocks import RANK_TOLERANCE
+from kinemorph.mechanics.constrained import Rows
 from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move, tangent_of
-from kinemorph.mechanics.motions import Move
+from kinemorph.mechanics.motions import ELEMENTARY, Move
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Tree
 from kinemorph.model.joint import CLOSURE_ROWS
 
@@ -67,13 +64,14 @@ CONDITIONS: dict[str, Callable[[Pose, Closure], list[S]]] = {
 def constraint_error(tree: Tree, q: Sequence[S]) -> list[S]:
     """phi(q), shape (nc,) [m or rad]: how far the closures are open and the coupled joints off."""
     moves = tree.moves(q)
-    rows: list[S] = []
-    for closure in tree.closures:
-        T = _seen_from(tree, moves, closure.parent, closure.child)
-        for condition in closure.conditions:
-            rows += CONDITIONS[condition](T, closure)
-    rows += [q[f.joint] - (f.multiplier * q[f.leader] + f.offset) for f in tree.follows]
-    return rows
+    rows = [row for closure in tree.closures for row in _opening(tree, moves, closure)]
+    return rows + [q[f.joint] - (f.multiplier * q[f.leader] + f.offset) for f in tree.follows]
+
+
+def _opening(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> list[S]:
+    """How far one closure is open, row by row."""
+    T = _seen_from(tree, moves, closure.parent, closure.child)
+    return [row for condition in closure.conditions for row in CONDITIONS[condition](T, closure)]
 
 
 def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
@@ -85,9 +83,38 @@ def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIR
 
 
 def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
-    """J(q), shape (nc, nv)."""
-    columns = [constraint_rate(tree, q, [float(j == k) for j in range(tree.nv)]) for k in range(tree.nv)]
-    return [list(row) for row in zip(*columns, strict=True)]
+    """J(q), shape (nc, nv). A row asks only the links round its loop."""
+    moves = tree.moves(q)
+    rows: list[list[S]] = []
+    for closure in tree.closures:
+        around = {index for side in _sides(tree, closure.parent, closure.child) for index in side}
+        block: list[list[S]] = [[0.0] * tree.nv for _ in range(closure_rows(closure))]
+        for index in around:
+            for k in range(len(tree.links[index].axes)):
+                turned = {i: moves[i] for i in around} | {index: _moving(tree, q, index, k)}
+                for row, x in zip(block, _opening(tree, turned, closure), strict=True):
+                    row[tree.links[index].v + k] = tangent_of(x, FIRST)
+        rows += block
+    places = {link.q: link.v for link in tree.links}  # joints that follow others have one coordinate
+    for f in tree.follows:
+        row = [0.0] * tree.nv
+        row[places[f.joint]], row[places[f.leader]] = 1.0, -f.multiplier
+        rows.append(row)
+    return rows
+
+
+def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
+    """A link's move with the tangent of its k-th velocity."""
+    link, row = tree.links[index], ELEMENTARY[tree.links[index].kind]
+    here = q[link.q : link.q + row.nq]
+    rates = row.rate(here, [float(j == k) for j in range(row.nv)])
+    moving = [x if is_zero(dx) else Dual(x, dx, level=FIRST) for x, dx in zip(here, rates, strict=True)]
+    return link.move([*[0.0] * link.q, *moving])
+
+
+def closure_rows(closure: Closure) -> int:
+    """How many conditions a closure imposes."""
+    return sum(CLOSURE_ROWS[condition] for condition in closure.conditions)
 
 
 def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
@@ -96,7 +123,7 @@ def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
     return [-tangent_of(x, FIRST) for x in constraint_rate(tree, moving, v, SECOND)]
 
 
-def _seen_from(tree: Tree, moves: Sequence[Move], a: Attachment, b: Attachment) -> Pose:
+def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attachment, b: Attachment) -> Pose:
     """T_AB by the path between two attachments; what carries both does not enter."""
     above_a, above_b = _sides(tree, a, b)
     T_A, T_B = a.pose, b.pose
@@ -125,19 +152,10 @@ def _path(tree: Tree, index: int) -> list[int]:
     return path
 
 
-def constraint_weights(tree: Tree, q: Sequence[S], J: Sequence[Sequence[S]]) -> list[S]:
-    """1 for each row of J (nc, nv) that says something, 0 for one that is rounding, shape (nc,).
-
-    A planar loop that lies askew in space has rows that would be zero if numbers were exact. A turn [rad/s] moves a
-    point by no more than the way round the loop [m], and turns by 1; a slide [m/s] moves it by 1. A row that is less
-    than `DUST` of these all along is not a constraint.
-    """
+def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
+    """How far a turn by 1 rad could open each row at most, shape (nc,) [m or rad]: the way round its loop, or 1."""
     moves = tree.moves(q)
-    turning = [any(component >= 3 for component, _ in axis) for link in tree.links for axis in link.axes]
-    places = [link.v + k for link in tree.links for k in range(len(link.axes))]
-    turns = [place for place, turns in zip(places, turning, strict=True) if turns]
-    slides = [place for place, turns in zip(places, turning, strict=True) if not turns]
-    weights: list[S] = []
+    sizes: list[S] = []
     for closure in tree.closures:
         above_a, above_b = _sides(tree, closure.parent, closure.child)
         origins = [closure.parent.pose.p, closure.child.pose.p]
@@ -146,55 +164,41 @@ def constraint_weights(tree: Tree, q: Sequence[S], J: Sequence[Sequence[S]]) -> 
         for length in (x for p in origins for x in p if not is_zero(x)):
             around = plus(around, absolute(length))
         for condition in closure.conditions:
-            most = around if condition in LENGTHS else 1.0
-            for row in J[len(weights) : len(weights) + CLOSURE_ROWS[condition]]:
-                turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))
-                weights.append(maximum(less(DUST**2 * most * most, turned), less(DUST**2, slid)))
+            sizes += [around if condition in LENGTHS else 1.0] * CLOSURE_ROWS[condition]
+    return sizes + [1.0] * len(tree.follows)
+
+
+def constraint_weights(tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S]) -> list[S]:
+    """1 for each row of J (nc, nv) that says something, 0 for one that is rounding, shape (nc,).
+
+    A planar loop that lies askew in space has rows that would be zero if numbers were exact. A turn [rad/s] changes a
+    row by no more than its size, a slide [m/s] by 1. A row that is less than `DUST` of these all along is not a
+    constraint.
+    """
+    turning = [any(component >= 3 for component, _ in axis) for link in tree.links for axis in link.axes]
+    places = [link.v + k for link in tree.links for k in range(len(link.axes))]
+    turns = [place for place, turns in zip(places, turning, strict=True) if turns]
+    slides = [place for place, turns in zip(places, turning, strict=True) if not turns]
+    weights: list[S] = []
+    for row, size in zip(J[: len(J) - len(tree.follows)], sizes, strict=False):
+        turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))
+        said = less(DUST**2 * size * size, turned)
+        weights.append(said if is_zero(slid) else maximum(said, less(DUST**2, slid)))
     return weights + [1.0] * len(tree.follows)
+
+
+def rows_of(tree: Tree, q: Sequence[S], v: Sequence[S]) -> Rows:
+    """The conditions on accelerations that keep all closures and coupled joints."""
+    J, sizes = constraint_jacobian(tree, q), constraint_sizes(tree, q)
+    return Rows(
+        J, constraint_bias(tree, q, v), constraint_weights(tree, J, sizes), opening(constraint_error(tree, q), sizes)
+    )
+
+
+def opening(phi: Sequence[S], sizes: Sequence[S]) -> S:
+    """The sum of squares of phi (nc,) against the sizes of its rows (nc,); see `constrained.Rows`."""
+    return _square([div(x, size) for x, size in zip(phi, sizes, strict=True) if not is_zero(x)])
 
 
 def _square(x: Sequence[S]) -> S:
     return dot(x, x)
-
-
-# ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Constrained(NamedTuple):
-    """Accelerations (nv,), multipliers (nc,) [N or N m] and the number of independent constraints."""
-
-    a: list[S]
-    multipliers: list[S]
-    rank: S
-
-
-def constrained_dynamics(
-    M: Sequence[Sequence[S]], rest: Sequence[S], J: Sequence[Sequence[S]], gamma: Sequence[S], weights: Sequence[S]
-) -> Constrained:
-    """Solves  M a - J^T lambda = rest,  J a = gamma  for M (nv, nv), rest = tau - h (nv,), J (nc, nv), gamma (nc,).
-
-    Rows are scaled to unit diagonal before the rank is judged, so meters and radians weigh alike. Rows that are zero
-    (a hinge closes a planar loop in its plane only) are left out: by structure, or where their weight (nc,) is zero.
-    """
-    real = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
-    if len(real) < len(J):
-        kept = ([rows[i] for i in real] for rows in (J, gamma, weights))
-        a, shares, rank = constrained_dynamics(M, rest, *kept)
-        multipliers: list[S] = [0.0] * len(J)
-        for i, share in zip(real, shares, strict=True):
-            multipliers[i] = share
-        return Constrained(a, multipliers, rank)
-    nv, nc = len(M), len(J)
-    if not nc:
-        return Constrained([row[0] for row in solve(M, [[x] for x in rest])], [], 0.0)
-    solved = solve(M, [[rest[i], *(J[c][i] for c in range(nc))] for i in range(nv)])
-    free = [row[0] for row in solved]
-    Y = [row[1:] for row in solved]  # M^-1 J^T
-    A = [[dot(J[i], [Y[r][j] for r in range(nv)]) for j in range(nc)] for i in range(nc)]
-    scale = [where(weights[i], div(1.0, sqrt(A[i][i])), 0.0) for i in range(nc)]
-    missing = [[times(scale[i], gamma[i] - dot(J[i], free))] for i in range(nc)]
-    scaled = [[times(times(scale[i], A[i][j]), scale[j]) for j in range(nc)] for i in range(nc)]
-    shared, rank = least_squares(scaled, missing)
-    multipliers = [times(scale[i], shared[i][0]) for i in range(nc)]
-    a = [plus(free[i], dot(Y[i], multipliers)) for i in range(nv)]
-    return Constrained(a, multipliers, rank)
