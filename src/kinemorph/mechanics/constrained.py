@@ -2,8 +2,8 @@
 
     M a - J^T lambda = rest,      J a = wanted
 
-With M^-1 = N D^-1 N^T (branch_factor) and y = D N^-1 a, a row of J is a vector z = N^T J^T, and its condition on a is one
-on y, <z, y> = wanted, in the inner product of D^-1. The vectors are made orthogonal one after the other (Gram and
+With M^-1 = N D^-1 N^T (branch_factor) and y = D N^-1 a, a row of J is a vector z = N^T J^T, and its condition on a is
+one on y: <z, y> = wanted, in the inner product of D^-1. The vectors are made orthogonal one after the other (Gram and
 Schmidt), so each condition is met by moving y along one direction that leaves the earlier ones alone. That is as exact
 as J is regular; J M^-1 J^T, whose condition is the square of J's, is never formed. All is written out entry by entry:
 loops that share nothing cost nothing together.
