@@ -155,6 +155,28 @@ class Ensemble:
         )
 
     @cached_property
+    def position_rows(self) -> tuple[str, ...]:
+        """Names of the constraints on positions, in the order of `World.position_rows`."""
+        return self._rows(0)
+
+    @cached_property
+    def velocity_rows(self) -> tuple[str, ...]:
+        """Names of the constraints on velocities alone, in the order of `World.velocity_rows`."""
+        return self._rows(1)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of all constraints: those on positions, then those on velocities alone."""
+        return (*self.position_rows, *self.velocity_rows)
+
+    def _rows(self, which: int) -> tuple[str, ...]:
+        return tuple(
+            _joined(member.element, name)
+            for member in self.members
+            for name in member.law.row_names(member.element)[which]
+        )
+
+    @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters in the data of elements."""
         return parameters_of(tuple(member.element for member in self.members))

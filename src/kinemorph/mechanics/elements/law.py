@@ -11,6 +11,7 @@ define, its element does not do. All of it is written over any scalar: no `if` o
     decide      the same by plain Python, where `python` is set
     settle      new memory after an accepted step
     guards      numbers whose change of sign is an event, and `switch`: new memory then
+    position_rows, velocity_rows    constraints: numbers that the motion of the robot keeps at 0
 """
 
 from __future__ import annotations
@@ -215,6 +216,24 @@ class ElementLaw(Generic[E]):
     def switch(self, element: E, scene: Scene, guard: int) -> Change:
         """New memory where that guard has fallen through zero."""
         raise AssertionError(f"{type(self).__name__} has guards and no `switch`")
+
+    def row_names(self, element: E) -> tuple[Sequence[str], Sequence[str]]:
+        """Names of its constraints: those of `position_rows`, those of `velocity_rows`. A name "" is called like the
+        element itself.
+        """
+        return (), ()
+
+    def position_rows(self, element: E, scene: Scene) -> Sequence[S]:
+        """phi(t, q) that is to be 0, one number per row: of the time, the coordinates and parameters alone. What is
+        asked of them further, their first and second derivatives along the motion, follows by dual numbers.
+        """
+        return ()
+
+    def velocity_rows(self, element: E, scene: Scene) -> Sequence[S]:
+        """A(t, q) v + b(t, q) that is to be 0, one number per row: linear in the velocities, and not the rate of
+        anything, as where a wheel rolls. Constraints of positions belong to `position_rows`.
+        """
+        return ()
 
 
 _LAWS: dict[type[Any], ElementLaw[Any]] = {}

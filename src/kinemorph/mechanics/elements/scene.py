@@ -10,11 +10,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from kinemorph.algebra.groups import act
 from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Vec3
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import Ensemble, Member
 from kinemorph.mechanics.elements.law import Effort, Push, Stiff, Wrench
 from kinemorph.mechanics.elements.places import Frame, Motions, point_of
+from kinemorph.mechanics.motions import ZERO3
 from kinemorph.mechanics.newton_euler import Wrench as Load
 from kinemorph.mechanics.newton_euler import added, moved_wrench, project
 from kinemorph.mechanics.point_states import PointState
@@ -137,6 +140,30 @@ class World:
         found = {k: one.law.stiff(one.element, self.scenes[k]) for k, one in enumerate(self.ensemble.members)}
         return {k: stiff for k, stiff in found.items() if stiff is not None}
 
+    def position_rows(self) -> list[S]:
+        """phi(t, q) of all elements, in the order of the ensemble's `position_rows`; velocities do not enter."""
+        return self._rows(0)
+
+    def velocity_rows(self) -> list[S]:
+        """What all elements say of velocities alone, in the order of the ensemble's `velocity_rows`."""
+        return self._rows(1)
+
+    def _rows(self, which: int) -> list[S]:
+        found: list[S] = []
+        for k, (element, law, *_) in enumerate(self.ensemble.members):
+            count = len(law.row_names(element)[which])
+            if not count:
+                continue
+            rows = (law.position_rows, law.velocity_rows)[which](element, self.scenes[k])
+            if len(rows) != count:
+                name = ("position_rows", "velocity_rows")[which]
+                raise ModelError(
+                    f"element '{element.name}': `{name}` of {type(law).__name__} gives {len(rows)} rows; expected "
+                    f"{count}, one for each of its `row_names`."
+                )
+            found += rows
+        return found
+
     def gathered(self, without: Collection[int] = ()) -> Gathered:
         """All efforts added up; of members named in `without`, all but forces."""
         torques: list[S] = [0.0] * self.ensemble.robot.nv
@@ -218,6 +245,12 @@ class Scene:
     def point(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
         """A point of a body, frame or the world, at an offset [m] in its axes."""
         return point_of(self.world.motions, body, self.value(tuple(offset)))
+
+    def position(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> Vec3:
+        """Where a point of a body, frame or the world is [m], in world axes; no velocity is worked out for it."""
+        at = self.world.motions.attachment(body)
+        r = act(at.pose, self.value(tuple(offset)))
+        return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.world.motions.sight).position
 
     def frame(self, name: str) -> Frame:
         """A body, a frame, or the world."""
