@@ -10,7 +10,7 @@ import pytest
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, rotation_to_quat, translation
 from kinemorph.deriving import derive
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.loops import CONDITIONS
+from kinemorph.mechanics.loops import CONDITIONS, constraint_names, constraint_owners
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, random_configuration
@@ -228,3 +228,18 @@ def test_a_coupled_joint_follows() -> None:
 def test_open_trees_have_no_constraints() -> None:
     with pytest.raises(UnsupportedError, match="open tree"):
         _ = derive(build("pendulum")).constraint_jacobian
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if JOINT_KINDS[kind].closure])
+def test_every_row_has_a_name_of_its_own(kind: str) -> None:
+    robot = four_bar(closure=kind)
+    names = constraint_names(robot)
+    assert len(names) == len(set(names)) == len(derive(robot, backend="interpreter").constraint_error(np.zeros(3)))
+    assert all(name.startswith("closure.") for name in names)
+    assert constraint_owners(robot) == ("closure",) * len(names)
+
+
+def test_rows_are_named_by_loop_condition_and_axis() -> None:
+    rows = ("point.x", "point.y", "point.z", "parallel.x", "parallel.y")
+    assert constraint_names(four_bar()) == tuple(f"closure.{row}" for row in rows)
+    assert constraint_names(four_bar(closure="helical"))[-1] == "closure.pitch"

@@ -25,6 +25,7 @@ from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move, tan
 from kinemorph.mechanics.motions import ELEMENTARY, Move
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Tree
 from kinemorph.model.joint import CLOSURE_ROWS
+from kinemorph.model.robot import Robot
 
 FIRST, SECOND = 1, 2  # levels of the two derivatives along the motion
 DUST = RANK_TOLERANCE**0.5  # of what a row of J could be, see `constraint_weights`; in J M^-1 J^T it is squared
@@ -59,6 +60,31 @@ CONDITIONS: dict[str, Callable[[Pose, Closure], list[S]]] = {
     "orientation": _orientation,
     "pitch": _pitch,
 }
+
+
+def constraint_names(robot: Robot) -> tuple[str, ...]:
+    """Names of the rows of phi, (nc,): `closure.point.x`, or `closure.pitch` where a condition has one row only.
+
+    Those of loops have the joint's name, the condition and the axis of the joint frame on the parent whose z is the
+    joint's axis; a coupled joint's is `joint.coupling`.
+    """
+    return tuple(f"{owner}.{row}" for owner, rows in _named_rows(robot) for row in rows)
+
+
+def constraint_owners(robot: Robot) -> tuple[str, ...]:
+    """The joint that each row of phi belongs to, (nc,): one that closes a loop, or one that follows another."""
+    return tuple(owner for owner, rows in _named_rows(robot) for _ in rows)
+
+
+def _named_rows(robot: Robot) -> list[tuple[str, list[str]]]:
+    """For each loop, then for each coupled joint: its name and those of its rows."""
+    named = [(joint.name, [row for part in joint.table.closure for row in _rows_of(part)]) for joint in robot.loops]
+    return named + [(coupling.joint, ["coupling"]) for coupling in robot.couplings]
+
+
+def _rows_of(condition: str) -> list[str]:
+    count = CLOSURE_ROWS[condition]
+    return [condition] if count == 1 else [f"{condition}.{axis}" for axis in "xyz"[:count]]
 
 
 def constraint_error(tree: Tree, q: Sequence[S]) -> list[S]:
