@@ -432,13 +432,22 @@ class Dynamics:
         `locked` are velocities that have no acceleration, rows of their own after those of the robot; `shared` asks for
         multipliers of least norm.
         """
-        bias = self._recursion.bias_forces(tree, q, v, *loads)
-        rest = [force - held for force, held in zip(tau, bias, strict=True)]
+        rest = self.rest(tree, q, v, tau, *loads)
         return self.under(tree, q, rest, held_rows(loops.rows_of(tree, q, v), locked), shared=shared)
+
+    def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
+        """tau - h(q, v) over any scalar, shape (nv,)."""
+        bias = self._recursion.bias_forces(tree, q, v, *loads)
+        return [force - held for force, held in zip(tau, bias, strict=True)]
+
+    def masses(self, tree: Tree, q: Any) -> Sequence[Sequence[Any]]:
+        """M(q) over any scalar, on a tree that this formulation has prepared."""
+        M: Sequence[Sequence[Any]] = self._recursion.mass_matrix(tree, q)
+        return M
 
     def under(self, tree: Tree, q: Any, rest: Any, rows: Rows, *, shared: bool = False) -> Constrained:
         """Solves  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar; see mechanics.constrained."""
-        M = self._recursion.mass_matrix(tree, q)
+        M = self.masses(tree, q)
         if shared or written_out(ways_to_root(tree), rows.J) > MOST_WRITTEN:
             return shared_out(M, rest, rows)
         return constrained_dynamics(branch_factor(tree, M), rest, rows)

@@ -121,13 +121,7 @@ def folded(motion: Motion) -> Folded | None:
     """The same system with one limb of each kind; None where no limbs are alike, or laws speak of all of them."""
     dynamics = motion.dynamics
     laws = motion.forces is not None or motion.state_rates is not None or motion.account
-    if (
-        dynamics.formulation != "newton_euler"
-        or not dynamics.robot.is_open
-        or laws
-        or motion.parameters
-        or motion.still
-    ):
+    if dynamics.formulation != "newton_euler" or motion.constrained or laws or motion.parameters or motion.still:
         return None
     tree = motion.prepared(resolve(dynamics.robot))
     limbs = tuple(like_limbs(tree))

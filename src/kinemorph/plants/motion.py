@@ -2,6 +2,9 @@
 
     M(q) a + h(q, v) = tau + J(q)^T lambda,     tau = u + forces(t, q, v, x, m, u, p) + elements - damping v
 
+J are the constraints of loops, coupled joints and elements (`constraints`), kept in one of the ways of `loop_methods`:
+what moves in place of the free motion, and what is done after a step, differ; the equations are the same.
+
 `Motion` evaluates the elements of the system once for each instant (mechanics.elements.scene.World), and hands their
 loads on links to the recursions as outside wrenches.
 """
@@ -14,11 +17,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import is_zero
-from kinemorph.algebra.vectors import add, sub
+from kinemorph.algebra.scalar import div, is_zero, less_equal, minimum, sqrt, times, where
+from kinemorph.algebra.vectors import add, dot, sub
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
 from kinemorph.mechanics import charts
+from kinemorph.mechanics.constrained import Rows, constrained_dynamics, held_rows, masked, span_of
 from kinemorph.mechanics.discrete_action import discrete_action
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.law import Change, Stiff
@@ -32,8 +36,17 @@ from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter, evaluate
+from kinemorph.plants.constraints import Conditions, conditions
 from kinemorph.plants.implicit import Damping, StepForces, half_moved, implicit_step
 from kinemorph.plants.laws import LEVEL, Law, checked_length, of_groups, split
+from kinemorph.plants.loop_methods import (
+    Baumgarte,
+    LoopMethod,
+    Multipliers,
+    Partitioning,
+    Projection,
+    SingularPerturbation,
+)
 from kinemorph.plants.programs import Jumps, Laws
 from kinemorph.plants.variational import DiscreteLaws
 
@@ -41,6 +54,7 @@ if TYPE_CHECKING:
     from kinemorph.plants.limbs import Folded
 
 T = TypeVar("T")
+PROJECTION = Projection()
 
 
 class Acting(NamedTuple):
@@ -81,6 +95,8 @@ class Motion:
     pushed: bool  # whether the first inputs are generalized forces
     still: tuple[int, ...]
     account: bool
+    loops: LoopMethod = PROJECTION
+    dependent: tuple[float, ...] | None = None  # 1 for velocities that follow from others; None where a run chooses
 
     @property
     def laws(self) -> Laws:
@@ -91,10 +107,24 @@ class Motion:
             *(self.rate, self.residual, self.place, self.drift, self.acting, discrete, jumps),
             stored=self.stored if self.elements.members else None,
             reactions=self.reactions,
-            implicit=self.implicit if self.dynamics.robot.is_open else None,
-            stiff=self.stiff if self.elements.members and self.dynamics.robot.is_open else None,
+            implicit=None if self.constrained else self.implicit,
+            stiff=self.stiff if self.elements.members and not self.constrained else None,
             for_one=self.for_one,
+            constraints=self.constraints if self.constrained else None,
+            held=self.held if self.constrained and not isinstance(self.loops, Baumgarte | Multipliers) else None,
+            dependence=self.dependence if self.chooses else None,
         )
+
+    @cached_property
+    def constrained(self) -> bool:
+        """Whether anything constrains the motion of the tree."""
+        return not self.dynamics.robot.is_open or bool(self.elements.constraint_names)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether runs choose which velocities depend on the others; memory ends with the choice, (nv,) numbers."""
+        partial = isinstance(self.loops, Partitioning | SingularPerturbation)
+        return self.constrained and partial and self.dependent is None
 
     @property
     def nv(self) -> int:
@@ -149,7 +179,7 @@ class Motion:
         def accelerations() -> Sequence[Any]:
             ready = self.prepared(self.tree(p))
             acting = self._acting(ready, t, q, v, x, m, u, p)
-            return self.dynamics.accelerations(ready, q, v, acting.tau, *acting.loads, locked=self.still)
+            return self._accelerations(ready, t, q, v, x, m, u, p, acting)
 
         def reactions() -> Mapping[str, Sequence[Any]]:
             wrenches = self._wrenches(t, q, v, accelerations(), x, m, u, p)
@@ -229,10 +259,18 @@ class Motion:
         tree = self.tree(p)
         q, v, x = self._state(tree, base, s)
         ready = self.prepared(tree)
+        drifting: Sequence[Any] = v  # how coordinates move; only fast ones have a velocity that is not v
+        if self.constrained and isinstance(self.loops, Partitioning):
+            moved, change = self._corrections(ready, t, q, v, x, m, u, p)
+            q, v = charts.place(tree, q, moved, finished=False), _sum(v, change)
+            drifting = v
+        elif self.constrained and isinstance(self.loops, SingularPerturbation):
+            fast = self._corrections(ready, t, q, v, x, m, u, p, per_time=1.0 / self.loops.epsilon)[1]
+            v, drifting = _sum(v, self._corrections(ready, t, q, v, x, m, u, p)[1]), _sum(v, fast)
         acting = self._acting(ready, t, q, v, x, m, u, p)
-        a = self._accelerations(ready, q, v, acting)
+        a = self._accelerations(ready, t, q, v, x, m, u, p, acting)
         rates = self._extra_rates(t, q, v, x, m, u, p, acting)
-        return [*charts.local_rate(tree, s[: self.nv], v), *a, *rates]
+        return [*charts.local_rate(tree, s[: self.nv], drifting), *a, *rates]
 
     def for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
         """The program of a law, with limbs that are alike side by side where it runs on one state; see `limbs`."""
@@ -247,11 +285,101 @@ class Motion:
 
         return folded(self)
 
-    def _accelerations(self, tree: Tree, q: Any, v: Any, acting: Acting) -> Sequence[Any]:
-        """FD under what acts; a formulation that takes no wrenches gets their generalized forces."""
-        if self.dynamics.takes_wrenches:
-            return self.dynamics.accelerations(tree, q, v, acting.tau, *acting.loads, locked=self.still)
-        return self.dynamics.accelerations(tree, q, v, self._tau(tree, q, v, acting), locked=self.still)
+    def _accelerations(
+        self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting
+    ) -> Sequence[Any]:
+        """FD under what acts and what constrains; a formulation without wrenches gets their generalized forces."""
+        takes = self.dynamics.takes_wrenches
+        forces = (acting.tau, *acting.loads) if takes else (self._tau(tree, q, v, acting),)
+        if not self.constrained:
+            return self.dynamics.accelerations(tree, q, v, *forces, locked=self.still)
+        found = self._conditions(tree, t, q, v, x, m, u, p)
+        wanted = found.gamma
+        if isinstance(self.loops, Baumgarte):
+            pull, damp = self.loops.beta**2, 2.0 * self.loops.alpha
+            wanted = [g - damp * r - pull * e for g, r, e in zip(wanted, found.rate, found.filled(), strict=True)]
+        rest = self.dynamics.rest(tree, q, v, *forces)
+        return self.dynamics.under(tree, q, rest, held_rows(found.rows(wanted), self.still)).a
+
+    # ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _conditions(
+        self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, *, bias: bool = True
+    ) -> Conditions:
+        """All constraints at an instant."""
+
+        def seen(t: Any, q: Any, v: Any) -> World:
+            return self._seen(tree, t, q, v, x, m, u, p)
+
+        return conditions(tree, t, q, v, seen if self.elements.constraint_names else None, bias=bias)
+
+    def constraints(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        """phi (nh,), the rates (nc,) of all rows, J (nc, nv), and the sizes of rows (nc,)."""
+        tree = self.prepared(self.tree(p))
+        q, v, x = self._state(tree, base, s)
+        found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
+        return {"phi": found.phi, "rate": found.rate, "J": found.J, "sizes": found.sizes}
+
+    def _corrections(
+        self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, per_time: float = 0.0
+    ) -> tuple[list[Any], list[Any]]:
+        """(displacement, change of velocity), (nv,) each, that bring q and v onto the constraints.
+
+        `per_time` [1/s]: the velocity is to take so much of the error phi away in each unit of time.
+        """
+        found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
+        everything = found.rows([-(rate + per_time * e) for rate, e in zip(found.rate, found.filled(), strict=True)])
+        placed = len(found.phi)
+        positions = Rows(found.J[:placed], [-e for e in found.phi], found.weights[:placed], everything.opening)
+        nothing = [0.0] * self.nv
+        if isinstance(self.loops, Partitioning | SingularPerturbation):
+            metric = masked([times(mask, float(k not in self.still)) for k, mask in enumerate(self._dependent(m))])
+            return (
+                constrained_dynamics(metric, nothing, positions).a,
+                constrained_dynamics(metric, nothing, everything).a,
+            )
+        return (
+            self.dynamics.under(tree, q, nothing, held_rows(positions, self.still)).a,
+            self.dynamics.under(tree, q, nothing, held_rows(everything, self.still)).a,
+        )
+
+    def _dependent(self, m: Any) -> Sequence[Any]:
+        """1 for each velocity that follows from the others, else 0, shape (nv,)."""
+        return self.dependent if self.dependent is not None else m[len(m) - self.nv :]
+
+    def held(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        """s with constraints kept better, `out` (ns,), and the `error` that it had, good up to 1."""
+        tree = self.tree(p)
+        q, v, x = self._state(tree, base, s)
+        ready = self.prepared(tree)
+        if isinstance(self.loops, SingularPerturbation):
+            change = self._corrections(ready, t, q, v, x, m, u, p, per_time=1.0 / self.loops.epsilon)[1]
+            return {"out": [*s[: self.nv], *_sum(v, change), *x], "error": 0.0}
+        assert isinstance(self.loops, Projection | Partitioning)
+        moved, change = self._corrections(ready, t, q, v, x, m, u, p)
+        error = self._conditions(ready, t, q, v, x, m, u, p, bias=False).error(self.loops.tolerance)
+        w = _sum(s[: self.nv], charts.local_rate(tree, s[: self.nv], moved))
+        return {"out": [*w, *_sum(v, change), *x], "error": error}
+
+    def dependence(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        """How well the dependent velocities follow from the others: `margin`, 1 at best and 0 where they do not; and J,
+        (nc, nv), its columns scaled by their masses, to choose others by.
+        """
+        tree = self.prepared(self.tree(p))
+        q, v, x = self._state(tree, base, s)
+        found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
+        rows = found.rows([0.0] * len(found.rate))
+        M = self.dynamics.masses(tree, q)
+        free = [0.0 if k in self.still else div(1.0, M[k][k]) for k in range(self.nv)]
+        whole = span_of(masked(free), rows)
+        some = span_of(masked([times(mask, one) for mask, one in zip(self._dependent(m), free, strict=True)]), rows)
+        margin: Any = less_equal(whole.rank, some.rank)
+        for row, size in zip(found.J, some.sizes, strict=True):
+            left = div(1.0, times(size, dot([times(x, x) for x in row], free))) if not is_zero(size) else 1.0
+            margin = where(size, minimum(margin, left), margin)
+        scales = [sqrt(one) for one in free]
+        J = [[times(x, scale) for x, scale in zip(row, scales, strict=True)] for row in found.J]
+        return {"J": J, "margin": margin}
 
     def residual(self, t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
         """What is left over at z = [a, dx/dt], by inverse dynamics; where loops close, against forward dynamics."""
@@ -260,8 +388,8 @@ class Motion:
         q, v, x = self._state(tree, base, s)
         a = [0.0 if k in self.still else entry for k, entry in enumerate(z[:nv])]
         acting = self._acting(ready, t, q, v, x, m, u, p)
-        if not self.dynamics.robot.is_open:
-            unmet = sub(a, self._accelerations(ready, q, v, acting))
+        if self.constrained:
+            unmet = sub(a, self._accelerations(ready, t, q, v, x, m, u, p, acting))
         elif self.dynamics.takes_wrenches:
             unmet = sub(self.dynamics.inverse(ready, q, v, a, *acting.loads), acting.tau)
         else:

@@ -41,6 +41,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
 from kinemorph.plants.instants import Instants, instants
 from kinemorph.plants.laws import LEVEL, Column, Law, of_groups, one_number, split
+from kinemorph.plants.loop_methods import LoopMethod, Projection
 from kinemorph.plants.variational import Discrete, DiscreteLaws, discrete_programs
 
 Array = npt.NDArray[np.float64]
@@ -109,6 +110,9 @@ class Laws:
     stiff: Law | None = None  # (t, q, v, x, m, u, p) -> tree, and its stiff forces by name at points and at joints
     # (program, law of laws and its inputs, groups that its outputs are made of): adds loops that suit one state
     for_one: Callable[[Program, Law, Mapping[str, Sequence[str]]], Program] | None = None
+    constraints: Law | None = None  # (t, base, s, m, u, p) -> phi, rate, J, sizes; none where the motion is free
+    held: Law | None = None  # (t, base, s, m, u, p) -> s with constraints kept better, and the error before
+    dependence: Law | None = None  # (t, base, s, m, u, p) -> margin of the dependent velocities, and J scaled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,6 +139,9 @@ class Plant:
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle: after any step; and those of
     # them that do so even where events are located
     elements: tuple[Element, ...] = ()  # what acts on the robot, as data
+    constraint_names: tuple[str, ...] = ()  # of all rows: loops, coupled joints, elements
+    position_rows: int = 0  # how many of them, the first, have a position level
+    loops: LoopMethod = field(default_factory=Projection)  # how they are kept
 
     def __repr__(self) -> str:
         sizes = f"{self.nv} dof, {self.nx} states, {self.nu} inputs"
@@ -238,7 +245,7 @@ class Plant:
                 f"plant '{self.name}' is made of equations, and a variational method starts from kinetic and potential "
                 "energy. Use method='leapfrog', or make the plant of a robot."
             )
-        if not self.robot.is_open:
+        if self.constraint_names:
             raise UnsupportedError(
                 f"robot '{self.robot.name}' has loops or coupled joints, and the variational method is for open trees. "
                 "Use method='dop853', or 'leapfrog' with a step."
@@ -285,6 +292,41 @@ class Plant:
     @cached_property
     def _implicit_steps(self) -> dict[tuple[int, tuple[float, ...], bool], Program]:
         return {}
+
+    # ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def constraints(self) -> Program | None:
+        """(phi (nh,), rate (nc,), J (nc, nv), sizes (nc,)) from the inputs of `rate`; None where the motion is free.
+
+        Errors of the first nh rows, the rates of all nc, their slopes by the velocities, and what a turn by 1 rad could
+        do to each at most.
+        """
+        if self.laws.constraints is None:
+            return None
+        nc = len(self.constraint_names)
+        shapes: dict[str, Shape] = {"phi": (self.position_rows,), "rate": (nc,), "J": (nc, self.nv), "sizes": (nc,)}
+        return trace(self.laws.constraints, self.ports, name=f"{self.name}.constraints", outputs=shapes)
+
+    @cached_property
+    def holding(self) -> Program | None:
+        """(out (ns,), error ()): s nearer to the constraints, and the error that it had, good up to 1; from the inputs
+        of `rate`. None where nothing is done after steps.
+        """
+        if self.laws.held is None:
+            return None
+        return trace(self.laws.held, self.ports, name=f"{self.name}.holding", outputs={"out": (self.ns,), "error": ()})
+
+    @cached_property
+    def dependence(self) -> Program | None:
+        """(J (nc, nv), margin ()) of the choice of dependent velocities that ends the memory; None where there is none.
+
+        From the inputs of `rate`; see `motion`.
+        """
+        if self.laws.dependence is None:
+            return None
+        shapes: dict[str, Shape] = {"J": (len(self.constraint_names), self.nv), "margin": ()}
+        return trace(self.laws.dependence, self.ports, name=f"{self.name}.dependence", outputs=shapes)
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -14,11 +14,13 @@ from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
 from kinemorph.mechanics.elements.rotors import with_rotors
+from kinemorph.mechanics.loops import constraint_names
 from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.plants.laws import Column, Law, columns
+from kinemorph.plants.loop_methods import LoopMethod, Partitioning, SingularPerturbation, loop_method
 from kinemorph.plants.motion import Motion
 from kinemorph.plants.programs import Place, Plant, Stage, Tick
 
@@ -36,6 +38,7 @@ def plant(
     output_units: Mapping[str, str] | None = None,
     parameters: str | Sequence[str] | None = None,
     locked: str | Sequence[str] = (),
+    loops: str | LoopMethod | None = None,
     account: bool = False,
 ) -> Plant:
     """The plant of a robot: its equations of motion, with forces and further states of your own.
@@ -46,6 +49,7 @@ def plant(
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
     `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot
     `locked`        joints, or single velocities by name, that do not move
+    `loops`         how loops and other constraints are kept: "projection" where nothing is said; see `loop_methods`
     `account`       adds two states: the energy that inputs and forces supply, and that damping dissipates [J]
 
     The elements of a system act, and viscous damping of joints does; limits and Coulomb friction of joints act through
@@ -54,7 +58,9 @@ def plant(
     """
     if isinstance(model, Plant):
         given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
-        _refuse(model, {**given, "output_units": output_units, "parameters": parameters, "locked": locked})
+        _refuse(
+            model, {**given, "output_units": output_units, "parameters": parameters, "locked": locked, "loops": loops}
+        )
         return model
     robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
     cast = ensemble(robot, model.elements if isinstance(model, System) else ())
@@ -74,9 +80,15 @@ def plant(
     velocities = _columns(robot, "v")
     pushed = inputs is None and not cast.inputs
     named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
-    still = _locked(robot, (locked,) if isinstance(locked, str) else locked)
+    still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
     kept = (*dynamics.parameters, *outer)
-    motion = Motion(dynamics, cast, kept, forces, len(extra), state_rates, len(named), pushed, still, account)
+    kept_by = loop_method(loops)
+    dependent = _dependent(robot, kept_by)
+    motion = Motion(
+        *(dynamics, cast, kept, forces, len(extra), state_rates, len(named), pushed, still, account),
+        *(kept_by, dependent),
+    )
+    chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if motion.chooses else ()
     x = (*extra, *(Column(*slot[:2]) for slot in cast.states))
     x += (Column(SUPPLIED, "J"), Column(DISSIPATED, "J")) if account else ()
     u = (*named, *(Column(*slot[:2]) for slot in cast.inputs))
@@ -87,7 +99,7 @@ def plant(
         q=_columns(robot, "q"),
         v=velocities,
         x=x,
-        m=tuple(Column(*slot[:2]) for slot in cast.memory),
+        m=(*(Column(*slot[:2]) for slot in cast.memory), *chosen),
         u=u,
         p=tuple(Column(parameter.name) for parameter in kept),
         laws=motion.laws,
@@ -95,7 +107,7 @@ def plant(
             "q": settings.q if settings and settings.q else tuple(map(float, neutral(robot))),
             "v": settings.v if settings and settings.v else (0.0,) * robot.nv,
             "x": (*(0.0,) * len(extra), *begun, *(0.0,) * (len(x) - len(extra) - len(begun))),
-            "m": tuple(slot.start for slot in cast.memory),
+            "m": (*(slot.start for slot in cast.memory), *(0.0 for _ in chosen)),
             "u": (*(0.0,) * len(named), *(slot.start for slot in cast.inputs)),
             "p": tuple(parameter.value for parameter in kept),
         },
@@ -109,7 +121,19 @@ def plant(
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
         elements=model.elements if isinstance(model, System) else (),
+        constraint_names=(*constraint_names(robot), *cast.constraint_names),
+        position_rows=len(constraint_names(robot)) + len(cast.position_rows),
+        loops=kept_by,
     )
+
+
+def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
+    """1 for each velocity that follows from those of the named joints, else 0, (nv,); None where none are named."""
+    if not isinstance(method, Partitioning | SingularPerturbation) or method.independent is None:
+        return None
+    names = (method.independent,) if isinstance(method.independent, str) else method.independent
+    free = set(_velocities(robot, names, "independent"))
+    return tuple(float(k not in free) for k in range(robot.nv))
 
 
 def _shared_out(
@@ -172,12 +196,12 @@ def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
             raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} where it is made.")
 
 
-def _locked(robot: Robot, names: Sequence[str]) -> tuple[int, ...]:
+def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...]:
     """Velocity indices of joints, or of single velocities, by name."""
     still: set[int] = set()
     joints = [joint.name for joint in robot.joints]
     if not isinstance(names, Iterable):
-        raise ModelError(f"locked is {names!r}; expected names of joints: {', '.join(joints)}.")
+        raise ModelError(f"{what} is {names!r}; expected names of joints: {', '.join(joints)}.")
     for name in names:
         if name in joints:
             part = robot.v_slice(name)
@@ -187,7 +211,7 @@ def _locked(robot: Robot, names: Sequence[str]) -> tuple[int, ...]:
         else:
             known = [*joints, *robot.v_names]
             raise ModelError(
-                f"locked '{name}': robot '{robot.name}' has no such joint.{did_you_mean(name, known)} "
+                f"{what} '{name}': robot '{robot.name}' has no such joint.{did_you_mean(name, known)} "
                 f"Known: {', '.join(joints)}."
             )
     return tuple(sorted(still))

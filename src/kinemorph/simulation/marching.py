@@ -4,6 +4,7 @@
         while it is not reached:
             take a step of the method; accept it or try a smaller one
             move the local coordinates to where it ended
+            bring it back onto the constraints, where there are some
             look whether a guard has changed its sign; then find where, and stop there
             let memory change: after the step, and at the ticks of clocks, beyond which no step goes
         read the sample off the last step's dense output
@@ -25,9 +26,11 @@ import numpy.typing as npt
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.pivoting import chosen_columns
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tracing import trace
 from kinemorph.plants.instants import FAR
+from kinemorph.plants.loop_methods import DEGRADED
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.march_memory import Guards, Layout, Status, layout
 from kinemorph.simulation.stepping import CHANGED, Method, Site, snap_reach
@@ -37,6 +40,8 @@ Array = npt.NDArray[np.float64]
 
 
 HUGE = 1e300  # a number beyond it counts as infinite
+HELD = 10.0  # times their tolerance: where constraints were off by no more, one correction is enough
+MOST_CORRECTIONS = 8.0  # of one state
 
 
 def march(
@@ -201,6 +206,7 @@ class _March:
         """One try: choose h, attempt, accept or reject."""
         loop, at, site = self.loop, self.at, self.site
         stop = self._find_bound()
+        self._choose_dependent()
         loop.copy(at["m"], at["m_next"])
         # a step that would end near `stop` ends there
         reach = 1.0 + 1e-9 if self.fixed else snap_reach(self.method)
@@ -217,6 +223,7 @@ class _March:
         loop.let(site.failed, lambda: 0.0)
         loop.let(site.error, lambda: 0.0)
         self.method.attempt(site)
+        self._hold_new()
         loop.let(self.tries, lambda n: n + 1.0, self.tries)
         self._judge()
         with loop.if_(self.good):
@@ -231,6 +238,54 @@ class _March:
             lambda status, tries, most: (status > 0.0).where(status, (tries < most).where(0.0, float(Status.BUDGET))),
             *(self.status, self.tries, self.most),
         )
+
+    def _choose_dependent(self) -> None:
+        """Where some velocities are to follow from the others: which; anew where those of the last step hardly do."""
+        loop, at, plant = self.loop, self.at, self.plant
+        if plant.dependence is None:
+            return
+        nc, nv = len(plant.constraint_names), plant.nv
+        J, margin = loop.buffer("row_slopes", (nc, nv)), loop.buffer("margin")
+        chosen, new = loop.buffer("chosen", (nv,)), loop.buffer("new_choice", (len(plant.m),))
+        loop.call(plant.dependence, [J, margin], [at["t"], at["base"], at["s"], at["m_next"], loop["u"], loop["p"]])
+        loop.let(margin, lambda margin: margin < DEGRADED, margin)
+        with loop.if_(margin):
+            loop.call(chosen_columns(nc, nv), [chosen], [J])
+            loop.copy(new, at["m_next"])
+            loop.copy(new.part(len(plant.m) - nv, nv), chosen)
+            self._remember(new)
+
+    def _hold_new(self) -> None:
+        """Brings the end of a step onto the constraints; one that cannot be brought there is no result."""
+        loop, site = self.loop, self.site
+        if self.plant.holding is None:
+            return
+        worth, moment = loop.buffer("worth"), loop.buffer("moment_new")
+        loop.let(
+            worth,
+            lambda e, failed: (1.0 if self.fixed else e <= 1.0) * (failed <= 0.0),
+            *(site.error, site.failed),
+        )
+        loop.let(moment, lambda t, h: t + h, self.at["t"], self.step)
+        with loop.if_(worth):
+            left = self._hold(moment, self.at["base"], site.new)
+            loop.let(site.failed, lambda failed, left: (left <= HELD).where(failed, 1.0), site.failed, left)
+
+    def _hold(self, moment: View, base: View, s: View) -> View:
+        """Brings s, about a base, onto the constraints; gives the error before the last correction."""
+        loop, at, plant = self.loop, self.at, self.plant
+        assert plant.holding is not None
+        left, count, on = (loop.scratch(name) for name in ("off_before", "corrections", "hold_on"))
+        better = loop.scratch("better", (plant.ns,))
+        loop.let(left, lambda: HUGE)
+        loop.let(count, lambda: 0.0)
+        loop.let(on, lambda: 1.0)
+        with loop.while_(on):
+            loop.call(plant.holding, [better, left], [moment, base, s, at["m"], loop["u"], loop["p"]])
+            loop.copy(s, better)
+            loop.let(count, lambda n: n + 1.0, count)
+            loop.let(on, lambda left, n: (left > HELD) * (n < MOST_CORRECTIONS), left, count)
+        return left
 
     def _judge(self) -> None:
         """Whether the step is good; the size of the next one; what is wrong where there can be none."""
@@ -409,6 +464,8 @@ class _March:
             loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m_next"])
         with loop.otherwise():
             self._interpolate(target)
+            if plant.holding is not None:
+                self._hold(target, at["base_old"], self.between)
             loop.call(plant.place, [row.part(0, nq)], [at["base_old"], self.between])
             loop.copy(row.part(nq, ns - nv), self.between.part(nv, ns - nv))
             loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m"])
@@ -420,4 +477,6 @@ class _March:
         loop.let(at["t_low"], lambda: 0.0)
         loop.let(at["fresh"], lambda: 1.0)
         loop.let(self.status, lambda: float(Status.EVENT))
+        if self.plant.holding is not None:
+            self._hold(moment, at["base_old"], self.between)
         self._stand_at(self.between)

@@ -23,6 +23,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.plants.instants import instants
 from kinemorph.plants.laws import Law
+from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.chatter import warn_of_chatter
@@ -70,6 +71,7 @@ def simulate(
     forces: Law | None = None,
     inputs: Any = None,
     locked: str | Sequence[str] = (),
+    loops: str | LoopMethod | None = None,
     events: Guard | Sequence[Guard] = (),
     callback: Callable[..., Any] | None = None,
     every: float | None = None,
@@ -91,6 +93,8 @@ def simulate(
                         sample (`Held(function, every=0.01)` for a rate of its own); of t, q, v, x it may leave out
                         what it does not need
     `locked`            joints that do not move
+    `loops`             how loops and other constraints are kept: "projection" (nothing drifts; the default),
+                        "partitioning", "perturbation", "baumgarte", "multipliers", or their data; see `loop_methods`
     `events`            guards, see `Guard`
     `callback`          called as callback(t, q, v, x), or with some of them, at regular times (`every` [s]); ends the
                         run by returning True
@@ -105,7 +109,7 @@ def simulate(
     yours (a controller, `inputs`, `callback`, a reset) raises. A model or options that are wrong are exceptions.
     """
     powered = forces is not None or inputs is not None or _has_elements(model) or _has_damping(model)
-    system = as_plant(model, forces=forces, locked=locked, account=powered)
+    system = as_plant(model, forces=forces, locked=locked, loops=loops, account=powered)
     method, step = usual(system, method, step, rtol is not None or atol is not None)
     rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     settings = model.settings if isinstance(model, System) else Settings()

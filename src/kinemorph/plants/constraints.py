@@ -1,0 +1,122 @@
+"""All constraints on the motion of a plant at one instant: of loops, of coupled joints, of elements.
+
+Rows stand in this order: closures, coupled joints, positions of elements, velocities of elements. All but the last have
+a position level, phi(t, q) = 0. What follows from a row along the motion is had by dual numbers in t, q and v, so that
+nobody writes a derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum
+from kinemorph.algebra.vectors import dot
+from kinemorph.mechanics import loops
+from kinemorph.mechanics.constrained import Rows
+from kinemorph.mechanics.elements.scene import World
+from kinemorph.mechanics.kinematics import configuration_rate, tangent_of
+from kinemorph.mechanics.loops import FIRST, SECOND
+from kinemorph.mechanics.tree import Tree
+
+Seen = Callable[[Any, Any, Any], World]  # the world at (t, q, v)
+
+
+class Conditions(NamedTuple):
+    """Constraints at one instant: phi (nh,), the first nh of nc rows; `rate` (nc,), what J v and the time make of them;
+    J (nc, nv); `gamma` (nc,), what J a is to be; `sizes` (nc,), what a turn by 1 rad could do; `weights`, see Rows.
+    """
+
+    phi: list[S]
+    rate: list[S]
+    J: list[list[S]]
+    gamma: list[S]
+    sizes: list[S]
+    weights: list[S]
+
+    def rows(self, wanted: Sequence[S]) -> Rows:
+        """The conditions J a = wanted."""
+        return Rows(self.J, wanted, self.weights, loops.opening(self.phi, self.sizes[: len(self.phi)]))
+
+    def filled(self) -> list[S]:
+        """phi with a zero for each row that has none, shape (nc,)."""
+        return [*self.phi, *[0.0] * (len(self.rate) - len(self.phi))]
+
+    def error(self, tolerance: float) -> S:
+        """The largest error against the tolerance, good up to 1: of phi, and a tenth of that of its rate per second."""
+        worst: S = 0.0
+        for x, size in zip(self.phi, self.sizes, strict=False):
+            worst = maximum(worst, div(absolute(x), tolerance * size)) if not is_zero(x) else worst
+        for x, size in zip(self.rate, self.sizes, strict=True):
+            worst = maximum(worst, div(absolute(x), 10.0 * tolerance * size)) if not is_zero(x) else worst
+        return worst
+
+
+def conditions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen | None, *, bias: bool = True) -> Conditions:
+    """All constraints at an instant. `seen` where elements have some; without `bias` gamma is left out."""
+    J, sizes = loops.constraint_jacobian(tree, q), loops.constraint_sizes(tree, q)
+    found = Conditions(
+        loops.constraint_error(tree, q),
+        [dot(row, v) for row in J],
+        J,
+        loops.constraint_bias(tree, q, v) if bias else [],
+        sizes,
+        loops.constraint_weights(tree, J, sizes),
+    )
+    if seen is None:
+        return found
+    return _joined(_joined(found, _of_positions(tree, t, q, v, seen, bias)), _of_velocities(tree, t, q, v, seen, bias))
+
+
+def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
+    still = [0.0] * tree.nv
+    phi = seen(t, q, still).position_rows()
+    columns = [
+        [tangent_of(x, FIRST) for x in seen(t, _moved(tree, q, unit, FIRST), still).position_rows()]
+        for unit in _units(tree.nv)
+    ]
+    along = seen(Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST), still).position_rows()
+    gamma: list[S] = []
+    if bias:
+        later, moved = Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST)
+        twice = seen(Dual(later, 1.0, level=SECOND), _moved(tree, moved, v, SECOND), still).position_rows()
+        gamma = [-tangent_of(tangent_of(x, SECOND), FIRST) for x in twice]
+    return _of_elements(phi, [tangent_of(x, FIRST) for x in along], columns, gamma)
+
+
+def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
+    rate = seen(t, q, v).velocity_rows()
+    columns = [
+        [
+            tangent_of(x, FIRST)
+            for x in seen(
+                t, q, [Dual(x, 1.0, level=FIRST) if dx else x for x, dx in zip(v, unit, strict=True)]
+            ).velocity_rows()
+        ]
+        for unit in (_units(tree.nv) if rate else ())
+    ]
+    gamma: list[S] = []
+    if bias:
+        later = seen(Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST), v).velocity_rows()
+        gamma = [-tangent_of(x, FIRST) for x in later]
+    return _of_elements([], rate, columns, gamma)
+
+
+def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S]) -> Conditions:
+    J = [[column[k] for column in columns] for k in range(len(rate))]
+    return Conditions(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J])
+
+
+def _joined(one: Conditions, other: Conditions) -> Conditions:
+    return Conditions(*(a + b for a, b in zip(one, other, strict=True)))
+
+
+def _moved(tree: Tree, q: Sequence[S], v: Sequence[S], level: int) -> list[S]:
+    """q with the tangent of moving at v."""
+    rates = configuration_rate(tree, q, v)
+    return [x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, rates, strict=True)]
+
+
+def _units(n: int) -> list[list[float]]:
+    return [[float(j == k) for j in range(n)] for k in range(n)]

@@ -1,0 +1,100 @@
+"""How a run keeps loops closed: methods side by side, as data.
+
+    projection      accelerations that keep the constraints; after each step q and v go back onto them. The default
+    baumgarte       accelerations that bring errors back like a damped spring; alpha and beta want tuning
+    partitioning    independent coordinates are integrated, dependent ones solved for at every look at the motion
+    perturbation    dependent coordinates follow a fast motion of their own, d phi/dt = -phi / epsilon (Kamidi et al.)
+    multipliers     accelerations that keep the constraints and nothing else; errors grow
+
+Projection moves what is cheapest to move, as the mass matrix measures it; partitioning and perturbation move dependent
+coordinates only. Which these are is memory of the run: chosen where it starts, and again where they would get stuck.
+Constraints of elements are kept in the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from kinemorph.errors import UnsupportedError, did_you_mean
+
+DEGRADED = 1e-3  # of what the best choice of dependent velocities would give: below, they are chosen anew
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Back onto the constraints after every step, by the least displacement and change of velocity as M measures.
+
+    `tolerance` is how far a row may be off, against the size of its loop; for velocities ten times that per second.
+    """
+
+    tolerance: float = 1e-12
+
+
+@dataclass(frozen=True)
+class Baumgarte:
+    """J a = gamma - 2 alpha d phi/dt - beta^2 phi, with `alpha` and `beta` [1/s]; equal ones damp critically."""
+
+    alpha: float = 20.0
+    beta: float = 20.0
+
+
+@dataclass(frozen=True)
+class Partitioning:
+    """Independent velocities, by the names of their joints, are integrated; the others follow from the constraints.
+
+    Where none are named they are chosen, and chosen anew where the choice degrades. `tolerance` as for Projection.
+    """
+
+    independent: tuple[str, ...] | None = None
+    tolerance: float = 1e-12
+
+
+@dataclass(frozen=True)
+class SingularPerturbation:
+    """Dependent coordinates z of the fast motion  J_z dz/dt = -phi / epsilon - J_q dq/dt; `epsilon` [s].
+
+    Errors of the start fall as exp(-t / epsilon). A method of fixed steps wants steps below 2.8 epsilon. `independent`
+    as for Partitioning. (Kamidi, Lee, Ben-Tzvi; docs/errata.md E003)
+    """
+
+    epsilon: float = 0.01
+    independent: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Accelerations keep the constraints; nothing is done against errors that grow."""
+
+
+LoopMethod = Projection | Baumgarte | Partitioning | SingularPerturbation | Multipliers
+
+LOOP_METHODS: dict[str, LoopMethod] = {
+    "projection": Projection(),
+    "baumgarte": Baumgarte(),
+    "partitioning": Partitioning(),
+    "perturbation": SingularPerturbation(),
+    "multipliers": Multipliers(),
+}
+
+
+def loop_method(given: str | LoopMethod | None) -> LoopMethod:
+    """The method of that name, or the one that is given; projection where none is."""
+    if given is None:
+        return LOOP_METHODS["projection"]
+    if isinstance(given, str) and given in LOOP_METHODS:
+        return LOOP_METHODS[given]
+    if not isinstance(given, LoopMethod):
+        hint = did_you_mean(given, LOOP_METHODS) if isinstance(given, str) else ""
+        raise UnsupportedError(
+            f"loops is {given!r}; expected one of {', '.join(LOOP_METHODS)}, or data such as Projection().{hint}"
+        )
+    for field in fields(given):
+        value = getattr(given, field.name)
+        if field.name == "independent":
+            continue
+        numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not numeric or not (0.0 < value < float("inf") or (value == 0.0 and isinstance(given, Baumgarte))):
+            raise UnsupportedError(
+                f"loops: {field.name} of {type(given).__name__} is {value!r}; expected a finite number above 0."
+            )
+    return given
