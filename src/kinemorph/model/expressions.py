@@ -1,8 +1,9 @@
 """Expressions in model files: "0.5 * l1", "m1 * l1**2 / 12", "atan2(a, b) - pi / 2".
 
 The grammar is closed: numbers, names of parameters, + - * / **, brackets, `pi`, and the op vocabulary as functions. It
-binds as Python does. Nothing is ever evaluated as code. A name that is no plain word stands in `backquotes`, doubled
-where it holds one. What is constant folds into a number; `written` prints a Value so that it reads back as the same.
+binds as Python does. Nothing is ever evaluated as code. A name is a word, or words with points between them ("q.hip");
+any other stands in `backquotes`, doubled where it holds one. What is constant folds into a number; `written` prints a
+Value so that it reads back as the same.
 
     sum = product (("+" | "-") product)*        sign  = ("+" | "-")* power
     product = sign (("*" | "/") sign)*          power = atom ("**" sign)?
@@ -28,7 +29,8 @@ LARGEST = 20_000  # ops in a formula, shared parts counted wherever they appear
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[^\W\d]\w*)|`(?P<quoted>(?:[^`]|``)+)`|(?P<sign>\*\*|[-+*/(),]))"
+    rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)|`(?P<quoted>(?:[^`]|``)+)`"
+    r"|(?P<sign>\*\*|[-+*/(),]))"
 )
 _WORD = re.compile(r"[^\W\d]\w*")
 BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "div"}

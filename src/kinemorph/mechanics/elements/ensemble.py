@@ -213,6 +213,7 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
                     f"element '{element.name}' reads '{name}', and there is no such signal.{did_you_mean(name, known)} "
                     f"Known: {_listed(_nearby(name, known))}."
                 )
+        problems += law.problems_among(element, found)
     if problems:
         raise ModelError(problems)
     return found

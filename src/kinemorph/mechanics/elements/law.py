@@ -29,6 +29,7 @@ from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
+    from kinemorph.mechanics.elements.ensemble import Ensemble
     from kinemorph.mechanics.elements.scene import Scene
 
 E = TypeVar("E")
@@ -109,9 +110,14 @@ class ElementLaw(Generic[E]):
 
     contact = False  # whether it is a stiff contact: runs take implicit steps where nothing else is said
     python = False  # whether `decide` takes the place of `sample`
+    timed = False  # whether its signals follow from the time alone, so that constraints may read them
 
     def problems(self, element: E, robot: Robot) -> list[str]:
         """What is wrong with it on this robot, one sentence each."""
+        return []
+
+    def problems_among(self, element: E, ensemble: Ensemble) -> list[str]:
+        """What is wrong with it among the other elements, one sentence each; all of these are wired by then."""
         return []
 
     def armature(self, element: E) -> Mapping[str, Value]:

@@ -27,6 +27,7 @@ from kinemorph.model.robot import Robot
 class PathLaw(ElementLaw[Any]):
     """Abstract: a path for each joint, or one."""
 
+    timed = True
     fields: tuple[str, ...] = ()  # of numbers, one for all joints or one each
 
     def path(self, element: Any, scene: Scene, k: int) -> Wish:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import act
 from kinemorph.algebra.scalar import S
-from kinemorph.algebra.turns import Vec3
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import Ensemble, Member
 from kinemorph.mechanics.elements.law import Effort, Push, Stiff, Wrench
@@ -246,11 +245,11 @@ class Scene:
         """A point of a body, frame or the world, at an offset [m] in its axes."""
         return point_of(self.world.motions, body, self.value(tuple(offset)))
 
-    def position(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> Vec3:
-        """Where a point of a body, frame or the world is [m], in world axes; no velocity is worked out for it."""
+    def place(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
+        """The same where only places count: no velocity is worked out, and it says 0."""
         at = self.world.motions.attachment(body)
         r = act(at.pose, self.value(tuple(offset)))
-        return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.world.motions.sight).position
+        return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.world.motions.sight)
 
     def frame(self, name: str) -> Frame:
         """A body, a frame, or the world."""

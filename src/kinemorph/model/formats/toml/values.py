@@ -378,6 +378,8 @@ class Values:
         """An object out of its fields, with what its files hold; None, with a finding, where that cannot be had."""
         try:
             made = kind(**read)
+            if hasattr(made, "knowing"):  # texts of its own, which may name parameters of the file
+                made = made.knowing(self.names)
             return made.read_from(self.open) if hasattr(made, "read_from") else made
         except Outside as error:
             problem = f"{_named(at)} names the file {short(str(error))}, expected one beside the model or in a package"

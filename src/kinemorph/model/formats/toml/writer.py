@@ -258,7 +258,8 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
             findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add it in Python after loading.")
             continue
         try:
-            entries = _part(element, element_fields(type(element)), flat="")
+            brief = element.brief() if hasattr(element, "brief") else element
+            entries = _part(brief, element_fields(type(element)), flat="")
         except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
             problem = "it holds data that a model file has no form for, so that it is left out"
             findings.warn(
