@@ -100,11 +100,23 @@ class Recomputer:
         return np.zeros((len(segment.t), 2))
 
     def loop_error(self, segment: Segment) -> Array:
-        """The largest error of loops and couplings [m or rad], shape (n,)."""
-        dynamics = _of_robot(self.plant, "loops")
-        (errors,) = in_batch(dynamics.constraint_error, len(segment.t), segment.q, *_given(segment))
-        largest: Array = np.max(np.abs(errors), axis=1, initial=0.0)
+        """The largest error of loops, couplings and other constraints [m or rad], shape (n,)."""
+        return self._off(segment, 0)
+
+    def loop_rate(self, segment: Segment) -> Array:
+        """The fastest opening of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
+        return self._off(segment, 1)
+
+    def _off(self, segment: Segment, which: int) -> Array:
+        if self._constraints is None:
+            raise UnsupportedError(f"'{self.plant.name}' has no loops and no other constraints.")
+        off = in_batch(self._constraints, len(segment.t), *_inputs(segment))[which]
+        largest: Array = np.max(np.abs(off), axis=1, initial=0.0)
         return largest
+
+    @cached_property
+    def _constraints(self) -> CompiledFunction | None:
+        return build(self.plant.constraints) if self.plant.constraints else None
 
     def wrenches(self, segment: Segment, a: Array) -> Array:
         """The wrench through every joint, shape (n, joints, 6)."""

@@ -33,13 +33,13 @@ from kinemorph.simulation.failures import Patience, explained
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import usual
 from kinemorph.simulation.outside import OutsideStepper, stepper_for
+from kinemorph.simulation.starting import closed_start
 from kinemorph.simulation.stepper import Marched, State, Stepper, check_numbers
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.storage import Checkpoints
 from kinemorph.simulation.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
 
 Array = npt.NDArray[np.float64]
-OPEN = 1e-3  # [m or rad]; a loop that is open by more at the start is no rounding of numbers
 MOST_SWITCHES = 100  # of elements at one instant
 MOST_SAMPLES = 100_000_000  # of one run; more than that is a mistake
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
@@ -148,7 +148,7 @@ def simulate(
         m=m,
         begun=False,
     )
-    _check_closed(stepper)
+    _close(stepper, q, v)
     compiled = time.perf_counter()
     options = {"method": stepper.method.name, "step": step, "rtol": rtol, "atol": atol, "until": until}
 
@@ -189,18 +189,12 @@ def final_state(run: Trajectory, plant: Plant) -> dict[str, Any]:
     return {**end, "p": last.p if same else None}
 
 
-def _check_closed(stepper: Stepper | OutsideStepper) -> None:
-    """Refuses a start whose loops are open: they would be held open for the whole run."""
-    plant = stepper.plant
-    if plant.dynamics is None or plant.dynamics.robot.is_open:
-        return
-    errors = plant.dynamics.constraint_error(stepper.state.q, *((stepper.p,) if plant.p else ()))
-    apart = float(np.max(np.abs(errors), initial=0.0))
-    if apart > OPEN:
-        raise ShapeError(
-            f"q: the loops are open by {apart:.3g} m or rad at the start of '{plant.name}'; expected a configuration "
-            "that closes them. Give all of its coordinates; kinemorph.equilibrium(robot).q is such a one."
-        )
+def _close(stepper: Stepper | OutsideStepper, q: Any, v: Any) -> None:
+    """Brings the start onto the constraints; see `starting`."""
+    if stepper.plant.constraint_names:
+        now = stepper.state
+        q, v = closed_start(stepper.plant, now.t, (now.q, now.v, now.x), (q, v, (stepper.m, stepper.u, stepper.p)))
+        stepper.place(q=q, v=v)
 
 
 def _has_elements(model: Any) -> bool:

@@ -98,8 +98,13 @@ class Segment:
 
     @cached_property
     def loop_error(self) -> Array:
-        """The largest error of loops and couplings, shape (n,)."""
+        """The largest error of loops, couplings and other constraints, shape (n,)."""
         return self._either("loop_error", recomputer(self.plant).loop_error)
+
+    @cached_property
+    def loop_rate(self) -> Array:
+        """The fastest opening of loops, couplings and other constraints, shape (n,)."""
+        return recomputer(self.plant).loop_rate(self)
 
 
 def _keeps_account(segment: Segment) -> bool:
@@ -116,5 +121,5 @@ _PRESENT: dict[str, Callable[[Segment], bool]] = {
     "tau": lambda segment: segment.plant.efforts is not None,
     "energy": lambda segment: segment.plant.dynamics is not None,
     "account": _keeps_account,
-    "loop_error": lambda segment: segment.plant.robot is not None and not segment.plant.robot.is_open,
+    "loop_error": lambda segment: bool(segment.plant.constraint_names),
 }

@@ -171,8 +171,13 @@ class Trajectory:
 
     @property
     def loop_error(self) -> Array:
-        """The largest error of loops and couplings [m or rad], shape (n,)."""
+        """The largest error of loops, couplings and other constraints [m or rad], shape (n,)."""
         return self._joined("loop_error")
+
+    @property
+    def loop_rate(self) -> Array:
+        """The fastest opening of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
+        return np.concatenate([segment.loop_rate for segment in self.segments])
 
     @cached_property
     def energy(self) -> Energy:

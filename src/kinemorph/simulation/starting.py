@@ -1,0 +1,149 @@
+"""Where a run with constraints begins: coordinates and velocities that are named are kept, the others follow.
+
+A start that is given in full and is off by no more than rounding is brought onto the constraints. One that is open by
+more is refused: the user meant another one, and which one is not ours to guess. Methods that close loops on the way
+(singular perturbation, Baumgarte) may begin with open ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.function import CompiledFunction
+from kinemorph.errors import ShapeError
+from kinemorph.mechanics.motions import ELEMENTARY
+from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation
+from kinemorph.plants.programs import Plant
+
+Array = npt.NDArray[np.float64]
+
+OPEN = 1e-3  # of the size of its loop; a loop that is open by more at the start is no rounding of numbers
+CLOSED = 1e-13  # likewise: closed
+MOST_STEPS = 60
+LONGEST = 0.3  # [rad or m] of a step toward closed loops
+FLAT = 1e-9  # of the largest singular value: a direction that closes nothing
+
+
+def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> Any:
+    """(q, v) on the constraints near those of a state (q, v, x), which were made of what was `given` for q, v and (m, u,
+    p); see this module's text. Raises ShapeError where there are none.
+    """
+    q, v, x = state
+    q_given, v_given, others = given
+    if plant.constraints is None:
+        return q, v
+    look = _Look(plant, build(plant.constraints), t, x, others)
+    free_q = _movable(plant, "q", q_given)
+    if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
+        q = _closed(look, q, free_q, named=isinstance(q_given, Mapping))
+    elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
+        return q, v  # they close on the way, and so do velocities
+    return q, _moving(look, q, v, _movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
+
+
+class _Look:
+    """The constraints of a plant at one time."""
+
+    def __init__(self, plant: Plant, function: CompiledFunction, t: float, x: Array, others: Any) -> None:
+        self.plant, self.function, self.t, self.x, self.others = plant, function, t, x, others
+
+    def at(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """(phi (nh,), rates (nc,), J (nc, nv)), rows against their sizes."""
+        s = np.concatenate([np.zeros(self.plant.nv), v, self.x])
+        phi, rate, J, sizes = self.function(self.t, q, s, *self.others)
+        return phi / sizes[: len(phi)], rate / sizes, J / sizes[:, None]
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """q after a small displacement (nv,)."""
+        s = [*step.tolist(), *[0.0] * (self.plant.nv + self.plant.nx)]
+        return np.array(self.plant.laws.place(q.tolist(), s), dtype=float)
+
+    def gaps(self, phi: Array) -> str:
+        """Rows that are open, the worst first, in words."""
+        worst: dict[str, float] = {}
+        for name, value in zip(self.plant.constraint_names, np.abs(phi), strict=False):
+            owner = name.split(".")[0]
+            worst[owner] = max(worst.get(owner, 0.0), float(value))
+        listed = sorted(((size, owner) for owner, size in worst.items() if size > CLOSED), reverse=True)
+        return ", ".join(f"'{owner}' by {size:.3g}" for size, owner in listed[:6]) or "none"
+
+
+def _closed(look: _Look, start: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
+    """The configuration with all constraints closed, moving only what is free."""
+    name, nv = look.plant.name, look.plant.nv
+    q, still = start, np.zeros(nv)
+    phi = look.at(q, still)[0]
+    apart = float(np.abs(phi).max(initial=0.0))
+    if apart > OPEN and not named:
+        raise ShapeError(
+            f"q: the loops of '{name}' are open at the start, {look.gaps(phi)} (of the size of the loop); expected a "
+            "configuration that closes them. Name the coordinates that you know, as q={...}, and the others follow; or "
+            "use kinemorph.close_loops."
+        )
+    for _ in range(MOST_STEPS):
+        if apart <= CLOSED:
+            break
+        J = np.where(free, look.at(q, still)[2][: len(phi)], 0.0)
+        step = -np.linalg.pinv(J, FLAT) @ phi
+        step *= min(1.0, LONGEST / max(float(np.abs(step).max(initial=0.0)), LONGEST))
+        new = look.moved(q, step)
+        new_phi = look.at(new, still)[0]
+        new_apart = float(np.abs(new_phi).max(initial=0.0))
+        if new_apart >= apart and apart <= 1e3 * CLOSED:
+            break  # rounding
+        q, phi, apart = new, new_phi, new_apart
+    if apart > 1e4 * CLOSED:
+        held = "" if free.all() else " with the named coordinates kept"
+        raise ShapeError(
+            f"q: no configuration of '{name}' near the start closes its loops{held}; left open: {look.gaps(phi)} (of "
+            "the size of the loop). Name other coordinates, or find a configuration with kinemorph.close_loops."
+        )
+    return q
+
+
+def _moving(look: _Look, q: Array, v: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
+    """The velocity nearest to v that keeps all constraints, changing only what is free."""
+    _, rate, J = look.at(q, v)
+    against = float(np.abs(rate).max(initial=0.0))
+    scale = max(1.0, float(np.abs(v).max(initial=0.0)))
+    if against > OPEN * scale and not named and v.any():
+        raise ShapeError(
+            f"v: the velocities of '{look.plant.name}' open its loops, {look.gaps(rate)} (of the size of the loop, per "
+            "second); expected velocities that keep them closed. Name those that you know, as v={...}, and the others "
+            "follow."
+        )
+    for _ in range(2):  # the second takes away what rounding has left
+        v = v - np.linalg.pinv(np.where(free, J, 0.0), FLAT) @ rate
+        rate = look.at(q, v)[1]
+    if float(np.abs(rate).max(initial=0.0)) > 1e-9 * scale:
+        raise ShapeError(
+            f"v: the named velocities of '{look.plant.name}' open its loops, {look.gaps(rate)} (of the size of the "
+            "loop, per second), whatever the others are. Name fewer of them."
+        )
+    return v
+
+
+def _movable(plant: Plant, group: str, given: Any) -> npt.NDArray[np.bool_]:
+    """Which velocities (nv,) may be changed: those of coordinates that are not named, and of joints not locked."""
+    free = np.ones(plant.nv, dtype=bool)
+    free[list(plant.locked)] = False
+    if not isinstance(given, Mapping):
+        return free
+    if group == "v":
+        free[[plant.index("v", name) for name in given]] = False
+        return free
+    named = {plant.index("q", name) for name in given}
+    for joint in plant.manifold:
+        row = ELEMENTARY[joint.kind]
+        nq, nv = row.nq, row.nv
+        for k in range(nv):
+            if nq == nv and joint.q + k in named:
+                free[joint.v + k] = False
+        if nq != nv and named & set(range(joint.q, joint.q + nq)):  # a quaternion is named as a whole
+            free[joint.v : joint.v + nv] = False
+    return free
