@@ -64,7 +64,7 @@ def klann(
 def jansen(
     scale: float = 0.476 / 91.8,
     density: float = 0.15,
-    angle: float = 1.0,
+    angle: float = 0.0,
     lengths: Sequence[float] = JANSEN_LENGTHS,
 ) -> Robot:
     """Jansen's leg: a crank, two triangles and four bars, seven moving links in three loops.
