@@ -22,8 +22,7 @@ from kinemorph.loading import load
 from kinemorph.model.body import Body
 from kinemorph.model.formats import ENDINGS
 from kinemorph.model.joint import JOINT_KINDS, Joint
-from kinemorph.model.library import LIBRARY
-from kinemorph.model.library.choosing import choose
+from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -200,10 +199,10 @@ def bench_twin(name: str, file: Path | None = None) -> PinocchioTwin:
 
 
 def _built_in(name: str) -> Robot:
-    if name.partition(":")[0] not in LIBRARY:
-        hint = did_you_mean(name, (*BENCH_SET, *LIBRARY))
-        built_in = ", ".join(LIBRARY)
+    if name.partition(":")[0] not in CHOICE:
+        hint = did_you_mean(name, (*BENCH_SET, *CHOICE))
+        built_in = ", ".join(CHOICE)
         raise ModelError(
             f"there is no robot '{name}'.{hint} Robots of the tables: {', '.join(BENCH_SET)}; built-in: {built_in}."
         )
-    return choose(name)
+    return choose(name).robot

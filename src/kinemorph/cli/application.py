@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from kinemorph import __version__
 from kinemorph.errors import KinemorphError, ModelError, did_you_mean
-from kinemorph.model.library import LIBRARY
+from kinemorph.model.library.choosing import CHOICE
 
 WELL, FAILED, BAD_INPUT, OUR_MISTAKE, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
 VERBS = (
@@ -100,7 +100,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Derives a robot's equations of motion, checks them, and compiles them for that one robot.",
     epilog="ROBOT is a model file (URDF, xacro, SDF, MJCF, TOML, DH) or a built-in robot: "
-    f"{', '.join(LIBRARY)}. The data of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
+    f"{', '.join(CHOICE)}. The data of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
 )
 
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print data as JSON.")]

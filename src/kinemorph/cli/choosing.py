@@ -21,15 +21,14 @@ from kinemorph.cli.application import told
 from kinemorph.errors import KinemorphError
 from kinemorph.model.formats import ENDINGS
 from kinemorph.model.formats.sources import Options
-from kinemorph.model.library import LIBRARY
-from kinemorph.model.library.choosing import choose
+from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 if TYPE_CHECKING:
     from kinemorph.loading import Examination
 
-ROBOT_HELP = f"A model file ({', '.join(ENDINGS)}), or a built-in robot: {', '.join(LIBRARY)}; with data: chain:20."
+ROBOT_HELP = f"A model file ({', '.join(ENDINGS)}), or a built-in robot: {', '.join(CHOICE)}; with data: chain:20."
 RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help=ROBOT_HELP, show_default=False)]
 
 
@@ -99,7 +98,7 @@ def reads_models(verb: Callable[..., None]) -> Callable[..., None]:
 
 def is_file(text: str) -> bool:
     """Whether ROBOT means a model file and not a built-in robot."""
-    if text.partition(":")[0] in LIBRARY and not text.lower().endswith(tuple(ENDINGS)):
+    if text.partition(":")[0] in CHOICE and not text.lower().endswith(tuple(ENDINGS)):
         return False
     return "/" in text or "\\" in text or text.lower().endswith(tuple(ENDINGS)) or (text != "" and os.path.exists(text))
 
@@ -120,9 +119,9 @@ def examined(text: str, options: Options) -> tuple[System, Examination | None]:
         if value:
             raise KinemorphError(f"{option} is for model files, but '{text}' is a built-in robot. Leave it out.")
     beside = next((text + ending for ending in ENDINGS if os.path.isfile(text + ending)), "")
-    if beside and text.partition(":")[0] not in LIBRARY:
+    if beside and text.partition(":")[0] not in CHOICE:
         raise KinemorphError(f"there is no robot '{text}', but a file '{beside}'. Name it with its ending.")
-    return System(choose(text)), None
+    return choose(text), None
 
 
 def chosen(text: str, options: Options) -> System:

@@ -38,12 +38,12 @@ def info(
 ) -> None:
     """Bodies, joints, coordinates, limits and conventions of a robot; without a robot, the list of built-in ones."""
     from kinemorph.display import file_reports, summaries, tables
-    from kinemorph.model.library import LIBRARY
-    from kinemorph.model.library.choosing import signatures
+    from kinemorph.model.library.choosing import choose, signatures
 
     if robot is None:
         rows = [
-            {**summaries.robot_line(LIBRARY[name]()), "name": name, "data": data} for name, data in signatures().items()
+            {**summaries.robot_line(choose(name).robot), "name": name, "data": data}
+            for name, data in signatures().items()
         ]
         put(rows, as_json, tables.library_tables)
         return

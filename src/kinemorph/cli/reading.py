@@ -135,6 +135,10 @@ def start(system: System, q: Values | None, v: Values | None) -> tuple[Values | 
     from kinemorph.display.stances import stance
 
     pose = [float(value) for value in stance(robot)]
+    if robot.loops:  # data other than the default ones close them elsewhere
+        from kinemorph.analysis.closing import close_loops
+
+        pose = [float(value) for value in close_loops(system, pose).q]
     moved = [
         f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
     ]

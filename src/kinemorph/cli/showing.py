@@ -22,7 +22,7 @@ from kinemorph.cli.seeing import GifPath, HtmlPath, Mp4Path, Open, Sights, Speed
 from kinemorph.errors import KinemorphError
 from kinemorph.model.formats import ENDINGS
 from kinemorph.model.formats.sources import Options
-from kinemorph.model.library import LIBRARY
+from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.system import System
 
 if TYPE_CHECKING:
@@ -203,8 +203,8 @@ def _robots(runs: Mapping[str, Trajectory], name: str | None, options: Options, 
     for key, run in runs.items():
         if name is not None and run.name == first:
             found[key] = chosen(name, options)
-        elif run.name in LIBRARY:
-            found[key] = System(LIBRARY[run.name]())
+        elif run.name in CHOICE:
+            found[key] = choose(run.name)
             say(f"note: {key} is drawn as the built-in robot {run.name}; --robot names another")
         else:
             raise KinemorphError(f"{asking} needs the robot of run '{run.name}'. Name it with --robot.")

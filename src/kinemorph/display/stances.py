@@ -22,6 +22,7 @@ STANCE: dict[str, dict[str, float]] = {
         "shoulder_pitch_joint": -0.4, "left_shoulder_roll_joint": 0.25, "right_shoulder_roll_joint": -0.25,
     },
     "four_bar": {"q1": 0.6, "q2": 0.02989836, "q3": 1.6066907},
+    "slider_crank": {"crank_joint": 0.8, "rod_joint": -1.166851321778844, "slider_joint": -0.43637062518183134},
 }  # fmt: skip
 
 

@@ -1,9 +1,12 @@
 """Ready-made robots, one line each: `build("scara")`, or the function itself, which takes the robot's data.
 
-textbook   pendulum, double_pendulum, crane, chain: named parameters, motion in the x-z plane
-arms       scara, puma
-legged     hexapod24, hexapod36, humanoid
-linkages   four_bar
+textbook             pendulum, double_pendulum, crane, chain: named parameters, motion in the x-z plane
+arms                 scara, puma
+legged               hexapod24, hexapod36, humanoid
+linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
+walking_linkages     klann, jansen: legs that one crank drives
+benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the start of a published problem
+benchmark_machines   andrews_squeezer, flyball_governor: Systems, with elements as well
 """
 
 from __future__ import annotations
@@ -12,10 +15,14 @@ from collections.abc import Callable
 
 from kinemorph.errors import ModelError
 from kinemorph.model.library.arms import puma, scara
+from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar, spatial_slider_crank
+from kinemorph.model.library.benchmark_machines import andrews_squeezer, flyball_governor
 from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
-from kinemorph.model.library.linkages import four_bar
+from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
 from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
+from kinemorph.model.library.walking_linkages import jansen, klann
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
 
 LIBRARY: dict[str, Callable[..., Robot]] = {
     "pendulum": pendulum,
@@ -28,14 +35,31 @@ LIBRARY: dict[str, Callable[..., Robot]] = {
     "hexapod36": hexapod36,
     "humanoid": humanoid,
     "four_bar": four_bar,
+    "slider_crank": slider_crank,
+    "five_bar": five_bar,
+    "pantograph_leg": pantograph_leg,
+    "klann": klann,
+    "jansen": jansen,
+}
+SYSTEMS: dict[str, Callable[..., System]] = {
+    "n_four_bar": n_four_bar,
+    "bricard": bricard,
+    "spatial_slider_crank": spatial_slider_crank,
+    "andrews_squeezer": andrews_squeezer,
+    "flyball_governor": flyball_governor,
 }
 
 
 def build(name: str) -> Robot:
     """A robot of the library by name, with its default data."""
+    if name in SYSTEMS:
+        raise ModelError(
+            f"'{name}' is a system, with a start and elements of its own, expected one of the robots. Call "
+            f"kinemorph.library.{name}()."
+        )
     if name not in LIBRARY:
         raise ModelError(f"there is no robot '{name}' in the library; expected one of: {', '.join(LIBRARY)}.")
     return LIBRARY[name]()
 
 
-__all__ = ["LIBRARY", "build", *LIBRARY]
+__all__ = ["LIBRARY", "SYSTEMS", "build", *LIBRARY, *SYSTEMS]

@@ -7,29 +7,33 @@ numbers is written with semicolons: `double_pendulum:lengths=1;0.5`.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from kinemorph.errors import ModelError, did_you_mean
-from kinemorph.model.library import LIBRARY
+from kinemorph.model.library import LIBRARY, SYSTEMS
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
 
+CHOICE: dict[str, Callable[..., Robot | System]] = {**LIBRARY, **SYSTEMS}
 WORDS = {"yes": True, "true": True, "no": False, "false": False}
 
 
-def choose(text: str) -> Robot:
-    """The robot that a text names, with the data it gives. Raises ModelError with the remedy."""
+def choose(text: str) -> System:
+    """What a text names, a robot or a system, with the data it gives. Raises ModelError with the remedy."""
     name, colon, data = text.partition(":")
-    if name not in LIBRARY:
-        hint = did_you_mean(name, LIBRARY)
-        raise ModelError(f"there is no robot '{name}'.{hint} Built-in robots: {', '.join(LIBRARY)}.")
-    factory = LIBRARY[name]
-    return factory(**_arguments(name, inspect.signature(factory), data)) if colon else factory()
+    if name not in CHOICE:
+        hint = did_you_mean(name, CHOICE)
+        raise ModelError(f"there is no robot '{name}'.{hint} Built-in robots: {', '.join(CHOICE)}.")
+    factory = CHOICE[name]
+    chosen = factory(**_arguments(name, inspect.signature(factory), data)) if colon else factory()
+    return chosen if isinstance(chosen, System) else System(chosen)
 
 
 def signatures() -> dict[str, str]:
     """For every robot its data with their defaults, as `chain:20` takes them: "n=10, mass=0.1, length=0.1"."""
     listed = {}
-    for name, factory in LIBRARY.items():
+    for name, factory in CHOICE.items():
         parameters = inspect.signature(factory).parameters.values()
         listed[name] = ", ".join(f"{p.name}={_written(p.default)}" for p in parameters)
     return listed

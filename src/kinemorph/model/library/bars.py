@@ -1,0 +1,158 @@
+"""Planar linkages as drawings have them: points of the assembled mechanism, links of thin bars between them, hinges.
+
+    points = {"A": (0.0, 0.0), "B": (0.3, 0.0), "C": meet((0.0, 0.0), 0.4, (0.3, 0.0), 0.5)}
+    links = [Link("arm", "A-C", 1.0), Link("strut", "B-C", 1.2)]
+    hinges = [Hinge("A", "world", "arm"), Hinge("B", "world", "strut"), Hinge("C", "arm", "strut")]
+    robot = linkage(RobotBuilder("frame"), points, links, hinges).build()
+
+All lies in the vertical x-z plane; hinges turn from +x toward +z. Every link's frame has the axes of the world while
+the linkage stands as its points say, so that configuration is q = 0: angles are measured from it. A Robot has no start
+of its own, so this is what lets a run begin with closed loops where nobody says where it begins.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+from kinemorph.algebra.groups import Pose, translation
+from kinemorph.algebra.inertia import Inertia, added
+from kinemorph.errors import ModelError
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.joint import Axis
+from kinemorph.model.shapes import STEEL, Capsule, Color
+from kinemorph.model.topology import WORLD
+
+Point: TypeAlias = tuple[float, float]  # x and z [m]
+Place: TypeAlias = tuple[float, float, float]  # of space [m]
+HINGE: Axis = (0.0, -1.0, 0.0)  # turns +x toward +z
+SLENDER = 0.012  # radius of a bar as drawn, of the size of its linkage
+
+
+class Link(NamedTuple):
+    """A rigid body of thin bars from point to point, "E-F-G"; its `mass` [kg] is spread evenly along them."""
+
+    name: str
+    bars: str
+    mass: float
+    color: Color = STEEL
+
+
+class Hinge(NamedTuple):
+    """A hinge at a point between two links, or "world" and one."""
+
+    point: str
+    parent: str
+    child: str
+
+
+def positive(owner: str, what: str, values: Sequence[float], count: int) -> tuple[float, ...]:
+    """`count` finite numbers above 0. Raises ModelError that names the linkage and the data."""
+    if len(values) != count or not all(0.0 < x < math.inf for x in values):
+        listed = ", ".join(f"{x:g}" for x in values)
+        numbers = f"{count} numbers above 0" if count > 1 else "a number above 0"
+        raise ModelError(f"{owner}: {what} is {listed or 'empty'}, expected {numbers}. Correct it.")
+    return tuple(values)
+
+
+def meet(p: Point, a: float, q: Point, b: float, side: int = 1, *, name: str = "linkage") -> Point:
+    """The point [m] at the distance `a` from p and `b` from q, to the left of the way from p to q (`side` 1) or right.
+
+    Raises ModelError where the two circles do not meet, since the linkage `name` cannot be assembled then.
+    """
+    ux, uz = q[0] - p[0], q[1] - p[1]
+    apart = math.hypot(ux, uz)
+    if not abs(a - b) <= apart <= a + b or not apart:
+        raise ModelError(
+            f"{name}: bars of {a:.4g} m and {b:.4g} m shall meet whose other ends are {apart:.4g} m apart, expected "
+            f"{abs(a - b):.4g} to {a + b:.4g} m. Change the lengths or the angle at which it is put together."
+        )
+    ux, uz = ux / apart, uz / apart
+    along = 0.5 * (apart + (a - b) * (a + b) / apart)
+    across = side * math.sqrt(max(0.0, (a - along) * (a + along)))
+    return p[0] + along * ux - across * uz, p[1] + along * uz + across * ux
+
+
+def at_angle(p: Point, angle: float, along: float, across: float = 0.0) -> Point:
+    """The point `along` [m] away from p at an angle [rad] from +x toward +z, and `across` to the left of that way."""
+    c, s = math.cos(angle), math.sin(angle)
+    return p[0] + along * c - across * s, p[1] + along * s + across * c
+
+
+def linkage(
+    builder: RobotBuilder,
+    points: Mapping[str, Point],
+    links: Sequence[Link],
+    hinges: Iterable[Hinge],
+    *,
+    carriers: Mapping[str, Point] | None = None,
+) -> RobotBuilder:
+    """The builder, with links and hinges added. The bars that are drawn are as thick as suits the extent of `points`.
+
+    `carriers` are other bodies on which hinges sit, with the points where their frames stand. The first hinge that
+    leads to a link is called `<link>_joint`, a later one `<parent>_<link>`.
+    """
+    radius = SLENDER * size(points.values())
+    origins = {WORLD: (0.0, 0.0), **(carriers or {})}
+    origins |= {link.name: points[link.bars.split("-")[0]] for link in links}
+    for link in links:
+        whole = bar_inertia(link, points)
+        shapes = bar_shapes(link, points, radius)
+        builder.body(link.name, whole.mass, com=whole.com, inertia=whole.moment, shapes=shapes)
+    reached: set[str] = set()
+    for point, parent, child in hinges:
+        builder.joint(
+            f"{parent}_{child}" if child in reached else f"{child}_joint",
+            "revolute",
+            parent,
+            child,
+            translation=arm(origins[parent], points[point]),
+            child_placement=translation(arm(origins[child], points[point])),
+            axis=HINGE,
+        )
+        reached.add(child)
+    return builder
+
+
+def bar_inertia(link: Link, points: Mapping[str, Point]) -> Inertia:
+    """Mass, center and inertia of a link in its frame, which stands at the first point that its bars name."""
+    bars = list(_bars(link, points))
+    whole = sum(math.dist(start, end) for start, end in bars)
+    inertia = Inertia(0.0, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3)
+    for (x, _, z), (x2, _, z2) in bars:
+        dx, dz = x2 - x, z2 - z
+        mass = link.mass * math.hypot(dx, dz) / whole
+        xx, xz, zz = (mass / 12.0 * square for square in (dx * dx, dx * dz, dz * dz))
+        moment = ((zz, 0.0, -xz), (0.0, xx + zz, 0.0), (-xz, 0.0, xx))
+        inertia = added(inertia, Inertia(mass, (0.5 * (x + x2), 0.0, 0.5 * (z + z2)), moment))
+    return inertia
+
+
+def bar_shapes(link: Link, points: Mapping[str, Point], radius: float) -> tuple[Capsule, ...]:
+    """What the bars of a link look like, in its frame."""
+    shapes = []
+    for (x, _, z), (x2, _, z2) in _bars(link, points):
+        length = math.hypot(x2 - x, z2 - z)
+        c, s = (x2 - x) / length, (z2 - z) / length
+        middle = Pose(((s, 0.0, c), (0.0, 1.0, 0.0), (-c, 0.0, s)), (0.5 * (x + x2), 0.0, 0.5 * (z + z2)))
+        shapes.append(Capsule(radius, length, middle, link.color))
+    return tuple(shapes)
+
+
+def _bars(link: Link, points: Mapping[str, Point]) -> Iterable[tuple[Place, Place]]:
+    """Both ends of every bar in the link's frame."""
+    names = link.bars.split("-")
+    return pairwise(arm(points[names[0]], points[name]) for name in names)
+
+
+def arm(origin: Point, point: Point) -> Place:
+    """The way [m] from an origin to a point of the plane, in space."""
+    return point[0] - origin[0], 0.0, point[1] - origin[1]
+
+
+def size(points: Iterable[Point]) -> float:
+    """The diagonal [m] of the box around points."""
+    xs, zs = zip(*points, strict=True)
+    return math.hypot(max(xs) - min(xs), max(zs) - min(zs))

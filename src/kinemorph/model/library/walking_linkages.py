@@ -1,0 +1,107 @@
+"""Legs that one crank drives: the linkages of Klann and Jansen. Both are closed at q = 0, see `bars`.
+
+They stand in for two legs of the paper on closed chains (Kamidi et al.) whose sizes were never published: Klann's has
+the six links and two loops of BOLT's leg, Jansen's the eight links and three loops of Raptor's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.library.bars import Hinge, Link, Point, arm, at_angle, linkage, meet, positive
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import GRAPHITE
+
+# of the patent's optimized leg, in its units: crank AC, BH, CH, CF, FH, DE, EF, EG, FG; then B and D, where A is (0, 0)
+KLANN_LENGTHS = (17.5, 23.7, 38.8, 73.4, 35.2, 34.1, 57.7, 111.7, 59.0)
+KLANN_PIVOTS = (-38.8, -12.5, -14.6, 41.9)
+# Jansen's numbers a to m, without i's dot: a and l place the fixed pivot, m is the crank
+JANSEN_LENGTHS = (38.0, 41.5, 39.3, 40.1, 55.8, 39.4, 36.7, 65.7, 49.0, 50.0, 61.9, 7.8, 15.0)
+
+
+def klann(
+    scale: float = 0.004,
+    density: float = 0.405,
+    angle: float = 1.0,
+    lengths: Sequence[float] = KLANN_LENGTHS,
+    pivots: Sequence[float] = KLANN_PIVOTS,
+) -> Robot:
+    """Klann's leg: crank, two rockers, a connecting rod and the leg, five moving links in two loops.
+
+    `scale` [m] is the unit of `lengths` and `pivots`, `density` [kg/m] the mass of the bars (25 x 6 mm of aluminum),
+    `angle` [rad] where the crank stands at q = 0, from +x toward +z. The foot is the frame "foot".
+    """
+    positive("klann", "scale", (scale,), 1)
+    AC, BH, CH, CF, FH, DE, EF, EG, FG = (scale * length for length in positive("klann", "lengths", lengths, 9))
+    A: Point = (0.0, 0.0)
+    B, D = (scale * pivots[0], scale * pivots[1]), (scale * pivots[2], scale * pivots[3])
+    C = at_angle(A, angle, AC)
+    H = meet(C, CH, B, BH, -1, name="klann")
+    F = meet(C, CF, H, FH, 1, name="klann")
+    E = meet(F, EF, D, DE, 1, name="klann")
+    G = meet(E, EG, F, FG, 1, name="klann")
+    points = {"A": A, "B": B, "C": C, "D": D, "E": E, "F": F, "G": G, "H": H}
+    links = [
+        Link("crank", "A-C", density * AC),
+        Link("rocker", "B-H", density * BH),
+        Link("upper_rocker", "D-E", density * DE),
+        Link("rod", "C-H-F", density * (CH + FH)),
+        Link("leg", "E-F-G", density * (EF + FG), GRAPHITE),
+    ]
+    hinges = [
+        Hinge("A", "world", "crank"),
+        Hinge("B", "world", "rocker"),
+        Hinge("D", "world", "upper_rocker"),
+        Hinge("C", "crank", "rod"),
+        Hinge("E", "upper_rocker", "leg"),
+        Hinge("H", "rocker", "rod"),
+        Hinge("F", "rod", "leg"),
+    ]
+    return linkage(RobotBuilder("klann"), points, links, hinges).frame("foot", "leg", translation=arm(E, G)).build()
+
+
+def jansen(
+    scale: float = 0.476 / 91.8,
+    density: float = 0.15,
+    angle: float = 0.0,
+    lengths: Sequence[float] = JANSEN_LENGTHS,
+) -> Robot:
+    """Jansen's leg: a crank, two triangles and four bars, seven moving links in three loops.
+
+    `scale` [m] is the unit of the thirteen `lengths`, `density` [kg/m] the mass of the bars (a strip of carbon fiber),
+    `angle` [rad] where the crank stands at q = 0, from +x toward +z. The foot is the frame "foot".
+    """
+    positive("jansen", "scale", (scale,), 1)
+    a, b, c, d, e, f, g, h, i, j, k, l, m = (scale * length for length in positive("jansen", "lengths", lengths, 13))
+    O: Point = (0.0, 0.0)
+    B = (-a, -l)
+    M = at_angle(O, angle, m)
+    P1 = meet(M, j, B, b, -1, name="jansen")
+    P2 = meet(P1, e, B, d, -1, name="jansen")
+    P3 = meet(M, k, B, c, 1, name="jansen")
+    P4 = meet(P2, f, P3, g, -1, name="jansen")
+    P5 = meet(P4, h, P3, i, -1, name="jansen")
+    points = {"O": O, "B": B, "M": M, "P1": P1, "P2": P2, "P3": P3, "P4": P4, "P5": P5}
+    links = [
+        Link("crank", "O-M", density * m),
+        Link("upper", "B-P1-P2-B", density * (b + d + e)),
+        Link("lower_rocker", "B-P3", density * c),
+        Link("upper_rod", "M-P1", density * j),
+        Link("lower_rod", "M-P3", density * k),
+        Link("coupler", "P2-P4", density * f),
+        Link("leg", "P3-P4-P5-P3", density * (g + h + i), GRAPHITE),
+    ]
+    hinges = [
+        Hinge("O", "world", "crank"),
+        Hinge("B", "world", "upper"),
+        Hinge("B", "world", "lower_rocker"),
+        Hinge("M", "crank", "upper_rod"),
+        Hinge("M", "crank", "lower_rod"),
+        Hinge("P2", "upper", "coupler"),
+        Hinge("P3", "lower_rocker", "leg"),
+        Hinge("P1", "upper", "upper_rod"),
+        Hinge("P3", "lower_rocker", "lower_rod"),
+        Hinge("P4", "coupler", "leg"),
+    ]
+    return linkage(RobotBuilder("jansen"), points, links, hinges).frame("foot", "leg", translation=arm(P3, P5)).build()
