@@ -13,7 +13,8 @@ from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.library import hexapod24, puma
-from kinemorph.model.rerooting import body_motion, reroot, reversed_joint
+from kinemorph.model.rerooting import body_motion, reroot
+from kinemorph.model.reversing import reversed_joint
 from kinemorph.model.robot import Robot
 
 AXIS, AXIS2 = (0.48, 0.6, 0.64), (0.8, 0.0, -0.6)

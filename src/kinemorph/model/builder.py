@@ -7,36 +7,47 @@
     robot = builder.build()
 
 Nothing is checked before `build` (or `problems`); the order of declaration is free. A body's root is declared by
-`root`, or by any joint whose parent is "world". A joint whose child already hangs somewhere closes a cycle; the
-builder finds it and makes it a loop, and keeps as tree joints those that leave the tree shallow.
+`root`, or by any joint whose parent is "world".
+
+    builder.connect("coupler", "rocker", "revolute", translation=(0.9, 0.0, 0.0))
+
+A joint between two bodies that both hang somewhere closes a cycle; the builder finds it and makes it a loop, and keeps
+as tree joints those that leave the tree shallow (`cutting`). `cut=True` chooses the joint that becomes the loop.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from inspect import signature
 from typing import Any, NamedTuple, Self
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, ModelWarning, users_level
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
-from kinemorph.model.checks import coupling_problems, name_problems, parameter_problems, structure_problems
+from kinemorph.model.checks import coupling_problems, name_problems, parameter_problems
 from kinemorph.model.couplings import limit_problems
-from kinemorph.model.drafts import Draft, read_body, read_coupling, read_frame, read_joint, used_parameters
+from kinemorph.model.cutting import Wishes, cut_loops, loop_remarks, structure_problems
+from kinemorph.model.drafts import Draft, read_body, read_coupling, read_cut, read_frame, read_joint, used_parameters
+from kinemorph.model.gearing import gearing_problems
 from kinemorph.model.joint import Joint, X, Z
 from kinemorph.model.reading import Problem, Reader
 from kinemorph.model.regularity import regularity_problems
 from kinemorph.model.robot import Coupling, Frame, Robot
 from kinemorph.model.shapes import Shape
-from kinemorph.model.topology import WORLD, Edge, spanning_tree
+from kinemorph.model.topology import WORLD
 
 
 class Verdict(NamedTuple):
-    """What a builder makes of its parts. `doubts` are refused by `build`; a file may have them with a warning."""
+    """What a builder makes of its parts. `doubts` are refused by `build`; a file may have them with a warning.
+
+    `remarks` are warnings in either: what is said in vain.
+    """
 
     robot: Robot | None
     problems: tuple[Problem, ...]
     doubts: tuple[Problem, ...]
+    remarks: tuple[Problem, ...] = ()
 
 
 class RobotBuilder:
@@ -94,24 +105,41 @@ class RobotBuilder:
         damping: Any = None,
         friction: Any = None,
         armature: Any = None,
+        cut: bool = False,
     ) -> Self:
         """A joint; see `Joint` for the meaning and units of its data.
 
         `placement` is the pose of the joint frame in the parent; or give `translation` [m] and `rotation` (3 x 3)
         apart. Numbers per coordinate may be one number for all. `normalize` scales an axis to length 1 instead of
-        reporting it.
+        reporting it. `cut` makes the joint close a loop: other joints carry its bodies, turned round if need be.
         """
         self._joints.append({
             "name": name, "kind": kind, "parent": parent, "child": child, "placement": placement,
             "translation": translation, "rotation": rotation, "child_placement": child_placement, "axis": axis,
             "axis2": axis2, "normalize": normalize, "pitch": pitch, "lower": lower, "upper": upper,
             "velocity": velocity, "effort": effort, "damping": damping, "friction": friction, "armature": armature,
+            "cut": cut,
         })  # fmt: skip
         return self
 
     def joint_of(self, draft: Draft) -> Self:
         """A joint by a dictionary of the arguments of `joint`; those that are not there have their defaults."""
         self._joints.append(draft)
+        return self
+
+    def connect(self, a: str, b: str, joint: str = "revolute", *, name: str | None = None, **data: Any) -> Self:
+        """Joins two bodies, whichever of them is nearer to the world; closes a loop where both hang already.
+
+        `joint` is a kind and `data` what `joint()` takes: `placement` is the joint frame in `a`, `child_placement` that
+        in `b`. Coordinates are those of `b` seen from `a` wherever the kind has one axis. Without a `name` the joint
+        is called `<a>_<b>`.
+        """
+        if name is None:
+            taken, name, count = {draft["name"] for draft in self._joints}, f"{a}_{b}", 2
+            while name in taken:
+                name, count = f"{a}_{b}_{count}", count + 1
+        self.joint(name, joint, a, b, **data)
+        self._joints[-1]["either"] = True
         return self
 
     def root(
@@ -131,8 +159,35 @@ class RobotBuilder:
 
     def couple(self, joint: str, leader: str, multiplier: Any = 1.0, offset: Any = 0.0) -> Self:
         """A mimic joint: q[joint] = multiplier * q[leader] + offset."""
-        self._couplings.append({"joint": joint, "leader": leader, "multiplier": multiplier, "offset": offset})
+        return self.couple_of({"joint": joint, "leader": leader, "multiplier": multiplier, "offset": offset})
+
+    def couple_of(self, draft: Draft) -> Self:
+        """A coupling by a dictionary of the arguments of `couple`, `gear` or `rack`."""
+        self._couplings.append(draft)
         return self
+
+    def gear(
+        self,
+        joint: str,
+        leader: str,
+        ratio: Any = None,
+        *,
+        teeth: tuple[float, float] | None = None,
+        internal: bool = False,
+        offset: Any = 0.0,
+    ) -> Self:
+        """Two wheels in mesh: `joint` turns once while `leader` turns `ratio` times, the other way round.
+
+        `teeth` are those of the joint's wheel and of the leader's, in place of a ratio. In an `internal` gear, a wheel
+        within a ring, both turn the same way. The angles are those of the joints, each about its own axis.
+        """
+        return self.couple_of(
+            {"joint": joint, "leader": leader, "offset": offset, "ratio": ratio, "teeth": teeth, "internal": internal}
+        )
+
+    def rack(self, joint: str, leader: str, radius: Any, *, offset: Any = 0.0) -> Self:
+        """A rack on a pinion of `radius` [m]: the sliding `joint` travels by radius * q[leader]."""
+        return self.couple_of({"joint": joint, "leader": leader, "offset": offset, "radius": radius})
 
     def add(self, *parts: Body | Joint | Frame | Coupling) -> Self:
         """Ready-made parts; they are checked like all others."""
@@ -160,6 +215,11 @@ class RobotBuilder:
         self._joints = [draft for draft in self._joints if draft["name"] != joint]
         return self
 
+    @property
+    def has_cuts(self) -> bool:
+        """Whether a joint is chosen to close a loop."""
+        return any(draft.get("cut") is True for draft in self._joints)
+
     # ── checking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def problems(self) -> tuple[str, ...]:
@@ -168,10 +228,12 @@ class RobotBuilder:
         return verdict.problems + verdict.doubts
 
     def build(self) -> Robot:
-        """The checked robot. Raises ModelError with every mistake found."""
-        robot, problems, doubts = self.judged()
+        """The checked robot. Raises ModelError with every mistake found; what is said in vain is a ModelWarning."""
+        robot, problems, doubts, remarks = self.judged()
         if problems or doubts or robot is None:
             raise ModelError(problems + doubts)
+        for remark in remarks:
+            warnings.warn(str(remark), ModelWarning, stacklevel=users_level())
         return robot
 
     def judged(self) -> Verdict:
@@ -186,22 +248,24 @@ class RobotBuilder:
         couplings = [read_coupling(reader, draft) for draft in self._couplings]
         # the parts together
         reader.problems += name_problems(name, bodies, joints, frames)
-        reader.problems += structure_problems(bodies, joints)
+        wishes = Wishes(
+            frozenset(draft["name"] for draft in self._joints if read_cut(reader, draft)),
+            frozenset(draft["name"] for draft in self._joints if draft.get("either")),
+        )
+        reader.problems += structure_problems(bodies, joints, wishes)
         parameters = used_parameters(gravity, bodies, joints, frames, couplings) if reader.symbolic else ()
         reader.problems += parameter_problems(parameters)
         if reader.problems:
-            reader.problems += coupling_problems(couplings, joints)
+            reader.problems += coupling_problems(couplings, joints, ())
             return Verdict(None, tuple(reader.problems), tuple(reader.doubts))
         # the tree, and what closes cycles over it
-        edges = [Edge(joint.name, joint.parent, joint.child) for joint in joints]
-        chords = {edge.name for edge in spanning_tree([WORLD, *(b.name for b in bodies)], edges, directed=True).chords}
-        tree = tuple(joint for joint in joints if joint.name not in chords)
-        loops = tuple(joint for joint in joints if joint.name in chords)
+        tree, loops = cut = cut_loops(bodies, joints, wishes)
         robot = Robot(name, tuple(bodies), tree, loops, tuple(frames), tuple(couplings), gravity, parameters)
-        reader.problems += coupling_problems(couplings, tree)
+        reader.problems += coupling_problems(couplings, tree, loops) or gearing_problems(self._couplings, tree)
         if not reader.problems:
             reader.problems += limit_problems(robot) + regularity_problems(robot)
-        return Verdict(None if reader.problems else robot, tuple(reader.problems), tuple(reader.doubts))
+        found = (tuple(reader.problems), tuple(reader.doubts), tuple(loop_remarks(cut)))
+        return Verdict(None if reader.problems else robot, *found)
 
 
 _JOINT_DEFAULTS = {

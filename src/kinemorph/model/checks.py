@@ -19,9 +19,8 @@ from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
 from kinemorph.model.reading import Problem, short
 from kinemorph.model.robot import Coupling, Frame
-from kinemorph.model.topology import WORLD, Edge, spanning_tree
+from kinemorph.model.topology import WORLD
 
-LISTED = 12  # names in one sentence
 SEARCHED = 200_000  # characters of names that are looked through for near misses
 
 
@@ -102,7 +101,7 @@ def name_problems(
         found.append(
             Problem("body", WORLD, f"body '{WORLD}': this name is kept for the ground. Rename the body.", "name")
         )
-    places, declared = {*body_names, WORLD}, _Declared("body", body_names)
+    places, declared = {*body_names, WORLD}, Declared("body", body_names)
     for frame in frames:
         what = f"frame '{frame.name}'"
         if frame.name in places:
@@ -113,54 +112,12 @@ def name_problems(
     return found
 
 
-def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Problem]:
-    """Every body hangs on the world: known ends, declared roots, no ring that floats by itself."""
-    found: list[Problem] = []
-    names = [body.name for body in bodies]
-    ends, declared = {*names, WORLD}, _Declared("body", names)
-    for joint in joints:
-        for end, body in (("parent", joint.parent), ("child", joint.child)):
-            if body not in ends:
-                sentence = f"joint '{joint.name}': {end}: {declared.unknown(body)}"
-                found.append(Problem("joint", joint.name, sentence, "name"))
-    carried = {joint.child for joint in joints}
-    backwards = {joint.parent: joint.name for joint in reversed(joints) if joint.child == WORLD}
-    for name in dict.fromkeys(names):
-        if name not in carried and name != WORLD:
-            remedy = (
-                f"Swap parent and child of joint '{backwards[name]}': the world cannot hang on a body."
-                if name in backwards
-                else f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
-            )
-            sentence = (
-                f"body '{name}' has no parent joint and is not declared a root, expected one of the two. {remedy}"
-            )
-            found.append(Problem("body", name, sentence, "root"))
-    edges = [Edge(j.name, j.parent, j.child) for j in joints if j.parent in ends and j.child in ends]
-    vertices = list(dict.fromkeys((WORLD, *names)))
-    tree = spanning_tree(vertices, edges, directed=True)
-    # what hangs below a body without a root, or on itself, is adrift too, but those mistakes have their own sentences
-    loose = [Edge("", WORLD, name) for name in names if name not in carried]
-    loose += [Edge("", WORLD, edge.child) for edge in edges if edge.child == edge.parent]
-    adrift = spanning_tree(vertices, [*edges, *loose], directed=True).unreached
-    if adrift and not any(joint.parent not in ends for joint in joints):
-        listed = ", ".join(f"'{name}'" for name in adrift[:LISTED])
-        listed += f" and {len(adrift) - LISTED} more" if len(adrift) > LISTED else ""
-        sentence = f"bodies {listed} hang on each other in a ring but not on the world. Declare one of them a root."
-        found.append(Problem("body", adrift[0], sentence, "root"))
-    kinds = {joint.name: joint.kind for joint in joints}
-    for chord in tree.chords:
-        if kinds[chord.name] == "free":
-            sentence = f"joint '{chord.name}' closes a cycle but is free, so it holds nothing. Remove it."
-            found.append(Problem("joint", chord.name, sentence, "loop"))
-    return found
-
-
-def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) -> list[Problem]:
-    """Mimic joints with one coordinate, each led once, and not in a circle."""
+def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint], loops: Sequence[Joint]) -> list[Problem]:
+    """Mimic joints of the tree with one coordinate, each led once, and not in a circle."""
     found: list[Problem] = []
     by_name = {joint.name: joint for joint in joints}
-    declared = _Declared("tree joint", list(by_name))
+    closing = {loop.name for loop in loops}
+    declared = Declared("tree joint", list(by_name))
 
     def note(joint: str, sentence: str) -> None:
         found.append(Problem("coupling", joint, sentence))
@@ -168,7 +125,13 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint]) ->
     for coupling in couplings:
         what = f"coupling of joint '{coupling.joint}'"
         for name in (coupling.joint, coupling.leader):
-            if name not in by_name:
+            if name in closing:
+                note(
+                    coupling.joint,
+                    f"{what}: joint '{name}' closes a loop and has no coordinate, expected a joint of the tree. "
+                    "Cut the loop at another joint (cut=True there).",
+                )
+            elif name not in by_name:
                 note(coupling.joint, f"{what}: {declared.unknown(name)}")
             elif by_name[name].nq != 1:
                 count = by_name[name].nq
@@ -211,7 +174,7 @@ def parameter_problems(parameters: Iterable[Parameter]) -> list[Problem]:
     return found
 
 
-class _Declared:
+class Declared:
     """The names of one kind of part that are there. Near misses are looked for while that takes little time."""
 
     def __init__(self, what: str, names: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import ORIGIN, Body
 from kinemorph.model.checks import body_doubts, body_problems, joint_problems
+from kinemorph.model.gearing import read_multiplier
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.parameter import Parameter, evaluate_all, parameters_of
 from kinemorph.model.reading import Reader, short
@@ -140,6 +141,15 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
     return joint
 
 
+def read_cut(reader: Reader, draft: Draft) -> bool:
+    """Whether a joint is to close a loop."""
+    cut = draft.get("cut", False)
+    if cut is not True and cut is not False:
+        reader.subject = ("joint", draft["name"])
+        reader.note(f"joint '{draft['name']}': cut is {short(cut)}, expected True or False. Leave it out for False.")
+    return cut is True
+
+
 def _read_placement(reader: Reader, what: str, draft: Draft) -> Pose:
     """A whole pose, or translation and rotation apart, never both."""
     placement, translation, rotation = draft["placement"], draft["translation"], draft["rotation"]
@@ -169,8 +179,8 @@ def read_coupling(reader: Reader, draft: Draft) -> Coupling:
     return Coupling(
         joint,
         reader.reference(f"{what}: leader", draft["leader"]),
-        reader.number(f"{what}: multiplier", draft["multiplier"]),
-        reader.number(f"{what}: offset", draft["offset"]),
+        read_multiplier(reader, what, draft),
+        reader.number(f"{what}: offset", draft.get("offset", 0.0)),
     )
 
 

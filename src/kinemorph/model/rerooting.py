@@ -1,12 +1,7 @@
 """The same robot described from another base.
 
 A tree whose root is free may be described from any of its bodies: the joints between the old and the new base are
-turned round, and the free joint moves to the new base. With T = placement X(q) child_placement^-1 the reversed joint
-is T^-1 = child_placement X(q)^-1 placement^-1, so the two placements change places and the motion is inverted:
-
-    revolute, prismatic, helical, cylindrical   the axis changes sign, q stays
-    universal                                   the axes change places and sign, so do the coordinates
-    spherical, planar, free                     the coordinates become those of the inverse motion
+turned round (`reversing`), and the free joint moves to the new base.
 
 `StateMap` carries a state (q, v) of the one description to the other; poses and velocities of all bodies stay the same.
 """
@@ -25,20 +20,10 @@ from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import Vec, add, neg, zeros
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.configuration import joint_motion, joint_pose, joint_twist
-from kinemorph.model.joint import Axis, Joint
+from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.reversing import PARTS, PER_VELOCITY, obstacles, reversed_joint
 from kinemorph.model.robot import Array, Robot
-
-# per kind with an inverse motion: which entries of v are linear, which angular
-_PARTS = {"spherical": ((), (0, 1, 2)), "planar": ((0, 1), (2,)), "free": ((0, 1, 2), (3, 4, 5))}
-# data per velocity, the value that means "none", and whether equal values about all axes survive a rotation
-_PER_VELOCITY = (
-    ("damping", 0.0, True),
-    ("friction", 0.0, False),
-    ("armature", 0.0, True),
-    ("velocity", float("inf"), False),
-    ("effort", float("inf"), False),
-)
 
 
 def reroot(robot: Robot, base: str) -> tuple[Robot, StateMap]:
@@ -57,8 +42,8 @@ def reroot(robot: Robot, base: str) -> tuple[Robot, StateMap]:
             f"only a free body may be any body. Declare root('{root.child}', 'free') or keep the base '{root.child}'."
         )
     turned = {robot.parent_joint[body].name for body in path[:-2]}
-    problems = [problem for joint in robot.joints if joint.name in turned for problem in _obstacles(joint)]
-    if turned and any(value != none for key, none, _ in _PER_VELOCITY for value in getattr(root, key)):
+    problems = [problem for joint in robot.joints if joint.name in turned for problem in obstacles(joint)]
+    if turned and any(value != none for key, none, _ in PER_VELOCITY for value in getattr(root, key)):
         problems.append(
             f"joint '{root.name}' has damping, friction, armature or limits, which belong to the old base. Remove them."
         )
@@ -69,48 +54,6 @@ def reroot(robot: Robot, base: str) -> tuple[Robot, StateMap]:
         joints[robot.joints.index(root)] = replace(root, child=base, child_placement=IDENTITY)
     target = replace(robot, joints=tuple(joints))  # the cuts stay where they are, so the layout of q does too
     return target, StateMap(robot, target)
-
-
-def reversed_joint(joint: Joint) -> Joint:
-    """The joint with parent and child in each other's place and the motion inverted."""
-    turned = replace(
-        joint,
-        parent=joint.child,
-        child=joint.parent,
-        placement=joint.child_placement,
-        child_placement=joint.placement,
-    )
-    if joint.kind == "planar":  # only the angle may have limits, see _obstacles
-        low, high = joint.lower[2], joint.upper[2]
-        return replace(turned, lower=(*joint.lower[:2], -high), upper=(*joint.upper[:2], -low))
-    if joint.kind == "universal":
-        per_coordinate = ("lower", "upper", *(key for key, _, _ in _PER_VELOCITY))
-        swapped: dict[str, Any] = {key: getattr(joint, key)[::-1] for key in per_coordinate}
-        return replace(turned, axis=_opposite(joint.axis2), axis2=_opposite(joint.axis), **swapped)
-    return replace(turned, axis=_opposite(joint.axis)) if joint.table.axes else turned
-
-
-def _opposite(axis: Axis) -> Axis:
-    return (0.0 - axis[0], 0.0 - axis[1], 0.0 - axis[2])  # keeps 0.0 free of a sign
-
-
-def _obstacles(joint: Joint) -> list[str]:
-    """Data that mean something else once the motion is inverted."""
-    if joint.kind not in _PARTS:
-        return []
-    linear, angular = _PARTS[joint.kind]
-    found = []
-    for key, none, even in _PER_VELOCITY:
-        values = getattr(joint, key)
-        turns = [values[i] for i in angular]
-        kept = len(turns) == 1 or all(value == none for value in turns) or (even and len(set(turns)) == 1)
-        if any(values[i] != none for i in linear) or not kept:
-            found.append(
-                f"joint '{joint.name}' ({joint.kind}): its {key} {values} has no counterpart in reverse. Remove it."
-            )
-    if joint.kind == "planar" and any(np.isfinite((*joint.lower[:2], *joint.upper[:2]))):
-        found.append(f"joint '{joint.name}' (planar): limits on x and y have no counterpart in reverse. Remove them.")
-    return found
 
 
 @dataclass(frozen=True)
@@ -149,7 +92,7 @@ def _part(values: Any, where: slice) -> list[float]:
 
 def _reversed_state(joint: Joint, q: list[float], v: list[float]) -> tuple[Sequence[S], Sequence[S]]:
     """Coordinates and velocities of the reversed joint: X^-1 moves with the body twist -Ad(X) V."""
-    if joint.kind not in _PARTS:
+    if joint.kind not in PARTS:
         return (q[::-1], v[::-1]) if joint.kind == "universal" else (q, v)
     motion = joint_motion(joint, q)
     back, V = inverse(motion), neg(move_twist(motion, joint_twist(joint, q, v)))

@@ -12,7 +12,8 @@ parent it moves relative to; its column has -1 at the vertex it leaves and +1 at
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from heapq import heappop, heappush
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -97,6 +98,47 @@ def spanning_tree(
     used = {step.edge.name for step in steps}
     chords = tuple(e for e in edges if e.name not in used and e.parent in found and e.child in found)
     return SpanningTree(root, tuple(steps), chords, tuple(v for v in vertices if v not in found))
+
+
+def straight_tree(
+    vertices: Sequence[str],
+    edges: Sequence[Edge],
+    root: str = WORLD,
+    *,
+    either: Collection[str] = (),
+    against: Collection[str] = (),
+) -> SpanningTree:
+    """A tree of paths that go against as few edges as they can and, of those paths, the shortest.
+
+    Edges are walked from parent to child; those named in `either` have no direction, those in `against` may be walked
+    the other way where a vertex cannot be reached without. Where none is, this is the breadth-first tree.
+    """
+    around: dict[str, list[tuple[Edge, str, bool, int]]] = {vertex: [] for vertex in vertices}
+    for edge in edges:
+        around[edge.parent].append((edge, edge.child, False, 0))
+        if edge.name in either or edge.name in against:
+            around[edge.child].append((edge, edge.parent, True, int(edge.name not in either)))
+    best: dict[str, tuple[int, int]] = {root: (0, 0)}  # edges walked against, edges walked
+    queue: list[tuple[int, int, int, str, Step | None]] = [(0, 0, 0, root, None)]
+    pushed = 0
+    steps: dict[str, Step] = {}  # in the order the vertices were found
+    done: set[str] = set()
+    while queue:
+        turned, far, _, here, step = heappop(queue)
+        if here in done:
+            continue
+        done.add(here)
+        if step is not None:
+            steps[here] = step
+        for edge, there, backwards, price in around[here]:
+            way = (turned + price, far + 1)
+            if there not in done and (there not in best or way < best[there]):
+                best[there] = way
+                pushed += 1
+                heappush(queue, (*way, pushed, there, Step(edge, here, there, backwards)))
+    used = {step.edge.name for step in steps.values()}
+    chords = tuple(e for e in edges if e.name not in used and e.parent in done and e.child in done)
+    return SpanningTree(root, tuple(steps.values()), chords, tuple(v for v in vertices if v not in done))
 
 
 def path_to_root(parents: Mapping[str, str], vertex: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,11 @@ def text_of(model: Robot | System) -> str:
     return text
 
 
-def back(text: str) -> System:
+def back(text: str, *, rules: tuple[str, ...] = ()) -> System:
+    """The system of a text, in which nothing is found but what is told by the name of its rule."""
     findings = Findings("robot.toml")
     system = toml.read(Source("robot.toml", text.encode()), Options(), findings)
-    assert findings.found == []
+    assert tuple(finding.rule for finding in findings.found) == rules
     assert system is not None
     return system
 
@@ -99,8 +101,10 @@ def test_joints_of_all_kinds_come_back(kind: str, role: str) -> None:
     builder.joint("joint", kind if role == "tree" else "free", "world", "a", **(data if role == "tree" else {}))
     if role == "loop":
         builder.joint("loop", kind, "world", "a", **data)
-    robot = builder.build()
-    assert back(text_of(robot)).robot == robot
+    in_vain = ("loop",) if role == "loop" and row.nv else ()  # a loop has no coordinate to be limited or damped
+    with pytest.warns(ModelWarning, match="acts on nothing") if in_vain else nullcontext():
+        robot = builder.build()
+    assert back(text_of(robot), rules=in_vain).robot == robot
 
 
 SHAPES: list[Shape] = [
@@ -276,12 +280,13 @@ def test_meshes_that_will_not_be_found_are_named(tmp_path: Path) -> None:
     assert "the mesh 'part.stl' is not found" in next(_warned(robot, there / "a.toml"))
 
 
-def test_a_tree_that_files_cannot_say_is_named(tmp_path: Path) -> None:
+def test_a_tree_that_was_cut_by_hand_comes_back() -> None:
     builder = RobotBuilder("ring").add(*(Body.sphere(name, 1.0, 0.1) for name in "ab"))
     builder.joint("j1", "revolute", "world", "a").joint("j2", "revolute", "a", "b", translation=(1.0, 0.0, 0.0))
     robot = builder.joint("j3", "revolute", "world", "b").build()
     other = replace(robot, joints=robot.joints[:1] + robot.loops, loops=robot.joints[1:])
-    assert "cuts its loops at other joints" in next(_warned(other, tmp_path / "a.toml"))
+    assert "cut" not in text_of(robot) and text_of(other).count("cut    = true") == 1
+    assert back(text_of(other)).robot == other
 
 
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:

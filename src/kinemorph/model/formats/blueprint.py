@@ -116,12 +116,15 @@ class Blueprint:
         if self._named("frame", name, line):
             self.builder.frame(name, body, **data)
 
-    def couple(self, line: int, joint: str, leader: str, multiplier: Any = 1.0, offset: Any = 0.0) -> None:
-        """A joint that follows another."""
+    def couple(
+        self, line: int, joint: str, leader: str, multiplier: Any = None, offset: Any = 0.0, **mesh: Any
+    ) -> None:
+        """A joint that follows another, by a multiplier or by what `RobotBuilder.gear` and `rack` take."""
         self.lines["coupling", joint] = line
         if self.findings is not self._main:
             self.files["coupling", joint] = self.findings
-        self.builder.couple(joint, leader, multiplier, offset)
+        times = {} if multiplier is None else {"multiplier": multiplier}
+        self.builder.couple_of({"joint": joint, "leader": leader, "offset": offset, **times, **mesh})
 
     def element(self, line: int, element: Element) -> None:
         """Anything that acts on the robot."""
@@ -172,10 +175,10 @@ class Blueprint:
             )
         if self.findings.failed:
             return None
-        robot, problems, doubts = self.builder.judged()
+        robot, problems, doubts, remarks = self.builder.judged()
         for problem in problems:
             self.tell("error", problem)
-        for doubt in doubts:
+        for doubt in (*doubts, *remarks):
             self.tell("warning", doubt)
         if robot is None or self.findings.failed:
             return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinemorph.model.formats.sdf.joints import Connection
-from kinemorph.model.rerooting import reversed_joint
+from kinemorph.model.reversing import reversed_joint
 from kinemorph.model.topology import WORLD
 
 

@@ -79,6 +79,7 @@ JOINT = (
     _per("damping", "angular damping", "damping", "Viscous damping [N m s/rad or N s/m]."),
     _per("friction", "torque", "force", "Coulomb friction [N m or N]."),
     _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
+    Field("cut", "flag", "", "The joint closes a loop; other joints carry its bodies."),
 )
 
 # what other formats call a kind of joint
@@ -102,6 +103,12 @@ COUPLING = (
     Field("leader", "text", "", "Joint that is followed.", required=True),
     Field("multiplier", "value", "", "q[joint] = multiplier * q[leader] + offset."),
     Field("offset", "value", "", "Offset [rad or m]."),
+    Field("ratio", "value", "number", "Turns of the leader for one turn of the joint, the other way round: a gear."),
+    Field(
+        "teeth", "numbers", "number", "Teeth of the joint's wheel and of the leader's, in place of a ratio.", inner=2
+    ),
+    Field("internal", "flag", "", "One wheel lies within the other: both turn the same way."),
+    Field("radius", "value", "length", "Radius of the leader's pinion [m]: the joint is a rack."),
 )
 
 SETTINGS = (

@@ -66,7 +66,12 @@ def _plain(joint: Any) -> bool:
 
 
 def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None:
-    """Bodies that hang nowhere are roots where the caller says of which kind; else they are findings."""
+    """Bodies that hang nowhere are roots where the caller says of which kind; else they are findings.
+
+    Where cuts are chosen, a body may hang by a joint that has it as its parent; then the builder tells what is wrong.
+    """
+    if blueprint.builder.has_cuts:
+        return
     bodies, joints = _table(data, "bodies"), _table(data, "joints")
     children = [joint.get("child") for joint in joints.values() if isinstance(joint, dict)]
     carried = {child for child in children if isinstance(child, str)} | {child for _, child in blueprint.ends.values()}

@@ -47,7 +47,6 @@ NOTES = {
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     """Writes the file and gives its path."""
     warn_of_meshes(system.robot, path, findings)
-    _warn_of_tree(system.robot, findings)
     try:
         text = written_system(system, findings)
     except ValueError as error:
@@ -78,9 +77,10 @@ def written_sidecar(
     """The text of a sidecar: these joints, and the frames, couplings and elements of the system."""
     robot = system.robot
     top = _top(robot if gravity else replace(robot, gravity=Robot.gravity), {})
+    cut, loops = _chosen_cut(robot), {loop.name for loop in robot.loops}
     sections = [
         f"# What the model beside this file cannot say, for Kinemorph. {UNITS_NOTE}\n" + _lines(top),
-        *_tables("joints", ((joint.name, joint_entries(joint), "") for joint in joints)),
+        *_tables("joints", ((j.name, joint_entries(j) | (cut if j.name in loops else {}), "") for j in joints)),
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
         *_tables("elements", _elements(system.elements, findings)),
@@ -225,9 +225,18 @@ def _shape(shape: Shape) -> Entries:
 def _joints(robot: Robot) -> list[str]:
     cycles = robot.cycles
     tables = [(joint.name, joint_entries(joint), "") for joint in robot.joints]
+    cut = _chosen_cut(robot)
     for loop in robot.loops:
-        tables.append((loop.name, joint_entries(loop), f"closes the loop {' - '.join(cycles[loop.name])}"))
+        entries = joint_entries(loop) | cut
+        tables.append((loop.name, entries, f"closes the loop {' - '.join(cycles[loop.name])}"))
     return _tables("joints", tables)
+
+
+def _chosen_cut(robot: Robot) -> Entries:
+    """What makes a joint a loop, where the builder by itself would cut at other joints."""
+    edges = [Edge(joint.name, joint.parent, joint.child) for joint in (*robot.joints, *robot.loops)]
+    chords = spanning_tree([WORLD, *robot.body_names], edges, directed=True).chords
+    return {} if {chord.name for chord in chords} == {loop.name for loop in robot.loops} else {"cut": "true"}
 
 
 def joint_entries(joint: Joint) -> Entries:
@@ -287,15 +296,3 @@ def _settings(settings: Settings, robot: Robot) -> list[str]:
         tables.insert(0, f"[settings]\n{_lines(entries)}" if entries else "")
     note = f"# {NOTES['settings']}\n\n"
     return [note + tables[0], *tables[1:]] if tables != [""] else []
-
-
-# ── what does not come back ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _warn_of_tree(robot: Robot, findings: Findings) -> None:
-    """A tree that a builder would not have chosen: loops would be cut elsewhere."""
-    edges = [Edge(joint.name, joint.parent, joint.child) for joint in (*robot.joints, *robot.loops)]
-    chords = spanning_tree([WORLD, *robot.body_names], edges, directed=True).chords
-    if {chord.name for chord in chords} != {loop.name for loop in robot.loops}:
-        problem = "a model file cuts its loops at other joints, so that q has other coordinates"
-        findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Build the robot with RobotBuilder.")
