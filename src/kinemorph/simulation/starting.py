@@ -30,8 +30,8 @@ FLAT = 1e-9  # of the largest singular value: a direction that closes nothing
 
 
 def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> Any:
-    """(q, v) on the constraints near those of a state (q, v, x), which were made of what was `given` for q, v and (m, u,
-    p); see this module's text. Raises ShapeError where there are none.
+    """(q, v) on the constraints near those of a state (q, v, x); `given` are what the user gave for q and v, and the
+    numbers (m, u, p). See this module's text. Raises ShapeError where there are none.
     """
     q, v, x = state
     q_given, v_given, others = given
