@@ -40,8 +40,8 @@ Array = npt.NDArray[np.float64]
 
 
 HUGE = 1e300  # a number beyond it counts as infinite
-HELD = 10.0  # times their tolerance: where constraints were off by no more, one correction is enough
-MOST_CORRECTIONS = 8.0  # of one state
+HELD, WELL_HELD = 10.0, 0.01  # times their tolerance: constraints are kept; so well that the last change was rounding
+MOST_CORRECTIONS, FEW_CORRECTIONS = 8.0, 3.0  # of one state; of one that is held, to hold it well
 
 
 def march(
@@ -284,7 +284,11 @@ class _March:
             loop.call(plant.holding, [better, left], [moment, base, s, at["m"], loop["u"], loop["p"]])
             loop.copy(s, better)
             loop.let(count, lambda n: n + 1.0, count)
-            loop.let(on, lambda left, n: (left > HELD) * (n < MOST_CORRECTIONS), left, count)
+            loop.let(
+                on,
+                lambda left, n: (left > WELL_HELD) * (n < (left > HELD).where(MOST_CORRECTIONS, FEW_CORRECTIONS)),
+                *(left, count),
+            )
         return left
 
     def _judge(self) -> None:
