@@ -39,13 +39,13 @@ from kinemorph.mechanics import (
 )
 from kinemorph.mechanics.branch_factor import branch_factor, ways_to_root
 from kinemorph.mechanics.constrained import (
-    MOST_WRITTEN,
+    MOST_ELIMINATED,
     Constrained,
     Rows,
     constrained_dynamics,
+    eliminated_out,
     held_rows,
     shared_out,
-    written_out,
 )
 from kinemorph.mechanics.elements.rotors import with_rotors
 from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
@@ -448,7 +448,7 @@ class Dynamics:
     def under(self, tree: Tree, q: Any, rest: Any, rows: Rows, *, shared: bool = False) -> Constrained:
         """Solves  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar; see mechanics.constrained."""
         M = self.masses(tree, q)
-        if shared or written_out(ways_to_root(tree), rows.J) > MOST_WRITTEN:
+        if shared or eliminated_out(ways_to_root(tree), rows.J) > MOST_ELIMINATED:
             return shared_out(M, rest, rows)
         return constrained_dynamics(branch_factor(tree, M), rest, rows)
 

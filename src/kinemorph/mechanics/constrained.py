@@ -30,7 +30,9 @@ from kinemorph.mechanics.branch_factor import BranchFactor
 REPEATED = 1e-8  # of its length: a row with less that is its own repeats earlier ones
 PER_OPENING = 30.0  # and so much more for each unit of opening, see `Rows.opening`
 MOST_REPEATED = 1e-3  # but not more than this
-MOST_WRITTEN = 12_000  # operations on vectors that are written out; beyond, matrices are solved in loops
+SQUARED = 1e-13  # the same of squares, where products of rows are formed: they have lost half of the digits
+MOST_WRITTEN = 6_000  # products of orthogonal vectors that are written out,
+MOST_ELIMINATED = 60_000  # and of elimination; beyond, matrices are solved in loops
 
 
 class Rows(NamedTuple):
@@ -47,11 +49,14 @@ class Rows(NamedTuple):
 
 
 class Constrained(NamedTuple):
-    """Accelerations (nv,), multipliers (nc,) [N or N m] and the number of independent constraints."""
+    """Accelerations (nv,), multipliers (nc,) [N or N m], the number of independent constraints; and 1 for each row that
+    was met, 0 for one that says nothing or repeats others, (nc,).
+    """
 
     a: list[S]
     multipliers: list[S]
     rank: S
+    counts: list[S]
 
 
 class Span(NamedTuple):
@@ -60,14 +65,24 @@ class Span(NamedTuple):
     vectors: list[list[S]]  # u_j, (nv,)
     weighted: list[list[S]]  # D^-1 u_j
     sizes: list[S]  # 1 / <u_j, u_j>, 0 for a row that repeats earlier ones
+    counts: list[S]  # 1, or 0 for such a row
     shares: list[dict[int, S]]
     rank: S
-    margin: S  # the least <u_j, u_j> / <z_j, z_j> of the rows that count; 1 where there are none
 
 
 def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
-    """Solves  M a - J^T lambda = rest,  J a = wanted  for the factor of M and rest (nv,)."""
-    return _of_real(rows, lambda real: _met(metric, rest, real))
+    """Solves  M a - J^T lambda = rest,  J a = wanted  for the factor of M and rest (nv,).
+
+    Long chains of loops have orthogonal vectors that reach ever farther, while products of rows join neighbors only:
+    there J M^-1 J^T is eliminated.
+    """
+    long = written_out(metric.ways, rows.J) > MOST_WRITTEN
+    return _of_real(rows, lambda real: (_eliminated if long else _met)(metric, rest, real))
+
+
+def limit_of(opening: S, least: float = REPEATED**2) -> S:
+    """The square of a row's own share, of its length, below which it counts as repeated; see `Rows.opening`."""
+    return minimum(least + times(PER_OPENING**2, opening), MOST_REPEATED**2)
 
 
 def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
@@ -83,13 +98,13 @@ def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
 
 def span_of(metric: BranchFactor, rows: Rows) -> Span:
     """The vectors of all rows, made orthogonal in the metric."""
-    limit = minimum(REPEATED**2 + times(PER_OPENING**2, rows.opening), MOST_REPEATED**2)
+    limit = limit_of(rows.opening)
     vectors: list[list[S]] = []
     weighted: list[list[S]] = []
     sizes: list[S] = []
     shares: list[dict[int, S]] = []
+    counted: list[S] = []
     rank: S = 0.0
-    margin: S = 1.0
     for row, weight in zip(rows.J, rows.weights, strict=True):
         u = gathered(metric, row)
         whole = _square(u, metric)
@@ -105,10 +120,9 @@ def span_of(metric: BranchFactor, rows: Rows) -> Span:
         weighted.append([times(x, pivot) for x, pivot in zip(u, metric.pivots, strict=True)])
         sizes.append(where(counts, div(1.0, left), 0.0))
         shares.append(share)
+        counted.append(counts)
         rank = plus(rank, counts)
-        if share:
-            margin = where(counts, minimum(margin, div(left, whole)), margin)
-    return Span(vectors, weighted, sizes, shares, rank, margin)
+    return Span(vectors, weighted, sizes, counted, shares, rank)
 
 
 def gathered(metric: BranchFactor, b: Sequence[S]) -> list[S]:
@@ -150,7 +164,48 @@ def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
     for j in range(len(moved) - 1, -1, -1):  # from the orthogonal vectors to the rows
         for i, share in span.shares[j].items():
             moved[i] = minus(moved[i], times(share, moved[j]))
-    return Constrained(spread(metric, y), moved, span.rank)
+    return Constrained(spread(metric, y), moved, span.rank, span.counts)
+
+
+def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
+    """By L D L^T = J M^-1 J^T, which has the zeros of its neighborhoods; a pivot that is none leaves its row out."""
+    limit = limit_of(rows.opening, SQUARED)
+    z = [gathered(metric, row) for row in rows.J]
+    heavy = [[times(x, pivot) for x, pivot in zip(row, metric.pivots, strict=True)] for row in z]
+    y = gathered(metric, rest)
+    L: list[dict[int, S]] = []  # rows below the unit diagonal
+    inverses: list[S] = []
+    solution: list[S] = []
+    counted: list[S] = []
+    rank: S = 0.0
+    for j, row in enumerate(z):
+        found = {i: dot(heavy[i], row) for i in range(j)}
+        line: dict[int, S] = {}  # of L D
+        whole = dot(heavy[j], row)
+        pivot, right = whole, minus(rows.wanted[j], dot(heavy[j], y))
+        for i in range(j):
+            entry = found[i]
+            for k, x in line.items():
+                entry = minus(entry, times(x, L[i].get(k, 0.0)))
+            if not is_zero(entry):
+                line[i] = entry
+        below = {i: times(entry, inverses[i]) for i, entry in line.items()}
+        for i, entry in below.items():
+            pivot = minus(pivot, times(entry, line[i]))
+            right = minus(right, times(entry, solution[i]))
+        counts = times(rows.weights[j], less(times(limit, whole), pivot))
+        L.append(below)
+        inverses.append(where(counts, div(1.0, pivot), 0.0))
+        solution.append(right)
+        counted.append(counts)
+        rank = plus(rank, counts)
+    shares = [times(right, inverse) for right, inverse in zip(solution, inverses, strict=True)]
+    for j in range(len(shares) - 1, -1, -1):
+        for i, entry in L[j].items():
+            shares[i] = minus(shares[i], times(entry, shares[j]))
+    for share, row in zip(shares, z, strict=True):
+        y = [plus(one, times(share, x)) for one, x in zip(y, row, strict=True)]
+    return Constrained(spread(metric, y), shares, rank, counted)
 
 
 def _square(u: Sequence[S], metric: BranchFactor) -> S:
@@ -163,9 +218,25 @@ def _of_real(rows: Rows, solve: Callable[[Rows], Constrained]) -> Constrained:
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
     found = solve(Rows(J, wanted, weights, rows.opening))
     multipliers: list[S] = [0.0] * len(rows.J)
-    for j, share in zip(real, found.multipliers, strict=True):
-        multipliers[j] = share
-    return Constrained(found.a, multipliers, found.rank)
+    counts: list[S] = [0.0] * len(rows.J)
+    for j, share, one in zip(real, found.multipliers, found.counts, strict=True):
+        multipliers[j], counts[j] = share, one
+    return Constrained(found.a, multipliers, found.rank, counts)
+
+
+def eliminated_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
+    """About how many multiplications elimination writes out, likewise."""
+    reaches = [{j for i, x in enumerate(row) if not is_zero(x) for j in (*ways[i], i)} for row in J]
+    lines: list[set[int]] = []
+    count = sum(len(way) ** 2 for way in ways)
+    for j, reach in enumerate(reaches):
+        line = {i for i in range(j) if reaches[i] & reach}
+        for i in range(j):
+            if i not in line and lines[i] & line:
+                line.add(i)
+        count += len(reach) * (2 + sum(1 for i in line)) + sum(len(lines[i] & line) for i in line)
+        lines.append(line)
+    return count
 
 
 def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
@@ -196,7 +267,7 @@ def _shared(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrai
     J, gamma, weights, _ = rows
     nv, nc = len(M), len(J)
     if not nc:
-        return Constrained([row[0] for row in solve(M, [[x] for x in rest])], [], 0.0)
+        return Constrained([row[0] for row in solve(M, [[x] for x in rest])], [], 0.0, [])
     solved = solve(M, [[rest[i], *(J[c][i] for c in range(nc))] for i in range(nv)])
     free = [row[0] for row in solved]
     Y = [row[1:] for row in solved]  # M^-1 J^T
@@ -207,4 +278,4 @@ def _shared(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrai
     shared, rank = least_squares(scaled, missing)
     multipliers = [times(scale[i], shared[i][0]) for i in range(nc)]
     a = [plus(free[i], dot(Y[i], multipliers)) for i in range(nv)]
-    return Constrained(a, multipliers, rank)
+    return Constrained(a, multipliers, rank, list(weights))

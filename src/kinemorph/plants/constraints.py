@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum
+from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, where
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics import loops
-from kinemorph.mechanics.constrained import Rows
+from kinemorph.mechanics.constrained import PER_OPENING, Rows
 from kinemorph.mechanics.elements.scene import World
 from kinemorph.mechanics.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.loops import FIRST, SECOND
@@ -34,42 +34,63 @@ class Conditions(NamedTuple):
     gamma: list[S]
     sizes: list[S]
     weights: list[S]
+    opening: S
 
     def rows(self, wanted: Sequence[S]) -> Rows:
         """The conditions J a = wanted."""
-        return Rows(self.J, wanted, self.weights, loops.opening(self.phi, self.sizes[: len(self.phi)]))
+        return Rows(self.J, wanted, self.weights, self.opening)
 
     def filled(self) -> list[S]:
         """phi with a zero for each row that has none, shape (nc,)."""
         return [*self.phi, *[0.0] * (len(self.rate) - len(self.phi))]
 
-    def error(self, tolerance: float) -> S:
-        """The largest error against the tolerance, good up to 1: of phi, and a tenth of that of its rate per second."""
+    def error(self, tolerance: float, counted: Sequence[S]) -> S:
+        """The largest error against the tolerance, good up to 1: of phi, and a tenth of that of its rate per second.
+
+        Of rows that are `counted` (nc,) alone: at a singular configuration others cannot be corrected, nor need they.
+        """
         worst: S = 0.0
-        for x, size in zip(self.phi, self.sizes, strict=False):
-            worst = maximum(worst, div(absolute(x), tolerance * size)) if not is_zero(x) else worst
-        for x, size in zip(self.rate, self.sizes, strict=True):
-            worst = maximum(worst, div(absolute(x), 10.0 * tolerance * size)) if not is_zero(x) else worst
+        limits = [(self.phi, tolerance), (self.rate, 10.0 * tolerance)]
+        for errors, limit in limits:
+            for x, size, counts in zip(errors, self.sizes, counted, strict=False):
+                if not is_zero(x):
+                    worst = maximum(worst, where(counts, div(absolute(x), limit * size), 0.0))
         return worst
 
 
-def conditions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen | None, *, bias: bool = True) -> Conditions:
-    """All constraints at an instant. `seen` where elements have some; without `bias` gamma is left out."""
-    J, sizes = loops.constraint_jacobian(tree, q), loops.constraint_sizes(tree, q)
-    found = Conditions(
-        loops.constraint_error(tree, q),
-        [dot(row, v) for row in J],
-        J,
-        loops.constraint_bias(tree, q, v) if bias else [],
-        sizes,
-        loops.constraint_weights(tree, J, sizes),
-    )
-    if seen is None:
-        return found
-    return _joined(_joined(found, _of_positions(tree, t, q, v, seen, bias)), _of_velocities(tree, t, q, v, seen, bias))
+def conditions(
+    tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen | None, *, bias: bool = True, near: float = 0.0
+) -> Conditions:
+    """All constraints at an instant. `seen` where elements have some; without `bias` gamma is left out.
+
+    Rows that differ by less than `near` from others count as repeated ones, however well the constraints are kept.
+    """
+    J, sizes, phi = loops.constraint_jacobian(tree, q), loops.constraint_sizes(tree, q), loops.constraint_error(tree, q)
+    rate = [dot(row, v) for row in J]
+    gamma = loops.constraint_bias(tree, q, v) if bias else []
+    parts = [_Part(phi, rate, J, gamma, sizes, [])]
+    if seen is not None:
+        parts += [_of_positions(tree, t, q, v, seen, bias), _of_velocities(tree, t, q, v, seen, bias)]
+    errors = [x for part in parts for x in part.phi]
+    whole = [size for part in parts for size in part.sizes]
+    off = plus(loops.opening(errors, whole[: len(errors)]), (near / PER_OPENING) ** 2)
+    parts[0] = parts[0]._replace(weights=loops.constraint_weights(tree, J, sizes, off))
+    phi, rate, J, gamma, sizes, weights = ([x for part in parts for x in part[k]] for k in range(len(_Part._fields)))
+    return Conditions(phi, rate, J, gamma, sizes, weights, off)
 
 
-def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
+class _Part(NamedTuple):
+    """Some of the rows; see Conditions."""
+
+    phi: list[S]
+    rate: list[S]
+    J: list[list[S]]
+    gamma: list[S]
+    sizes: list[S]
+    weights: list[S]
+
+
+def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> _Part:
     still = [0.0] * tree.nv
     phi = seen(t, q, still).position_rows()
     columns = [
@@ -85,7 +106,7 @@ def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, 
     return _of_elements(phi, [tangent_of(x, FIRST) for x in along], columns, gamma)
 
 
-def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
+def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> _Part:
     rate = seen(t, q, v).velocity_rows()
     columns = [
         [
@@ -103,13 +124,9 @@ def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen,
     return _of_elements([], rate, columns, gamma)
 
 
-def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S]) -> Conditions:
+def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S]) -> _Part:
     J = [[column[k] for column in columns] for k in range(len(rate))]
-    return Conditions(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J])
-
-
-def _joined(one: Conditions, other: Conditions) -> Conditions:
-    return Conditions(*(a + b for a, b in zip(one, other, strict=True)))
+    return _Part(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J])
 
 
 def _moved(tree: Tree, q: Sequence[S], v: Sequence[S], level: int) -> list[S]:

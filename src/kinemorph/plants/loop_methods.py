@@ -25,9 +25,12 @@ class Projection:
     """Back onto the constraints after every step, by the least displacement and change of velocity as M measures.
 
     `tolerance` is how far a row may be off, against the size of its loop; for velocities ten times that per second.
+    With `stages` the motion is looked at on the constraints within steps, too: half as fast again, and what it takes to
+    go through singular configurations.
     """
 
     tolerance: float = 1e-12
+    stages: bool = True
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def loop_method(given: str | LoopMethod | None) -> LoopMethod:
         )
     for field in fields(given):
         value = getattr(given, field.name)
-        if field.name == "independent":
+        if field.name in ("independent", "stages"):
             continue
         numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not numeric or not (0.0 < value < float("inf") or (value == 0.0 and isinstance(given, Baumgarte))):

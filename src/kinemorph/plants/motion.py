@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PROJECTION = Projection()
+NEAR = 2e-5  # of a row's length: so near to a singular configuration a row amplifies rounding more than it says
 
 
 class Acting(NamedTuple):
@@ -74,6 +75,17 @@ class Acting(NamedTuple):
     def loads(self) -> tuple[Mapping[int, Wrench], ...]:
         """As recursions take them: none, or one mapping."""
         return (self.elements.loads,) if self.elements.loads else ()
+
+
+class Corrections(NamedTuple):
+    """A displacement and a change of velocity, (nv,) each, that bring a state onto constraints; these as they were
+    found; and 1 for each row of them that can be met, else 0.
+    """
+
+    moved: list[Any]
+    change: list[Any]
+    found: Conditions
+    counts: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +131,11 @@ class Motion:
     def constrained(self) -> bool:
         """Whether anything constrains the motion of the tree."""
         return not self.dynamics.robot.is_open or bool(self.elements.constraint_names)
+
+    @property
+    def on_stages(self) -> bool:
+        """Whether every look at the motion is taken on the constraints, and not only the ends of steps."""
+        return isinstance(self.loops, Partitioning) or (isinstance(self.loops, Projection) and self.loops.stages)
 
     @property
     def chooses(self) -> bool:
@@ -260,13 +277,13 @@ class Motion:
         q, v, x = self._state(tree, base, s)
         ready = self.prepared(tree)
         drifting: Sequence[Any] = v  # how coordinates move; only fast ones have a velocity that is not v
-        if self.constrained and isinstance(self.loops, Partitioning):
-            moved, change = self._corrections(ready, t, q, v, x, m, u, p)
-            q, v = charts.place(tree, q, moved, finished=False), _sum(v, change)
+        if self.constrained and self.on_stages:
+            better = self._corrections(ready, t, q, v, x, m, u, p)
+            q, v = charts.place(tree, q, better.moved, finished=False), _sum(v, better.change)
             drifting = v
         elif self.constrained and isinstance(self.loops, SingularPerturbation):
-            fast = self._corrections(ready, t, q, v, x, m, u, p, per_time=1.0 / self.loops.epsilon)[1]
-            v, drifting = _sum(v, self._corrections(ready, t, q, v, x, m, u, p)[1]), _sum(v, fast)
+            fast = self._corrections(ready, t, q, v, x, m, u, p, per_time=1.0 / self.loops.epsilon).change
+            v, drifting = _sum(v, self._corrections(ready, t, q, v, x, m, u, p).change), _sum(v, fast)
         acting = self._acting(ready, t, q, v, x, m, u, p)
         a = self._accelerations(ready, t, q, v, x, m, u, p, acting)
         rates = self._extra_rates(t, q, v, x, m, u, p, acting)
@@ -306,12 +323,12 @@ class Motion:
     def _conditions(
         self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, *, bias: bool = True
     ) -> Conditions:
-        """All constraints at an instant."""
+        """All constraints at an instant; see `conditions`."""
 
         def seen(t: Any, q: Any, v: Any) -> World:
             return self._seen(tree, t, q, v, x, m, u, p)
 
-        return conditions(tree, t, q, v, seen if self.elements.constraint_names else None, bias=bias)
+        return conditions(tree, t, q, v, seen if self.elements.constraint_names else None, bias=bias, near=NEAR)
 
     def constraints(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
         """phi (nh,), the rates (nc,) of all rows, J (nc, nv), and the sizes of rows (nc,)."""
@@ -322,26 +339,24 @@ class Motion:
 
     def _corrections(
         self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, per_time: float = 0.0
-    ) -> tuple[list[Any], list[Any]]:
-        """(displacement, change of velocity), (nv,) each, that bring q and v onto the constraints.
+    ) -> Corrections:
+        """What brings q and v onto the constraints.
 
         `per_time` [1/s]: the velocity is to take so much of the error phi away in each unit of time.
         """
         found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
         everything = found.rows([-(rate + per_time * e) for rate, e in zip(found.rate, found.filled(), strict=True)])
         placed = len(found.phi)
-        positions = Rows(found.J[:placed], [-e for e in found.phi], found.weights[:placed], everything.opening)
+        positions = Rows(found.J[:placed], [-e for e in found.phi], found.weights[:placed], found.opening)
         nothing = [0.0] * self.nv
         if isinstance(self.loops, Partitioning | SingularPerturbation):
             metric = masked([times(mask, float(k not in self.still)) for k, mask in enumerate(self._dependent(m))])
-            return (
-                constrained_dynamics(metric, nothing, positions).a,
-                constrained_dynamics(metric, nothing, everything).a,
+            moved, changed = (constrained_dynamics(metric, nothing, rows) for rows in (positions, everything))
+        else:
+            moved, changed = (
+                self.dynamics.under(tree, q, nothing, held_rows(rows, self.still)) for rows in (positions, everything)
             )
-        return (
-            self.dynamics.under(tree, q, nothing, held_rows(positions, self.still)).a,
-            self.dynamics.under(tree, q, nothing, held_rows(everything, self.still)).a,
-        )
+        return Corrections(moved.a, changed.a, found, changed.counts)
 
     def _dependent(self, m: Any) -> Sequence[Any]:
         """1 for each velocity that follows from the others, else 0, shape (nv,)."""
@@ -353,13 +368,13 @@ class Motion:
         q, v, x = self._state(tree, base, s)
         ready = self.prepared(tree)
         if isinstance(self.loops, SingularPerturbation):
-            change = self._corrections(ready, t, q, v, x, m, u, p, per_time=1.0 / self.loops.epsilon)[1]
+            change = self._corrections(ready, t, q, v, x, m, u, p, per_time=1.0 / self.loops.epsilon).change
             return {"out": [*s[: self.nv], *_sum(v, change), *x], "error": 0.0}
         assert isinstance(self.loops, Projection | Partitioning)
-        moved, change = self._corrections(ready, t, q, v, x, m, u, p)
-        error = self._conditions(ready, t, q, v, x, m, u, p, bias=False).error(self.loops.tolerance)
-        w = _sum(s[: self.nv], charts.local_rate(tree, s[: self.nv], moved))
-        return {"out": [*w, *_sum(v, change), *x], "error": error}
+        better = self._corrections(ready, t, q, v, x, m, u, p)
+        w = _sum(s[: self.nv], charts.local_rate(tree, s[: self.nv], better.moved))
+        error = better.found.error(self.loops.tolerance, better.counts)
+        return {"out": [*w, *_sum(v, better.change), *x], "error": error}
 
     def dependence(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
         """How well the dependent velocities follow from the others: `margin`, 1 at best and 0 where they do not; and J,
