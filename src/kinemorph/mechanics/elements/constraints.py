@@ -17,8 +17,9 @@ import numpy as np
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import KinemorphError, ModelError, TracingError, told
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.law import ElementLaw, register
-from kinemorph.mechanics.elements.row_texts import reads_time_or_place, text_at, text_problems, text_value
+from kinemorph.mechanics.elements.law import register
+from kinemorph.mechanics.elements.row_forces import RowForces
+from kinemorph.mechanics.elements.row_texts import read_now, reads_time_or_place, text_at, text_problems, text_value
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.constraints import Constraint, VelocityConstraint
@@ -37,7 +38,7 @@ def names_of_rows(rows: Any, names: Sequence[str]) -> tuple[str, ...]:
     return ("",) if count == 1 else tuple(str(k + 1) for k in range(count))
 
 
-class RowsLaw(ElementLaw[Any]):
+class RowsLaw(RowForces):
     """Abstract: rows as text or as a function."""
 
     moving = False  # whether rows are of velocities
@@ -59,6 +60,9 @@ class RowsLaw(ElementLaw[Any]):
                 "many of both. Name every row, or none."
             )
         return found
+
+    def unit(self, element: Any) -> str:
+        return ""  # of a row nobody knows it
 
     def _given(self, element: Any) -> list[str]:
         """What its function is called with."""
@@ -124,8 +128,9 @@ class RowsLaw(ElementLaw[Any]):
         if not callable(element.rows):
             return [text_value(element, text, scene) for text in element.rows]
         world = scene.world
-        everything = [list(world.q), list(world.v)] if self.moving else [list(world.q)]
-        return self._asked(element, scene.t, [scene.signal(name) for name in element.reads] or everything)
+        q = list(world.finished_q)
+        everything = [q, list(world.v)] if self.moving else [q]
+        return self._asked(element, scene.t, [read_now(name, scene) for name in element.reads] or everything)
 
     def _asked(self, element: Any, t: S, read: Sequence[Any]) -> list[S]:
         try:
