@@ -74,12 +74,14 @@ class RowsLaw(RowForces):
 
     def problems_among(self, element: Any, ensemble: Ensemble) -> list[str]:
         if callable(element.rows):
+            if not all(any(one in ensemble.sources for one in name.split("|")) for name in element.reads):
+                return []  # told already
             return self._reading_problems(element, ensemble) or self._linearity(element, ensemble)
         found = [problem for text in element.rows for problem in text_problems(element, text, ensemble, v=self.moving)]
         return found or self._linearity(element, ensemble)
 
     def _reading_problems(self, element: Any, ensemble: Ensemble) -> list[str]:
-        known = [name for name in element.reads if name in ensemble.sources]
+        known = [ensemble.source(name) for name in element.reads]
         found = [
             f"element '{element.name}' reads '{name}', which is no function of time alone; expected coordinates or "
             "signals of references. Let it read these."
@@ -118,7 +120,7 @@ class RowsLaw(RowForces):
             if not callable(element.rows):
                 return text_at(element, element.rows[row], ensemble, given)
             everything: list[Any] = [list(q), list(v)] if self.moving else [list(q)]
-            read = [given[name] for name in element.reads] or everything
+            read = [given[ensemble.source(name)] for name in element.reads] or everything
             return float(self._asked(element, t, read)[row])
 
         return value
@@ -130,7 +132,8 @@ class RowsLaw(RowForces):
         world = scene.world
         q = list(world.finished_q)
         everything = [q, list(world.v)] if self.moving else [q]
-        return self._asked(element, scene.t, [read_now(name, scene) for name in element.reads] or everything)
+        read = [read_now(world.ensemble.source(name), scene) for name in element.reads]
+        return self._asked(element, scene.t, read or everything)
 
     def _asked(self, element: Any, t: S, read: Sequence[Any]) -> list[S]:
         try:
@@ -146,10 +149,15 @@ class RowsLaw(RowForces):
             ) from error
         rows = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
         count = len(names_of_rows(element.rows, element.names))
-        if len(rows) != count or any(row is None or isinstance(row, str) for row in rows):
+        if any(row is None or isinstance(row, str) for row in rows):
             raise ModelError(
-                f"element '{element.name}': its rows are {short(found)}; expected {count} "
-                f"number{'s' * (count > 1)}, one for each of `names`. Give as many names as it has rows."
+                f"element '{element.name}': its function gives {short(found)}; expected numbers. Look at what it "
+                "returns."
+            )
+        if len(rows) != count:
+            raise ModelError(
+                f"element '{element.name}': its function gives {len(rows)} numbers; expected {count}. Give `names`, "
+                "one for each of its rows."
             )
         return rows
 

@@ -91,7 +91,9 @@ def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], 
     if joint in (loop.name for loop in robot.loops):
         return "which closes a loop and has no coordinate of its own. Name other joints of the loop."
     if name in ensemble.signals:
-        return "which is no function of time alone; expected coordinates, parameters or signals of references."
+        return (
+            "which is no function of time alone; expected coordinates, parameters or signals of references. Use these."
+        )
     known = [*own, "t", *_coordinates(robot), *(_velocities(robot) if v else ()), *dict(element.known)]
     known += [parameter.name for parameter in robot.parameters]
     known += [signal for signal in ensemble.signals if reads_time_or_place(signal, ensemble)]
