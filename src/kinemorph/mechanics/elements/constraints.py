@@ -23,6 +23,7 @@ from kinemorph.mechanics.elements.row_texts import read_now, reads_time_or_place
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.constraints import Constraint, VelocityConstraint
+from kinemorph.model.expressions import names_in
 from kinemorph.model.reading import short
 from kinemorph.model.robot import Robot
 
@@ -60,6 +61,14 @@ class RowsLaw(RowForces):
                 "many of both. Name every row, or none."
             )
         return found
+
+    def acts_on(self, element: Any, robot: Robot) -> Sequence[str]:
+        """The joints whose coordinates or velocities are named; where all are read, all of them."""
+        names = element.reads if callable(element.rows) else [name for text in element.rows for name in names_in(text)]
+        if callable(element.rows) and not names:
+            return robot.joint_names
+        read = {name.partition(".")[2] for name in names}
+        return [joint.name for joint in robot.joints if not read.isdisjoint((*joint.q_names, *joint.v_names))]
 
     def unit(self, element: Any) -> str:
         return ""  # of a row nobody knows it
