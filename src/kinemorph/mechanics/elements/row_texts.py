@@ -100,7 +100,8 @@ def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], 
     listed = ", ".join(known[:16]) + (", ..." if len(known) > 16 else "")
     bare = [one for one in known if one == f"q.{name}"]
     hint = f" Did you mean '{bare[0]}'?" if bare else did_you_mean(name, known)
-    return f"and there is no such coordinate, parameter or reference.{hint} Known: {listed}."
+    kinds = "coordinate, velocity, parameter" if v else "coordinate, parameter"
+    return f"and there is no such {kinds} or reference.{hint} Known: {listed}."
 
 
 def read_now(name: str, scene: Scene) -> S:
