@@ -25,7 +25,8 @@ Seen = Callable[[Any, Any, Any], World]  # the world at (t, q, v)
 
 class Conditions(NamedTuple):
     """Constraints at one instant: phi (nh,), the first nh of nc rows; `rate` (nc,), what J v and the time make of them;
-    J (nc, nv); `gamma` (nc,), what J a is to be; `sizes` (nc,), what a turn by 1 rad could do; `weights`, see Rows.
+    J (nc, nv); `gamma` (nc,), what J a is to be; `sizes` (nc,), what a turn by 1 rad could do; `weights`, see Rows;
+    `driven` (nc,), what the time alone makes of the rate, J v = rate - driven.
     """
 
     phi: list[S]
@@ -34,6 +35,7 @@ class Conditions(NamedTuple):
     gamma: list[S]
     sizes: list[S]
     weights: list[S]
+    driven: list[S]
     opening: S
 
     def rows(self, wanted: Sequence[S]) -> Rows:
@@ -68,15 +70,16 @@ def conditions(
     J, sizes, phi = loops.constraint_jacobian(tree, q), loops.constraint_sizes(tree, q), loops.constraint_error(tree, q)
     rate = [dot(row, v) for row in J]
     gamma = loops.constraint_bias(tree, q, v) if bias else []
-    parts = [_Part(phi, rate, J, gamma, sizes, [])]
+    parts = [_Part(phi, rate, J, gamma, sizes, [], [0.0] * len(J) if bias else [])]
     if seen is not None:
         parts += [_of_positions(tree, t, q, v, seen, bias), _of_velocities(tree, t, q, v, seen, bias)]
     errors = [x for part in parts for x in part.phi]
     whole = [size for part in parts for size in part.sizes]
     off = plus(loops.opening(errors, whole[: len(errors)]), (near / PER_OPENING) ** 2)
     parts[0] = parts[0]._replace(weights=loops.constraint_weights(tree, J, sizes, off))
-    phi, rate, J, gamma, sizes, weights = ([x for part in parts for x in part[k]] for k in range(len(_Part._fields)))
-    return Conditions(phi, rate, J, gamma, sizes, weights, off)
+    columns = ([x for part in parts for x in part[k]] for k in range(len(_Part._fields)))
+    phi, rate, J, gamma, sizes, weights, driven = columns
+    return Conditions(phi, rate, J, gamma, sizes, weights, driven, off)
 
 
 class _Part(NamedTuple):
@@ -88,6 +91,7 @@ class _Part(NamedTuple):
     gamma: list[S]
     sizes: list[S]
     weights: list[S]
+    driven: list[S]
 
 
 def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> _Part:
@@ -99,11 +103,13 @@ def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, 
     ]
     along = seen(Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST), still).position_rows()
     gamma: list[S] = []
+    driven: list[S] = []
     if bias:
         later, moved = Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST)
+        driven = [tangent_of(x, FIRST) for x in seen(later, q, still).position_rows()]
         twice = seen(Dual(later, 1.0, level=SECOND), _moved(tree, moved, v, SECOND), still).position_rows()
         gamma = [-tangent_of(tangent_of(x, SECOND), FIRST) for x in twice]
-    return _of_elements(phi, [tangent_of(x, FIRST) for x in along], columns, gamma)
+    return _of_elements(phi, [tangent_of(x, FIRST) for x in along], columns, gamma, driven)
 
 
 def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> _Part:
@@ -118,15 +124,17 @@ def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen,
         for unit in (_units(tree.nv) if rate else ())
     ]
     gamma: list[S] = []
+    driven: list[S] = []
     if bias:
+        driven = seen(t, q, [0.0] * tree.nv).velocity_rows()
         later = seen(Dual(t, 1.0, level=FIRST), _moved(tree, q, v, FIRST), v).velocity_rows()
         gamma = [-tangent_of(x, FIRST) for x in later]
-    return _of_elements([], rate, columns, gamma)
+    return _of_elements([], rate, columns, gamma, driven)
 
 
-def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S]) -> _Part:
+def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S], driven: list[S]) -> _Part:
     J = [[column[k] for column in columns] for k in range(len(rate))]
-    return _Part(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J])
+    return _Part(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J], driven)
 
 
 def _moved(tree: Tree, q: Sequence[S], v: Sequence[S], level: int) -> list[S]:

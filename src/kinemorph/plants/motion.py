@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import div, is_zero, less_equal, minimum, sqrt, times, where
+from kinemorph.algebra.scalar import div, is_zero, less_equal, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import add, dot, sub
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
@@ -86,6 +86,14 @@ class Corrections(NamedTuple):
     change: list[Any]
     found: Conditions
     counts: list[Any]
+
+
+class Solved(NamedTuple):
+    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] of those that go with time."""
+
+    a: Sequence[Any]
+    multipliers: Sequence[Any] = ()
+    supplied: Any = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,13 +204,21 @@ class Motion:
         def accelerations() -> Sequence[Any]:
             ready = self.prepared(self.tree(p))
             acting = self._acting(ready, t, q, v, x, m, u, p)
-            return self._accelerations(ready, t, q, v, x, m, u, p, acting)
+            return self._solved(ready, t, q, v, x, m, u, p, acting).a
 
         def reactions() -> Mapping[str, Sequence[Any]]:
             wrenches = self._wrenches(t, q, v, accelerations(), x, m, u, p)
             return dict(zip((joint.name for joint in self.dynamics.robot.joints), wrenches, strict=True))
 
-        return World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup, accelerations, reactions)
+        def multipliers() -> Mapping[str, Any]:
+            ready = self.prepared(self.tree(p))
+            acting = self._acting(ready, t, q, v, x, m, u, p)
+            names = self.elements.constraint_names  # their rows come last
+            forces = self._solved(ready, t, q, v, x, m, u, p, acting).multipliers
+            return dict(zip(names, forces[len(forces) - len(names) :], strict=True))
+
+        later = (accelerations, reactions, multipliers)
+        return World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup, *later)
 
     def _seen(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> World:
         """The system as what acts in a step sees it."""
@@ -255,7 +271,10 @@ class Motion:
         loads = self._acting(tree, t, q, v, x, m, u, p).elements.loads
         return joint_wrenches(robot, tree, q, v, a, loads)
 
-    def _extra_rates(self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting) -> list[Any]:
+    def _extra_rates(
+        self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting, driven: Any = 0.0
+    ) -> list[Any]:
+        """Rates of all but positions and velocities; `driven` [W] is what constraints that go with time supply."""
         rates: list[Any] = []
         if self.state_rates is not None:
             given = self._of_user(t, q, v, x, m, u, p)
@@ -264,7 +283,7 @@ class Motion:
         rates = [*rates, *acting.elements.rates]
         if self.account:
             rates += [
-                _power(acting.pushed, v) + acting.elements.supplied,
+                plus(_power(acting.pushed, v) + acting.elements.supplied, driven),
                 acting.elements.dissipated - _power(acting.damped, v),
             ]
         return rates
@@ -285,9 +304,9 @@ class Motion:
             fast = self._corrections(ready, t, q, v, x, m, u, p, per_time=1.0 / self.loops.epsilon).change
             v, drifting = _sum(v, self._corrections(ready, t, q, v, x, m, u, p).change), _sum(v, fast)
         acting = self._acting(ready, t, q, v, x, m, u, p)
-        a = self._accelerations(ready, t, q, v, x, m, u, p, acting)
-        rates = self._extra_rates(t, q, v, x, m, u, p, acting)
-        return [*charts.local_rate(tree, s[: self.nv], drifting), *a, *rates]
+        solved = self._solved(ready, t, q, v, x, m, u, p, acting)
+        rates = self._extra_rates(t, q, v, x, m, u, p, acting, solved.supplied)
+        return [*charts.local_rate(tree, s[: self.nv], drifting), *solved.a, *rates]
 
     def for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
         """The program of a law, with limbs that are alike side by side where it runs on one state; see `limbs`."""
@@ -302,21 +321,24 @@ class Motion:
 
         return folded(self)
 
-    def _accelerations(
-        self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting
-    ) -> Sequence[Any]:
+    def _solved(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting) -> Solved:
         """FD under what acts and what constrains; a formulation without wrenches gets their generalized forces."""
         takes = self.dynamics.takes_wrenches
         forces = (acting.tau, *acting.loads) if takes else (self._tau(tree, q, v, acting),)
         if not self.constrained:
-            return self.dynamics.accelerations(tree, q, v, *forces, locked=self.still)
+            return Solved(self.dynamics.accelerations(tree, q, v, *forces, locked=self.still))
         found = self._conditions(tree, t, q, v, x, m, u, p)
         wanted = found.gamma
         if isinstance(self.loops, Baumgarte):
             pull, damp = self.loops.beta**2, 2.0 * self.loops.alpha
             wanted = [g - damp * r - pull * e for g, r, e in zip(wanted, found.rate, found.filled(), strict=True)]
         rest = self.dynamics.rest(tree, q, v, *forces)
-        return self.dynamics.under(tree, q, rest, held_rows(found.rows(wanted), self.still)).a
+        a, multipliers, *_ = self.dynamics.under(tree, q, rest, held_rows(found.rows(wanted), self.still))
+        multipliers = multipliers[: len(wanted)]
+        power: Any = 0.0
+        for force, rate in zip(multipliers, found.driven, strict=True):
+            power = minus(power, times(force, rate))
+        return Solved(a, multipliers, power)
 
     # ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -403,14 +425,16 @@ class Motion:
         q, v, x = self._state(tree, base, s)
         a = [0.0 if k in self.still else entry for k, entry in enumerate(z[:nv])]
         acting = self._acting(ready, t, q, v, x, m, u, p)
+        driven: Any = 0.0
         if self.constrained:
-            unmet = sub(a, self._accelerations(ready, t, q, v, x, m, u, p, acting))
+            solved = self._solved(ready, t, q, v, x, m, u, p, acting)
+            unmet, driven = sub(a, solved.a), solved.supplied
         elif self.dynamics.takes_wrenches:
             unmet = sub(self.dynamics.inverse(ready, q, v, a, *acting.loads), acting.tau)
         else:
             unmet = sub(self.dynamics.inverse(ready, q, v, a), self._tau(ready, q, v, acting))
         left = [z[k] if k in self.still else entry for k, entry in enumerate(unmet)]
-        return [*left, *sub(z[nv:], self._extra_rates(t, q, v, x, m, u, p, acting))]
+        return [*left, *sub(z[nv:], self._extra_rates(t, q, v, x, m, u, p, acting, driven))]
 
     def place(self, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
         """The configuration that s means."""

@@ -56,6 +56,18 @@ GOOD: tuple[Any, ...] = (
     elements.Sinusoid("e", 1.0, 1.0, joints=("hinge",)),
     elements.SplinePath("e", (0.0, 1.0, 2.0), (0.0, 1.0, 2.0), ("hinge",)),
     elements.MinimumJerk("e", (0.0, 1.0, 2.0), (0.0, 1.0, 2.0)),
+    elements.Constraint("e", "q.hinge - a * t", known={"a": 1.0}),
+    elements.Constraint("e", law, reads="q.hinge"),
+    elements.VelocityConstraint("e", "v.hinge - a * t", known={"a": 1.0}),
+    elements.DistanceConstraint("e", "tool", "world", 1.0),
+    elements.PointOnPlane("e", "tool"),
+    elements.PointOnLine("e", "tool"),
+    elements.PointOnSurface("e", "tool", "x - a", known={"a": 1.0}),
+    elements.PointOnCurve("e", "tool", ((0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (2.0, 0.0, 0.0))),
+    elements.KnifeEdge("e", "tool", normal=(0.0, 0.0, 1.0)),
+    elements.RollingDisc("e", "tool", 0.1),
+    elements.RollingSphere("e", "tool", 0.1),
+    elements.PrescribedMotion("e", "hinge", "a * t", known={"a": 1.0}),
 )
 CASES = [(element, field.name) for element in GOOD for field in fields(element) if field.init]
 

@@ -1,4 +1,4 @@
-"""Elements that join two points, as one sees them: springs, dampers, ropes, legs.
+"""Elements that join two points, as one sees them: springs, dampers, ropes, rods, legs.
 
 Each kind of element has a row in SPANS; one without a row is not drawn.
 """
@@ -14,6 +14,7 @@ from kinemorph.display.scenes.fixing import fixed, joint_end, positions_of
 from kinemorph.display.scenes.readings import held
 from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Attachment, Color, Figure, Look, Mark
 from kinemorph.model.elements.bushings import Bushing
+from kinemorph.model.elements.guides import DistanceConstraint
 from kinemorph.model.elements.joint_forces import TorsionSpring
 from kinemorph.model.elements.legs import SpringLeg
 from kinemorph.model.elements.springs import Bumper, Damper, Rope, Spring
@@ -123,6 +124,7 @@ SPANS: dict[type[Any], Callable[[Any, Showing], Iterator[Mark]]] = {
     Rope: _between("rope", ROPE_COLOR, CORD),
     Bumper: _between("spring", RUBBER_COLOR, COIL),
     Bushing: _bushing,
+    DistanceConstraint: _between("rod", DAMPER_COLOR, BOLT),
     SpringLeg: _leg,
     TorsionSpring: _slide_spring,
 }

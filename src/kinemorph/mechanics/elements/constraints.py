@@ -17,11 +17,13 @@ import numpy as np
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import KinemorphError, ModelError, TracingError, told
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.law import ElementLaw, register
-from kinemorph.mechanics.elements.row_texts import reads_time_or_place, text_at, text_problems, text_value
+from kinemorph.mechanics.elements.law import register
+from kinemorph.mechanics.elements.row_forces import RowForces
+from kinemorph.mechanics.elements.row_texts import read_now, reads_time_or_place, text_at, text_problems, text_value
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.constraints import Constraint, VelocityConstraint
+from kinemorph.model.expressions import names_in
 from kinemorph.model.reading import short
 from kinemorph.model.robot import Robot
 
@@ -37,7 +39,7 @@ def names_of_rows(rows: Any, names: Sequence[str]) -> tuple[str, ...]:
     return ("",) if count == 1 else tuple(str(k + 1) for k in range(count))
 
 
-class RowsLaw(ElementLaw[Any]):
+class RowsLaw(RowForces):
     """Abstract: rows as text or as a function."""
 
     moving = False  # whether rows are of velocities
@@ -60,6 +62,17 @@ class RowsLaw(ElementLaw[Any]):
             )
         return found
 
+    def acts_on(self, element: Any, robot: Robot) -> Sequence[str]:
+        """The joints whose coordinates or velocities are named; where all are read, all of them."""
+        names = element.reads if callable(element.rows) else [name for text in element.rows for name in names_in(text)]
+        if callable(element.rows) and not names:
+            return robot.joint_names
+        read = {name.partition(".")[2] for name in names}
+        return [joint.name for joint in robot.joints if not read.isdisjoint((*joint.q_names, *joint.v_names))]
+
+    def unit(self, element: Any) -> str:
+        return ""  # of a row nobody knows it
+
     def _given(self, element: Any) -> list[str]:
         """What its function is called with."""
         return ["t", *(element.reads or (["q", "v"] if self.moving else ["q"]))]
@@ -70,12 +83,14 @@ class RowsLaw(ElementLaw[Any]):
 
     def problems_among(self, element: Any, ensemble: Ensemble) -> list[str]:
         if callable(element.rows):
+            if not all(any(one in ensemble.sources for one in name.split("|")) for name in element.reads):
+                return []  # told already
             return self._reading_problems(element, ensemble) or self._linearity(element, ensemble)
         found = [problem for text in element.rows for problem in text_problems(element, text, ensemble, v=self.moving)]
         return found or self._linearity(element, ensemble)
 
     def _reading_problems(self, element: Any, ensemble: Ensemble) -> list[str]:
-        known = [name for name in element.reads if name in ensemble.sources]
+        known = [ensemble.source(name) for name in element.reads]
         found = [
             f"element '{element.name}' reads '{name}', which is no function of time alone; expected coordinates or "
             "signals of references. Let it read these."
@@ -114,7 +129,7 @@ class RowsLaw(ElementLaw[Any]):
             if not callable(element.rows):
                 return text_at(element, element.rows[row], ensemble, given)
             everything: list[Any] = [list(q), list(v)] if self.moving else [list(q)]
-            read = [given[name] for name in element.reads] or everything
+            read = [given[ensemble.source(name)] for name in element.reads] or everything
             return float(self._asked(element, t, read)[row])
 
         return value
@@ -124,8 +139,10 @@ class RowsLaw(ElementLaw[Any]):
         if not callable(element.rows):
             return [text_value(element, text, scene) for text in element.rows]
         world = scene.world
-        everything = [list(world.q), list(world.v)] if self.moving else [list(world.q)]
-        return self._asked(element, scene.t, [scene.signal(name) for name in element.reads] or everything)
+        q = list(world.finished_q)
+        everything = [q, list(world.v)] if self.moving else [q]
+        read = [read_now(world.ensemble.source(name), scene) for name in element.reads]
+        return self._asked(element, scene.t, read or everything)
 
     def _asked(self, element: Any, t: S, read: Sequence[Any]) -> list[S]:
         try:
@@ -141,10 +158,15 @@ class RowsLaw(ElementLaw[Any]):
             ) from error
         rows = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
         count = len(names_of_rows(element.rows, element.names))
-        if len(rows) != count or any(row is None or isinstance(row, str) for row in rows):
+        if any(row is None or isinstance(row, str) for row in rows):
             raise ModelError(
-                f"element '{element.name}': its rows are {short(found)}; expected {count} "
-                f"number{'s' * (count > 1)}, one for each of `names`. Give as many names as it has rows."
+                f"element '{element.name}': its function gives {short(found)}; expected numbers. Look at what it "
+                "returns."
+            )
+        if len(rows) != count:
+            raise ModelError(
+                f"element '{element.name}': its function gives {len(rows)} numbers; expected {count}. Give `names`, "
+                "one for each of its rows."
             )
         return rows
 

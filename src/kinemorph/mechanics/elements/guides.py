@@ -15,8 +15,9 @@ from kinemorph.mechanics.elements.applied import course_problems, over_time
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, positive
 from kinemorph.mechanics.elements.constraints import names_of_rows
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.law import ElementLaw, plain, register
+from kinemorph.mechanics.elements.law import plain, register
 from kinemorph.mechanics.elements.relative import across, between, pose_from, unit
+from kinemorph.mechanics.elements.row_forces import RowForces
 from kinemorph.mechanics.elements.row_texts import text_problems, text_value
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.model.elements.applied import Table
@@ -34,7 +35,7 @@ from kinemorph.model.robot import Robot
 XYZ = ("x", "y", "z")
 
 
-class DistanceLaw(ElementLaw[DistanceConstraint]):
+class DistanceLaw(RowForces):
     """(|b - a|^2 - L^2) / (2 L): where it is 0 its slope is that of the distance, and its multiplier the thrust [N]."""
 
     def problems(self, element: DistanceConstraint, robot: Robot) -> list[str]:
@@ -86,7 +87,7 @@ def seen_point(element: Any, scene: Scene) -> Vec3:
     return plain(act(pose_from(scene, element.on, element.body), scene.value(tuple(element.point))))
 
 
-class PointOnPlaneLaw(ElementLaw[PointOnPlane]):
+class PointOnPlaneLaw(RowForces):
     """n . (p - o)."""
 
     def problems(self, element: PointOnPlane, robot: Robot) -> list[str]:
@@ -104,7 +105,7 @@ class PointOnPlaneLaw(ElementLaw[PointOnPlane]):
         return [height - dot(normal, scene.value(element.origin))]
 
 
-class PointOnLineLaw(ElementLaw[PointOnLine]):
+class PointOnLineLaw(RowForces):
     """The way from the line, along two directions across it."""
 
     def problems(self, element: PointOnLine, robot: Robot) -> list[str]:
@@ -118,8 +119,11 @@ class PointOnLineLaw(ElementLaw[PointOnLine]):
         return [dot(one, away) for one in across(unit(scene, element.direction), element.direction)]
 
 
-class PointOnSurfaceLaw(ElementLaw[PointOnSurface]):
+class PointOnSurfaceLaw(RowForces):
     """Expressions of x, y, z, or a function of t, x, y, z."""
+
+    def unit(self, element: PointOnSurface) -> str:
+        return ""
 
     def problems(self, element: PointOnSurface, robot: Robot) -> list[str]:
         found = guide_problems(element, robot)
@@ -154,7 +158,7 @@ class PointOnSurfaceLaw(ElementLaw[PointOnSurface]):
         return [found]
 
 
-class PointOnCurveLaw(ElementLaw[PointOnCurve]):
+class PointOnCurveLaw(RowForces):
     """y - Y(x) and z - Z(x), with splines Y and Z."""
 
     def problems(self, element: PointOnCurve, robot: Robot) -> list[str]:

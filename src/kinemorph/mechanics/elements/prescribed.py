@@ -8,7 +8,8 @@ from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.elements.applied import course_problems, over_time
 from kinemorph.mechanics.elements.checks import one_axis
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.law import ElementLaw, register
+from kinemorph.mechanics.elements.law import register
+from kinemorph.mechanics.elements.row_forces import RowForces
 from kinemorph.mechanics.elements.row_texts import text_problems, text_value
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.model.elements.prescribed import PrescribedMotion
@@ -16,8 +17,11 @@ from kinemorph.model.expressions import names_in
 from kinemorph.model.robot import Robot
 
 
-class PrescribedMotionLaw(ElementLaw[PrescribedMotion]):
+class PrescribedMotionLaw(RowForces):
     """q - motion(t): its multiplier is the effort [N m or N] along the joint."""
+
+    def unit(self, element: PrescribedMotion) -> str:
+        return f"tau.{element.joint}"
 
     def problems(self, element: PrescribedMotion, robot: Robot) -> list[str]:
         found = one_axis(element, "joint", element.joint, robot)

@@ -25,8 +25,9 @@ from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import positive
 from kinemorph.mechanics.elements.guides import guide_problems
-from kinemorph.mechanics.elements.law import ElementLaw, plain, register
+from kinemorph.mechanics.elements.law import plain, register
 from kinemorph.mechanics.elements.relative import across, pose_from, unit, velocity_from
+from kinemorph.mechanics.elements.row_forces import RowForces
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.model.elements.rolling import KnifeEdge, RollingDisc, RollingSphere
 from kinemorph.model.robot import Robot
@@ -34,7 +35,7 @@ from kinemorph.model.robot import Robot
 FLATTEST = 1e-12  # sine of the angle between a disc and the plane; a disc that lies flat has no lowest point
 
 
-class KnifeEdgeLaw(ElementLaw[KnifeEdge]):
+class KnifeEdgeLaw(RowForces):
     """s . v, with the part of s that lies in the plane where there is one."""
 
     def problems(self, element: KnifeEdge, robot: Robot) -> list[str]:
@@ -59,7 +60,7 @@ class KnifeEdgeLaw(ElementLaw[KnifeEdge]):
         return [dot(side, velocity)]
 
 
-class RollingLaw(ElementLaw[Any]):
+class RollingLaw(RowForces):
     """Abstract: something round on a plane."""
 
     directions: tuple[str, ...] = ("normal",)

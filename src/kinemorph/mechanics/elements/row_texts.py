@@ -28,7 +28,7 @@ def text_value(element: Any, text: str, scene: Scene, own: Mapping[str, S] | Non
     meanings = _meanings(element, text, world.ensemble, own)
     formula = parse_expression(text, meanings)
     read = {
-        value.name: own[name] if name in own else scene.signal(name)
+        value.name: own[name] if name in own else read_now(name, scene)
         for name, value in meanings.items()
         if isinstance(value, Parameter) and value.name.startswith(PLACEHOLDER)
     }
@@ -91,14 +91,24 @@ def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], 
     if joint in (loop.name for loop in robot.loops):
         return "which closes a loop and has no coordinate of its own. Name other joints of the loop."
     if name in ensemble.signals:
-        return "which is no function of time alone; expected coordinates, parameters or signals of references."
+        return (
+            "which is no function of time alone; expected coordinates, parameters or signals of references. Use these."
+        )
     known = [*own, "t", *_coordinates(robot), *(_velocities(robot) if v else ()), *dict(element.known)]
     known += [parameter.name for parameter in robot.parameters]
     known += [signal for signal in ensemble.signals if reads_time_or_place(signal, ensemble)]
     listed = ", ".join(known[:16]) + (", ..." if len(known) > 16 else "")
     bare = [one for one in known if one == f"q.{name}"]
     hint = f" Did you mean '{bare[0]}'?" if bare else did_you_mean(name, known)
-    return f"and there is no such coordinate, parameter or reference.{hint} Known: {listed}."
+    kinds = "coordinate, velocity, parameter" if v else "coordinate, parameter"
+    return f"and there is no such {kinds} or reference.{hint} Known: {listed}."
+
+
+def read_now(name: str, scene: Scene) -> S:
+    """A signal; coordinates are those of quaternions of length 1."""
+    group, _, rest = name.partition(".")
+    names = scene.robot.q_names
+    return scene.world.finished_q[names.index(rest)] if group == "q" and rest in names else scene.signal(name)
 
 
 def _coordinates(robot: Robot) -> tuple[str, ...]:

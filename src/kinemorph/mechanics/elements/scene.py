@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.groups import act
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.mechanics import charts
 from kinemorph.mechanics.elements.ensemble import Ensemble, Member
 from kinemorph.mechanics.elements.law import Effort, Push, Stiff, Wrench
 from kinemorph.mechanics.elements.places import Frame, Motions, point_of
@@ -63,11 +64,12 @@ class World:
         lookup: Lookup,
         accelerations: Callable[[], Sequence[S]] | None = None,
         reactions: Callable[[], Mapping[str, Sequence[S]]] | None = None,
+        multipliers: Callable[[], Mapping[str, S]] | None = None,
     ) -> None:
         self.ensemble, self.t, self.q, self.v = ensemble, t, q, v
         self.x, self.m, self.u, self.lookup = x, m, u, lookup
         self.motions = Motions(tree, q, v)
-        self._accelerations, self._reactions = accelerations, reactions
+        self._accelerations, self._reactions, self._multipliers = accelerations, reactions, multipliers
         self._signals: dict[str, S] = {}
         self._asked: list[str] = []  # signals that are being found, to see circles
 
@@ -92,6 +94,17 @@ class World:
         """Wrench through every joint, by name, shape (6,): on the child, in the axes of the joint frame there."""
         found: Mapping[str, Sequence[S]] = self._later(self._reactions, "joint reactions")()
         return found
+
+    @cached_property
+    def multipliers(self) -> Mapping[str, S]:
+        """What each constraint of an element takes, by its full name."""
+        found: Mapping[str, S] = self._later(self._multipliers, "forces of constraints")()
+        return found
+
+    @cached_property
+    def finished_q(self) -> Sequence[S]:
+        """q with quaternions of length 1."""
+        return charts.finished(self.motions.tree, self.q)
 
     def _later(self, known: Callable[[], Any] | None, what: str) -> Callable[[], Any]:
         if known is None:
