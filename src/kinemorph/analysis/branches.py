@@ -42,8 +42,8 @@ class AssemblyMode:
 class AssemblyModes(Sequence[AssemblyMode]):
     """The closed configurations with joints held. A sequence, by number or by branch: `modes[0]`, `modes["+-"]`.
 
-    `modes`; `complete`, whether there is no other within the limits of joints; `most`, how many there can be at most for
-    other lengths, 0 where that is not known; `held`, the joints that keep their coordinates; `message`, a sentence.
+    `modes`; `complete`, whether there is no other within the limits of joints; `most`, how many there can be at most
+    for other lengths, 0 where that is not known; `held`, the joints that keep their coordinates; `message`, a sentence.
     """
 
     modes: tuple[AssemblyMode, ...]
@@ -81,12 +81,12 @@ def assembly_modes(
     `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
     `q`           (nq,) has the coordinates of what is held and of what is in no loop; by default the neutral one.
                   Angles are given within half a turn of it, where limits allow.
-    `held`        as many joints as the loops have freedoms. By default the first ones that suffice; only for planar loops
+    `held`        as many joints as the loops have freedoms; for planar loops by default the first ones that suffice
     `limits`      leave out what is beyond the limits of joints
     `tolerance`   the largest opening that counts as closed [m or rad]
 
-    Modes are sorted by branch, + before -; those of one branch by their coordinates. A branch does not name one mode where
-    a block has more than two: take its number then.
+    Modes are sorted by branch, + before -; those of one branch by their coordinates. A branch does not name one mode
+    where a block has more than two: take its number then.
     """
     closer = Closer(model, limits=limits, tolerance=tolerance)
     robot = closer.robot
@@ -99,8 +99,8 @@ def assembly_modes(
     count = float(np.prod([len(listing.ways) for listing in listings], initial=1.0))
     if count > MOST_MODES:
         raise UnsupportedError(
-            f"assembly_modes: the loops of robot '{robot.name}' close in {count:.3g} ways, more than {MOST_MODES}: sets "
-            "of loops that share no joint multiply theirs. List each set as a robot of its own."
+            f"assembly_modes: the loops of robot '{robot.name}' close in {count:.3g} ways, more than {MOST_MODES}: "
+            "sets of loops that share no joint multiply theirs. List each set as a robot of its own."
         )
     modes = []
     for way in products(listings, at, [part for part, _, _ in rows]):
