@@ -36,7 +36,9 @@ RANK = 1e-9  # of the size of the loops: coefficients below are none
 DOUBLE = 1e-9  # of the size: circles that miss each other by less touch
 NEAR_CIRCLE = 0.05  # roots x of the resultant this near to |x| = 1 are tried by Newton's method
 SAME = 1e-6  # [rad], solutions nearer to each other are one
-LARGEST = 3  # loops in one block that is looked for
+LARGEST = 3  # loops in one block that is looked for,
+MOST_UNKNOWNS = 16  # and unknowns among which it is
+MOST_SOLUTIONS = 4096
 
 
 class Block(NamedTuple):
@@ -56,31 +58,50 @@ class Solution(NamedTuple):
 
 
 class Undecided(Exception):
-    """A block for which no elimination is written."""
+    """A block for which no elimination is written, or more solutions than one can list."""
 
 
 def blocks(equations: Equations, size: float) -> list[Block] | None:
     """The equations in blocks, each decided by those before it; None where they do not decide all unknowns."""
     C, D, carriers, _, _ = equations
     basis: Complex = np.eye(len(C), dtype=complex)
+    used = np.hstack([np.abs(C), np.abs(D) * size]) > RANK * size
     turns, slides = set(range(1, C.shape[1])), set(range(D.shape[1]))
     found: list[Block] = []
     while turns or slides:
-        block = next(_smallest(C, D, carriers, basis, turns, slides, size), None)
+        block = _of_one_loop(used, carriers, basis, turns, slides)
+        block = block or next(_smallest(C, D, carriers, basis, turns, slides, size), None)
         if block is None:
             return None
         found.append(block)
         turns -= set(block.turns)
         slides -= set(block.slides)
-        rest = basis - (basis @ block.rows.conj().T) @ block.rows  # rows are orthonormal
-        basis = _row_space(rest, len(basis) - len(block.rows))
+        basis = _without(basis, block.rows)
     return found if not len(basis) else None
+
+
+def _of_one_loop(
+    used: npt.NDArray[np.bool_], carriers: Sequence[int], basis: Complex, turns: set[int], slides: set[int]
+) -> Block | None:
+    """A loop that holds two unknowns by itself, as most dyads of long linkages do; the first one."""
+    count = used.shape[1] - len(carriers)
+    for row in basis:
+        loop = int(np.argmax(np.abs(row)))
+        if np.count_nonzero(np.abs(row) > RANK) != 1:
+            continue
+        mine = {g for g in turns if used[loop, g]}, {k for k in slides if used[loop, count + k]}
+        mine[0].update(carriers[k] for k in mine[1] if carriers[k] in turns)
+        if len(mine[0]) + len(mine[1]) == 2:
+            return Block(tuple(sorted(mine[0])), tuple(sorted(mine[1])), row[None, :])
+    return None
 
 
 def _smallest(
     C: Complex, D: Complex, carriers: Sequence[int], basis: Complex, turns: set[int], slides: set[int], size: float
 ) -> Iterator[Block]:
     unknown = [("turn", g) for g in sorted(turns)] + [("slide", k) for k in sorted(slides)]
+    if len(unknown) > MOST_UNKNOWNS:
+        return
     for loops in range(1, min(LARGEST, len(basis)) + 1):
         for chosen in combinations(unknown, 2 * loops):
             mine = {g for kind, g in chosen if kind == "turn"}, {k for kind, k in chosen if kind == "slide"}
@@ -101,14 +122,19 @@ def _left_null(A: Complex, tolerance: float) -> Complex:
     return np.asarray(U[:, rank:].conj().T)
 
 
-def _row_space(A: Complex, rank: int) -> Complex:
-    return np.asarray(np.linalg.svd(A)[2][:rank]) if rank else np.zeros((0, A.shape[1]), dtype=complex)
+def _without(basis: Complex, rows: Complex) -> Complex:
+    """Orthonormal rows for what is left of a row space; those that are left as they were stay so."""
+    rest = basis - (basis @ rows.conj().T) @ rows
+    sizes = np.linalg.norm(rest, axis=1)
+    whole, cut = rest[sizes > 1.0 - RANK], rest[sizes <= 1.0 - RANK]
+    rank = len(basis) - len(rows) - len(whole)
+    return np.vstack([whole, np.linalg.svd(cut)[2][:rank]]) if rank else whole
 
 
 def solutions(equations: Equations, parts: Sequence[Block], size: float) -> tuple[list[Solution], list[str]]:
     """(all real solutions, why branches end): every block is solved for every solution of those before it.
 
-    Raises Undecided at a block of several loops that is not four turns.
+    Raises Undecided at a block of several loops that is not four turns, and where there are too many solutions.
     """
     C, D, carriers, _, _ = equations
     begun = [Solution(np.where(np.arange(C.shape[1]) == 0, 1.0 + 0j, 0j), np.zeros(D.shape[1]), ())]
@@ -130,6 +156,8 @@ def solutions(equations: Equations, parts: Sequence[Block], size: float) -> tupl
                 all_turns[list(block.turns)], all_travels[list(block.slides)] = turns, travels
                 grown.append(Solution(all_turns, all_travels, (*so_far.signs, sign)))
         begun = grown
+        if len(begun) > MOST_SOLUTIONS:
+            raise Undecided
     return begun, short
 
 
