@@ -117,8 +117,11 @@ class Assemblies:
 
     # ── listing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def listing(self, part: Part, q: Array, held: Collection[str], *, seed: int = 0) -> Listing:
-        """The ways to close one part with joints held as in q (nq,), near to q where whole turns are left to choose."""
+    def listing(self, part: Part, q: Array, held: Collection[str], *, starts: bool = True) -> Listing:
+        """The ways to close one part with joints held as in q (nq,), near to q where whole turns are left to choose.
+
+        Where it is not planar, from many starts, if `starts` says so.
+        """
         mine = [name for name in part.joints if name in held]
         decided = self._decided(part, mine, q) if part.planar is not None else None
         if decided is not None and part.planar is not None:
@@ -128,15 +131,11 @@ class Assemblies:
             except dyads.Undecided:
                 pass
             else:
-                most = int(
-                    np.prod(
-                        [2 if len(block.rows) == 1 and block.turns else 6 if block.turns else 1 for block in blocks]
-                    )
-                )
+                most = int(np.prod([(2 if len(block.rows) == 1 else 6) if block.turns else 1 for block in blocks]))
                 ways = [self._way(equations, one, q) for one in found]
                 ways = sorted(ways, key=lambda way: (tuple(-sign for sign in way.signs), tuple(way.q)))
-                return Listing(_apart(ways, part.places), True, most, short)
-        return self._from_many_starts(part, q, held, seed)
+                return Listing(self._apart(ways, part.places), True, most, short)
+        return self._from_many_starts(part, q, held) if starts else Listing([], False, 0, [])
 
     def _way(self, equations: Equations, solution: dyads.Solution, q: Array) -> Way:
         """A solution in coordinates, with turns of 2 pi such that limits are kept and q is near."""
@@ -186,10 +185,10 @@ class Assemblies:
 
     # ── loops of any kind ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def _from_many_starts(self, part: Part, q: Array, held: Collection[str], seed: int) -> Listing:
+    def _from_many_starts(self, part: Part, q: Array, held: Collection[str]) -> Listing:
         """Damped Newton steps from random configurations, all at once; what is closed in the end, each once."""
         free = self.free(part, held)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(0)
         moved = np.zeros(self.robot.nq, dtype=bool)
         for name in part.joints:
             moved[self.robot.q_slice(name)] = bool(free[self.robot.v_slice(name)].any())
@@ -214,12 +213,12 @@ class Assemblies:
         ways = []
         for x in closed:
             for place in part.places:
-                if self.robot.q_units[place] == "rad":
+                if place in self._turning:
                     x[place] += FULL_TURN * round((q[place] - x[place]) / FULL_TURN)
             ways.append(Way(self.ranges.inside(x) if not self.within(part, x) else x, ()))
         ways = [way for way in ways if np.abs(self.rows.error(way.q)[rows]).max() < 1e-9]
         ways.sort(key=lambda way: float(np.linalg.norm(difference(self.robot, q, way.q))))
-        return Listing(_apart(ways, part.places), False, 0, [])
+        return Listing(self._apart(ways, part.places), False, 0, [])
 
     def free(self, part: Part, held: Collection[str]) -> Mask:
         """Which velocities (nv,) of a part may move: those of joints that are neither held nor follow another."""
@@ -236,6 +235,27 @@ class Assemblies:
         J = self.rows.scaled(J, self.rows.lever(J))[rows] @ self.ranges.leading[:, self.free(part, held)]
         return int(J.shape[1] - (np.linalg.svd(J, compute_uv=False) > FLAT).sum())
 
+    def _apart(self, ways: Sequence[Way], places: Sequence[int]) -> list[Way]:
+        """Each configuration once; whole turns do not count."""
+        kept: list[Way] = []
+        turning = np.array([place in self._turning for place in places])
+        for way in ways:
+            off = [way.q[list(places)] - other.q[list(places)] for other in kept]
+            off = [np.where(turning, x - FULL_TURN * np.round(x / FULL_TURN), x) for x in off]
+            if not any(np.abs(x).max() < SAME for x in off):
+                kept.append(way)
+        return kept
+
+    @cached_property
+    def _turning(self) -> set[int]:
+        """Places in q of angles that are the same after a whole turn; a screw's is not."""
+        robot, found = self.robot, set()
+        for joint in robot.joints:
+            start = robot.q_slice(joint.name).start
+            units = joint.table.q_units if joint.kind != "helical" else ()
+            found |= {start + k for k, unit in enumerate(units) if unit == "rad"}
+        return found
+
     @cached_property
     def _followers(self) -> Mapping[str, Follower]:
         return dict(followers(self.robot.couplings))
@@ -243,15 +263,6 @@ class Assemblies:
 
 def _bounds(places: slice) -> tuple[int, int]:
     return places.start, places.stop
-
-
-def _apart(ways: Sequence[Way], places: Sequence[int]) -> list[Way]:
-    """Each configuration once."""
-    kept: list[Way] = []
-    for way in ways:
-        if not any(np.abs(way.q[list(places)] - other.q[list(places)]).max() < SAME for other in kept):
-            kept.append(way)
-    return kept
 
 
 def products(listings: Sequence[Listing], q: Array, parts: Sequence[Part]) -> Iterator[Way]:

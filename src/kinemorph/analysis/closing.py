@@ -163,8 +163,9 @@ class Closer:
     def _elsewhere(self, start: Array, held: tuple[str, ...], first: Closed) -> Closed:
         """From other starts; where none closes the loops, the least gap with the reason."""
         assembled, reasons = self._assembled(start, held)
-        if reasons:
-            return self._open(first, reasons[0])
+        reason = (reasons and (self.over_held(first.q, held) or reasons[0])) or ""
+        if reason:
+            return self._open(first, reason)
         best, count, sizes = first, first.iterations, [first.error]
         for q in (assembled, *self._starts(start, held)):
             found = self.near(q, held)
@@ -184,7 +185,7 @@ class Closer:
                 continue
             long = self._too_long(part, held, start)
             lead = self.assemblies.leading(part, held)
-            listing = Listing([], False, 0, []) if lead is None else self.assemblies.listing(part, start, lead)
+            listing = self.assemblies.listing(part, start, held if lead is None else lead, starts=False)
             ways = [way for way in listing.ways if self.assemblies.within(part, way.q)]
             if ways:
                 self._take(q, part, ways, start)
@@ -210,9 +211,10 @@ class Closer:
         for row, slides, loop in zip(equations.C, equations.D, part.loops, strict=True):
             lengths = np.abs(row)
             if not np.abs(slides).any() and 2.0 * lengths.max() > lengths.sum() + 1e-9 * part.planar.size:
+                at, remedy = self._holding([name for name in part.joints if name in held], q)
                 return (
-                    f"No configuration closes '{loop}': one side of it is {lengths.max():.4g} m long and the others "
-                    f"reach {lengths.sum() - lengths.max():.4g} m together. Change the lengths."
+                    f"No configuration closes '{loop}'{at}: one side of it is {lengths.max():.4g} m long and the "
+                    f"others reach {lengths.sum() - lengths.max():.4g} m together. {remedy}"
                 )
         return ""
 
@@ -220,9 +222,16 @@ class Closer:
         loops = ", ".join(f"'{name}'" for name in part.loops)
         if listing.ways:
             return f"All {len(listing.ways)} configurations that close {loops} are beyond limits of joints."
-        at = ", ".join(f"{name} = {q[self.robot.q_slice(name).start]:.6g}" for name in lead)
+        at, remedy = self._holding(lead, q)
         short = f": {listing.short[0]}" if listing.short else ""
-        return f"No configuration closes {loops} with {at}{short}. Hold other values, or change the lengths."
+        return f"No configuration closes {loops}{at}{short}. {remedy}"
+
+    def _holding(self, held: Sequence[str], q: Array) -> tuple[str, str]:
+        """(` with crank = 0.3`, what to do about it)."""
+        if not held:
+            return "", "Change the lengths."
+        at = ", ".join(f"{name} = {q[self.robot.q_slice(name).start]:.6g}" for name in held)
+        return f" with {at}", "Hold other values, or change the lengths."
 
     def _starts(self, start: Array, held: tuple[str, ...]) -> list[Array]:
         """Where else to start: the gap led to zero in stages, then configurations ever farther away."""
@@ -254,8 +263,13 @@ class Closer:
         return f"{blame}Start nearer to a closed configuration, or hold fewer joints."
 
     def over_held(self, q: Array, held: Sequence[str]) -> str:
-        """A sentence where joints are held that follow from others that are held; empty where none does."""
-        J = self.rows.jacobian(q)
+        """A sentence where joints are held that follow from others that are held; empty where none does, or where no
+        closed configuration is near to tell.
+        """
+        closed = self.near(q) or self.near(self._assembled(q, ())[0])
+        if not closed or not held:
+            return ""
+        J = self.rows.jacobian(closed.q)
         lever = self.rows.lever(J)
         _, S, Vt = np.linalg.svd(self.rows.scaled(J, lever))
         motions = Vt[int((S > 1e-7).sum()) :].T  # (nv, freedoms)
@@ -270,11 +284,12 @@ class Closer:
         if not follows:
             return ""
         them = ", ".join(f"'{name}'" for name in follows)
-        from_whom = f" from {', '.join(repr(name) for name in free)}" if free else ", as the loops leave no freedom"
+        whom = ", ".join(f"'{name}'" for name in free)
         verb = "follows" if len(follows) == 1 else "follow"
-        return (
-            f"Held joint{'s' * (len(follows) > 1)} {them} {verb}{from_whom}: hold {'these' if free else 'none'} only."
+        why = (
+            f"{verb} from {whom}: hold {whom} only" if free else "cannot move, as the loops leave no freedom: hold none"
         )
+        return f"Held joint{'s' * (len(follows) > 1)} {them} {why}."
 
     # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────
 
