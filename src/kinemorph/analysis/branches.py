@@ -119,6 +119,10 @@ def _listed(
     lead = closer.assemblies.leading(part, held)
     if lead is not None and chosen and set(lead) != set(mine):
         raise _too_free(part, mine, len(lead) - len(mine))
+    if lead is None and part.planar is not None:
+        fault = closer.over_held(q, mine)
+        if fault:
+            raise UnsupportedError(f"assembly_modes: {fault[0].lower()}{fault[1:]}")
     lead = mine if lead is None else lead
     listing = closer.assemblies.listing(part, q, lead)
     inside = [way for way in listing.ways if closer.assemblies.within(part, way.q)]
@@ -145,5 +149,7 @@ def _sentence(count: int, complete: bool, most: int, held: Sequence[str], listin
     if not complete:
         return f"{ways} found from many starts; there may be more."
     short = [why for listing in listings for why in listing.short]
-    why = f" Others fail: {short[0]}." if short and count < most else ""
-    return f"{ways}, and there is no other within limits.{why}"
+    why = short[0] if short and count < most else ""
+    if not count:
+        return f"no configuration is closed{at}{f': {why}' if why else ' within the limits of joints'}."
+    return f"{ways}, and there is no other within limits.{f' Others fail: {why}.' if why else ''}"
