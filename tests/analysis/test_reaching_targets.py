@@ -10,7 +10,7 @@ import pytest
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.analysis.reaching import Reached, inverse_kinematics
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import neutral, random_configuration
@@ -208,8 +208,6 @@ def test_bad_input_is_named() -> None:
         inverse_kinematics(ball_arm(), {"hand": T}, np.zeros(8))
     with pytest.raises(ShapeError, match="iterations 0"):
         inverse_kinematics(robot, {"flange": T}, iterations=0)
-    with pytest.raises(UnsupportedError, match="loops"):
-        inverse_kinematics(build("four_bar"), {"coupler": T})
 
 
 def test_a_pose_may_be_given_as_such_and_with_few_digits() -> None:

@@ -26,12 +26,18 @@ ONE_TO_ONE = {
 
 
 class Ranges:
-    """Where q may go. `frames` are the frames to be placed: joints that move none of them keep their coordinates."""
+    """Where q may go. `frames` are the frames to be placed: joints that move none of them keep their coordinates.
 
-    def __init__(self, robot: Robot, limits: bool, frames: Collection[str]) -> None:
+    `linked` are sets of joints that loops join: who moves one of them moves all.
+    """
+
+    def __init__(
+        self, robot: Robot, limits: bool, frames: Collection[str], linked: Collection[Collection[str]] = ()
+    ) -> None:
         self.robot = robot
         self.limits = limits
         self.frames = frames
+        self.linked = linked
 
     # ── moving about ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -119,7 +125,10 @@ class Ranges:
         leaders = {joint: leader for joint, (leader, _, _) in self._followers.items()}
         for frame in self.frames:
             masks[frame] = np.zeros(robot.nq, dtype=bool)
-            for body in robot.path_to_root(robot.frame(frame).body)[:-1]:
-                name = robot.parent_joint[body].name
-                masks[frame][robot.q_slice(leaders.get(name, name))] = True
+            above = [robot.parent_joint[body].name for body in robot.path_to_root(robot.frame(frame).body)[:-1]]
+            moving = {leaders.get(name, name) for name in above}
+            for joints in self.linked:
+                moving |= set(joints) if moving & set(joints) else set()
+            for name in moving:
+                masks[frame][robot.q_slice(name)] = True
         return masks

@@ -7,12 +7,15 @@ a target. The residual is the position error [m] and the rotation vector [rad] f
 world axes; analysis.descent brings it to zero. Where it gets stuck, it starts again: two times out of three from the
 best configuration so far, with the limbs that miss their targets drawn anew, else from a random one. Joints that move
 no target stay as they are; coupled joints follow their leaders. A target out of reach is a result that says so.
+
+Where the robot has loops, they are closed first, and their rows phi(q) join the residual: targets are met with loops
+closed, or not at all. Where they are not met, the configuration that is given has its loops closed nevertheless.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -20,16 +23,20 @@ import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose, log_so3, matrix_of
 from kinemorph.algebra.rotations import is_rotation, left_jacobian_so3_inverse
+from kinemorph.analysis.closing import Closer
+from kinemorph.analysis.constraint_rows import Gap
 from kinemorph.analysis.descent import Array, Descent, Problem, descend
 from kinemorph.analysis.ranges import Ranges
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.errors import ShapeError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 Target = npt.ArrayLike | Pose
+
+LOOPS_FIRST = 1e3  # weight of a loop's gap against that of a target where both cannot be closed
 
 
 class Miss(NamedTuple):
@@ -43,7 +50,8 @@ class Miss(NamedTuple):
 class Reached:
     """Where inverse kinematics ended. True where every target is met.
 
-    `q` (nq,); `errors` by frame name; `iterations` of all attempts; `restarts` after the first; `message`, a sentence.
+    `q` (nq,); `errors` by frame name; `iterations` of all attempts; `restarts` after the first; `message`, a sentence;
+    `gaps`, how far loops and coupled joints are open, by name; empty where there are no loops.
     """
 
     q: Array
@@ -52,6 +60,7 @@ class Reached:
     converged: bool
     restarts: int
     message: str
+    gaps: Mapping[str, Gap] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.converged
@@ -68,23 +77,18 @@ def inverse_kinematics(
     restarts: int = 40,
     seed: int = 0,
 ) -> Reached:
-    """The configuration that brings frames to their targets.
+    """The configuration that brings frames to their targets, with all loops closed.
 
     `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
     `targets`     body or frame name -> pose T_WF (4, 4), or position [m] (3,) alone
     `q0`          where to start, (nq,); by default the neutral configuration. Moved inside the limits first.
     `limits`      keep joints within their limits
-    `tolerance`   largest error of any target that counts as met, [m] and [rad]
+    `tolerance`   largest error of any target that counts as met, and largest gap of a loop, [m] and [rad]
     `iterations`  steps per attempt
     `restarts`    further attempts where the one from q0 ends short of a target; `seed` of their random configurations
     """
     dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
     robot = dynamics.robot
-    if robot.loops:
-        raise UnsupportedError(
-            f"inverse_kinematics: robot '{robot.name}' has loops ({', '.join(j.name for j in robot.loops)}), "
-            "and only open trees are covered. Remove the closing joint to reach with the open tree."
-        )
     if not tolerance > 0.0 or iterations < 1 or restarts < 0:
         raise ShapeError(
             f"inverse_kinematics: tolerance {tolerance}, iterations {iterations}, restarts {restarts}; expected a "
@@ -93,28 +97,51 @@ def inverse_kinematics(
     if not targets:
         raise ShapeError("inverse_kinematics: no target was given; expected at least one, as {frame: pose}.")
     goals = [_goal(dynamics, frame, target) for frame, target in targets.items()]
-    ranges = Ranges(robot, limits, tuple(targets))
+    closer = Closer(dynamics, limits=limits, tolerance=tolerance) if robot.loops else None
+    ranges = Ranges(robot, limits, tuple(targets), [part.joints for part in closer.assemblies.parts] if closer else ())
     start = ranges.inside(_start(robot, q0))
     parameters = [dynamics.nominal_parameters] if dynamics.parameters else []
-    problem = Problem(lambda q: _linearized(goals, ranges.leading, parameters, q), ranges.moved, ranges.held)
+    rows = sum(3 if goal.rotation is None else 6 for goal in goals)
     rng = np.random.default_rng(seed)
 
-    def met(residual: Array) -> bool:
-        return all(_largest(miss) <= tolerance for miss in _misses(goals, residual))
+    def linearize(q: Array, weight: float = 1.0) -> tuple[Array, Array]:
+        e, J = _linearized(goals, ranges.leading, parameters, q)
+        if closer is None:
+            return e, J
+        phi, slope = weight * closer.rows.error(q), weight * closer.rows.jacobian(q) @ ranges.leading
+        return np.append(e, -phi), np.vstack([J, slope])
 
+    def met(residual: Array) -> bool:
+        there = all(_largest(miss) <= tolerance for miss in _misses(goals, residual))
+        return there and float(np.abs(residual[rows:]).max(initial=0.0)) <= tolerance
+
+    problem = Problem(linearize, ranges.moved, ranges.held)
+    if closer is not None:
+        begun = closer.close(start)
+        if not begun:
+            errors = dict(zip(targets, _misses(goals, linearize(begun.q)[0]), strict=True))
+            message = f"the loops cannot be closed, so that no target is reached: {begun.message}"
+            return Reached(begun.q, errors, begun.iterations, False, 0, message, begun.gaps)
+        start = begun.q
     best = descend(problem, start, reached=met, iterations=iterations)
     count, restarted = best.iterations, 0
     while not best.reached and restarted < restarts:
         restarted += 1
         missed = _missed(goals, best.residual) if restarted % 3 else list(targets)
         q = ranges.elsewhere(best.q, missed, rng)
+        q = q if closer is None else closer.near(q).q
         found = descend(problem, q, reached=met, iterations=iterations)
         count += found.iterations
         if found.reached or found.residual @ found.residual < best.residual @ best.residual:
             best = found
+    if closer is not None and not best.reached:  # between targets and loops, the loops go first
+        strict = problem._replace(linearize=lambda q: linearize(q, LOOPS_FIRST))
+        closed = closer.near(descend(strict, closer.near(best.q).q, reached=met, iterations=iterations).q).q
+        best = best._replace(q=closed, residual=linearize(closed)[0])
     errors = {goal.frame: miss for goal, miss in zip(goals, _misses(goals, best.residual), strict=True)}
     message = _sentence(ranges, best, errors, 1 + restarted, tolerance)
-    return Reached(best.q, errors, count, best.reached, restarted, message)
+    gaps = {} if closer is None else closer.rows.gaps(best.q)
+    return Reached(best.q, errors, count, best.reached, restarted, message, gaps)
 
 
 # ── targets ───────────────────────────────────────────────────────────────────────────────────────────────────────────

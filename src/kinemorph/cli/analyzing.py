@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +31,8 @@ class Analysis(StrEnum):
     equilibrium = "equilibrium"
     poles = "poles"
     modes = "modes"
+    mobility = "mobility"
+    assembly = "assembly"
 
 
 @app.command()
@@ -37,14 +40,15 @@ class Analysis(StrEnum):
 def analyze(
     robot: RobotName,
     options: Options,
-    what: Annotated[Analysis, typer.Argument(metavar="WHAT", help="equilibrium, poles or modes.")],
+    what: Annotated[Analysis, typer.Argument(metavar="WHAT", help="equilibrium, poles, modes, mobility or assembly.")],
     q: Annotated[str | None, typer.Option(metavar="VALUES", help=f"{Q_HELP} Of a search: its guess.")] = None,
     v: Annotated[str | None, typer.Option(metavar="VALUES", help="Velocities, for poles and modes.")] = None,
     torque: Annotated[
         str | None, typer.Option("--torque", "--u", metavar="VALUES", help="Constant joint torques or forces.")
     ] = None,
     lock: Annotated[
-        list[str] | None, typer.Option(metavar="JOINT", help="A joint that stays. May be repeated.")
+        list[str] | None,
+        typer.Option(metavar="JOINT", help="A joint that stays; for assembly, where it is. May be repeated."),
     ] = None,
     stable: Annotated[bool, typer.Option("--stable", metavar="", help="Seek a stable equilibrium.")] = False,
     window: Annotated[
@@ -60,19 +64,28 @@ def analyze(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Where a robot is at rest, how it swings about there and how fast: equilibrium, poles, mode shapes."""
+    """Where a robot is at rest, how it swings about there and how fast, what its loops let it do.
+
+    equilibrium, poles and modes are about small motions; mobility counts the freedoms that loops leave, and assembly
+    lists the ways in which they close.
+    """
     from kinemorph.display import run_summaries, run_tables
 
     model = chosen_robot(robot, options)
     chosen: dict[str, Any] = {"u": reading.values(torque, "--torque"), "locked": lock or ()}
-    _check(what, v=v, stable=stable, window=window, gif=gif, mp4=mp4, mode=mode)
+    given = dict(v=v, stable=stable, window=window, gif=gif, mp4=mp4, mode=mode, torque=torque, lock=lock, plot=plot)
+    _check(what, **given)
     reading.picture(plot, "--plot")
     sights = Sights(gif=gif, mp4=mp4)
     band, guess, speeds = reading.window(window), reading.values(q, "--q"), reading.values(v, "--v")
     _check_save(save, what)
+    tables: Callable[[Any], list[Any]]
     if what is Analysis.equilibrium:
         data, files, well = _equilibrium(model, guess, chosen, stable, plot)
         tables = run_tables.equilibrium_tables
+    elif what in (Analysis.mobility, Analysis.assembly):
+        data, tables, well = _of_loops(model, what, guess, lock)
+        files = []
     else:
         with working(f"linearizing {model.name}"):
             found = _poles(model, guess, speeds, chosen, band)
@@ -101,9 +114,11 @@ def _check(what: Analysis, **given: Any) -> None:
         Analysis.equilibrium: ("v", "window", "gif", "mp4", "mode"),
         Analysis.poles: ("stable", "gif", "mp4", "mode"),
         Analysis.modes: ("stable",),
+        Analysis.mobility: ("v", "window", "gif", "mp4", "mode", "stable", "torque", "lock", "plot"),
+        Analysis.assembly: ("v", "window", "gif", "mp4", "mode", "stable", "torque", "plot"),
     }[what]
     for name in means_nothing:
-        if given[name] not in (None, False):
+        if given[name]:
             raise KinemorphError(f"--{name} means nothing for '{what.value}'. Leave it out.")
     if given["mode"] is not None and given["gif"] is None and given["mp4"] is None:
         raise KinemorphError(f"--mode {given['mode']} says what --gif and --mp4 show. Give one of them as well.")
@@ -111,7 +126,7 @@ def _check(what: Analysis, **given: Any) -> None:
 
 def _check_save(save: Path | None, what: Analysis) -> None:
     """Poles without an ending are written as .lst and .mod."""
-    known = (".json",) if what is Analysis.equilibrium else (".json", ".lst", ".mod")
+    known = (".json", ".lst", ".mod") if what in (Analysis.poles, Analysis.modes) else (".json",)
     if save is not None and save.suffix not in known and (save.suffix or known == (".json",)):
         raise KinemorphError(f"--save '{save}': use a name that ends in {', '.join(known)}.")
 
@@ -136,6 +151,27 @@ def _equilibrium(
     if not found:
         say(f"failed: {found.message}")
     return run_summaries.equilibrium_summary(found), files, found.converged
+
+
+def _of_loops(
+    model: Robot, what: Analysis, guess: Any, lock: list[str] | None
+) -> tuple[dict[str, Any], Callable[[Any], list[Any]], bool]:
+    """(data, its tables, whether the loops close): what loops let a robot do."""
+    from kinemorph.analysis.branches import assembly_modes
+    from kinemorph.analysis.freedoms import mobility
+    from kinemorph.display import loop_reports
+    from kinemorph.plants.robots import plant
+
+    at = None if guess is None else plant(model).initial("q", guess)
+    if what is Analysis.mobility:
+        with working(f"moving {model.name} about"):
+            freedom = mobility(model, at)
+        return loop_reports.mobility_summary(model, freedom), loop_reports.mobility_tables, freedom.closed
+    with working(f"closing {model.name}"):
+        ways = assembly_modes(model, at, held=lock)
+    if not ways:
+        say(f"failed: {ways.message}")
+    return loop_reports.assembly_summary(model, ways), loop_reports.assembly_tables, bool(len(ways))
 
 
 def _poles(model: Robot, q: Any, v: Any, chosen: dict[str, Any], band: tuple[float, float] | None) -> Poles:

@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from kinemorph.analysis.freedoms import mobility
 from kinemorph.display.element_tables import element_rows
+from kinemorph.display.loop_reports import mobility_summary
 from kinemorph.display.summaries import Data, robot_summary
 from kinemorph.loading import Examination
 from kinemorph.model.formats import FORMATS
@@ -112,9 +114,10 @@ def rule_rows() -> list[Data]:
 
 
 def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
-    """A system as data: its robot, elements and settings, and the file that it came from."""
+    """A system as data: its robot, elements, freedoms and settings, and the file that it came from."""
     data = robot_summary(system.robot)
     data["elements"] = element_rows(system)
+    data["mobility"] = None if system.robot.is_open else mobility_summary(system.robot, mobility(system))
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
     data["file"] = None
     if examination is not None:

@@ -93,6 +93,7 @@ def robot_tables(data: Data) -> list[RenderableType]:
                 ("robot", data["robot"]),
                 *_origin(data.get("file")),
                 ("degrees of freedom", _freedom(data)),
+                *_mobility(data.get("mobility")),
                 ("bodies, joints", f"{len(data['bodies'])}, {len(data['joints'])}"),
                 ("mass", f"{data['mass']:g} kg"),
                 ("gravity", f"({gravity}) m/s^2"),
@@ -118,7 +119,9 @@ def robot_tables(data: Data) -> list[RenderableType]:
         for row in data["frames"]:
             frames.add_row(row["name"], row["body"])
         parts.append(frames)
-    parts += _couplings(data["couplings"]) + element_tables(data.get("elements", []))
+    parts += (
+        _couplings(data["couplings"]) + _constraints(data.get("mobility")) + element_tables(data.get("elements", []))
+    )
     if data["parameters"]:
         parameters = _table("parameter", "value", "unit", title="parameters", right=("value",))
         for row in data["parameters"]:
@@ -166,6 +169,19 @@ def _couplings(rows: Sequence[Data]) -> list[RenderableType]:
     for row in rows:
         table.add_row(row["joint"], row["leader"], f"{row['multiplier']:g}", f"{row['offset']:g}")
     return [table]
+
+
+def _mobility(data: Data | None) -> list[tuple[str, str]]:
+    """What loops and couplings leave of the degrees of freedom."""
+    from kinemorph.display.loop_reports import freedom_rows
+
+    return [] if data is None else freedom_rows(data)
+
+
+def _constraints(data: Data | None) -> list[RenderableType]:
+    from kinemorph.display.loop_reports import constraint_table
+
+    return [] if data is None else [constraint_table(data)]
 
 
 def _freedom(data: Data) -> str:

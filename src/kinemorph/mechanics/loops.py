@@ -13,6 +13,7 @@ by dual numbers, so they are exact wherever the robot stands, closed or not. Wit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from kinemorph.algebra.dual import Dual
@@ -72,6 +73,13 @@ def constraint_names(robot: Robot) -> tuple[str, ...]:
 def constraint_owners(robot: Robot) -> tuple[str, ...]:
     """The joint that each row of phi belongs to, (nc,): one that closes a loop, or one that follows another."""
     return tuple(owner for owner, rows in _named_rows(robot) for _ in rows)
+
+
+def constraint_units(robot: Robot) -> tuple[str, ...]:
+    """Units of the rows of phi, (nc,): "m" or "rad"."""
+    parts = [part for joint in robot.loops for part in joint.table.closure for _ in range(CLOSURE_ROWS[part])]
+    units = ["m" if part in LENGTHS else "rad" for part in parts]
+    return (*units, *(robot.joint(coupling.joint).table.q_units[0] for coupling in robot.couplings))
 
 
 def _named_rows(robot: Robot) -> list[tuple[str, list[str]]]:
@@ -145,6 +153,34 @@ def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
     """gamma(q, v) = -(dJ/dt) v, shape (nc,): what J a has to be for the constraints to hold on."""
     moving = [Dual(x, dx, level=FIRST) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)]
     return [-tangent_of(x, FIRST) for x in constraint_rate(tree, moving, v, SECOND)]
+
+
+def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:
+    """How far each closure is open, at plain numbers: ([m], [rad]) of the conditions it imposes.
+
+    The angle is the whole one: rows of phi are zero for axes that are parallel the wrong way round, this is pi there.
+    """
+    moves = tree.moves(q)
+    found = []
+    for closure in tree.closures:
+        T = _seen_from(tree, moves, closure.parent, closure.child)
+        length, angle = 0.0, 0.0
+        for condition in closure.conditions:
+            size = math.hypot(*CONDITIONS[condition](T, closure))
+            if condition in LENGTHS:
+                length = math.hypot(length, size)
+            else:
+                sine = condition in HALF_TURNED
+                angle = math.hypot(angle, math.atan2(size, HALF_TURNED[condition](T)) if sine else size)
+        found.append((length, angle))
+    return found
+
+
+# conditions whose rows are sines: the cosine that tells no turn from half a turn
+HALF_TURNED: dict[str, Callable[[Pose], float]] = {
+    "parallel": lambda T: T.R[2][2],
+    "orientation": lambda T: 0.5 * (T.R[0][0] + T.R[1][1] + T.R[2][2] - 1.0),
+}
 
 
 def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attachment, b: Attachment) -> Pose:

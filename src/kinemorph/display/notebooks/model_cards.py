@@ -76,7 +76,8 @@ def robot_figures(robot: Robot) -> list[str]:
     """A robot in a line."""
     gravity = ", ".join(number(float(evaluate(value))) for value in robot.gravity)
     loops = [counted(len(robot.loops), "loop")] if robot.loops else []
-    sizes = [f"{robot.nv} dof", counted(len(robot.bodies), "body", "bodies"), counted(len(robot.joints), "joint")]
+    cut = " of the cut tree" if robot.loops else ""
+    sizes = [f"{robot.nv} dof{cut}", counted(len(robot.bodies), "body", "bodies"), counted(len(robot.joints), "joint")]
     return [*sizes, *loops, f"{number(robot.total_mass)} kg", f"gravity ({gravity}) m/s²"]
 
 

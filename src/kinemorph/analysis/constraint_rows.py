@@ -1,0 +1,105 @@
+"""The rows of phi(q) = 0 made ready for numbers: who owns them, in which unit, and scaled to one unit.
+
+Rows are in meters or radians, velocities in m/s or rad/s, and a rank or a condition number means nothing across units.
+With l the longest lever arm by which a turn moves a closure [m], `scaled` is
+
+    D_r J D_c,    D_r = 1/l for rows in meters, else 1,    D_c = l for velocities in m/s, else 1
+
+whose entries are plain numbers, 1 at most where joints only turn. Masses do not enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.deriving import Dynamics
+from kinemorph.mechanics.loops import constraint_names, constraint_owners, constraint_units, openings
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.tree import Tree
+from kinemorph.model.robot import Robot
+
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+class Gap(NamedTuple):
+    """How far a loop is open or a coupled joint is off: `length` [m] and `angle` [rad]."""
+
+    length: float
+    angle: float
+
+    def __str__(self) -> str:
+        parts = [f"{self.length:.3g} m"] if self.length or not self.angle else []
+        return " and ".join([*parts, *([f"{self.angle:.3g} rad"] if self.angle else [])])
+
+
+class Rows:
+    """phi, J and the names of their rows, for one robot."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self.dynamics = dynamics
+        self.robot: Robot = dynamics.robot
+        self.names = constraint_names(self.robot)
+        self.owners = constraint_owners(self.robot)
+        self.lengths: Mask = np.array([unit == "m" for unit in constraint_units(self.robot)], dtype=bool)
+        self.slides: Mask = np.array([unit == "m/s" for unit in self.robot.v_units], dtype=bool)
+
+    def error(self, q: Array) -> Array:
+        """phi, (nc,)."""
+        if not self.names:
+            return np.zeros(0)
+        return np.asarray(self.dynamics.constraint_error(q, *self._parameters))
+
+    def jacobian(self, q: Array) -> Array:
+        """J, (nc, nv)."""
+        if not self.names:
+            return np.zeros((0, self.robot.nv))
+        return np.asarray(self.dynamics.constraint_jacobian(q, *self._parameters))
+
+    def lever(self, J: Array) -> float:
+        """The longest lever arm in J [m]; 1 where nothing turns a row in meters."""
+        arms = np.abs(J[np.ix_(self.lengths, ~self.slides)])
+        longest = float(arms.max(initial=0.0))
+        return longest if longest > 0.0 else 1.0
+
+    def scaled(self, J: Array, lever: float) -> Array:
+        """J (nc, nv) without units."""
+        return np.asarray(J / np.where(self.lengths, lever, 1.0)[:, None] * np.where(self.slides, lever, 1.0))
+
+    def gaps(self, q: Array) -> dict[str, Gap]:
+        """For every loop, then for every coupled joint: how far it is open, by name."""
+        sizes = openings(self._tree, [float(x) for x in q])
+        gaps = {joint.name: Gap(*size) for joint, size in zip(self.robot.loops, sizes, strict=True)}
+        count = len(self.robot.couplings)
+        if count:
+            off = np.abs(self.error(q)[-count:])
+            for coupling, size, length in zip(self.robot.couplings, off, self.lengths[-count:], strict=True):
+                gaps[coupling.joint] = Gap(float(size), 0.0) if length else Gap(0.0, float(size))
+        return gaps
+
+    def by_owner(self, rows: Sequence[int]) -> dict[str, tuple[str, ...]]:
+        """Places of rows -> their names without their owner's, by owner."""
+        found: dict[str, tuple[str, ...]] = {}
+        for row in rows:
+            owner = self.owners[row]
+            found[owner] = (*found.get(owner, ()), self.names[row].removeprefix(f"{owner}."))
+        return found
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return resolve(self.robot)
+
+    @cached_property
+    def _parameters(self) -> list[Array]:
+        return [self.dynamics.nominal_parameters] if self.dynamics.parameters else []
+
+
+def open_loops(gaps: Mapping[str, Gap], tolerance: float) -> str:
+    """`loop 'closure' by 0.3 m, coupling of 'jaw' by 0.1 rad`: those above the tolerance, the largest first."""
+    wide = sorted(gaps, key=lambda name: -max(gaps[name]))
+    return ", ".join(f"'{name}' by {gaps[name]}" for name in wide if max(gaps[name]) > tolerance)
