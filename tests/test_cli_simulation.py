@@ -160,6 +160,7 @@ BAD = [
     ("simulate pendulm", "Did you mean 'pendulum'"),
     ("simulate pendulum --method rk5", "Did you mean 'rk4'"),
     ("simulate pendulum --method rk4", "takes steps of one size"),
+    ("simulate four_bar --loops baumgart", "Did you mean 'baumgarte'"),
     ("simulate pendulum --lock elbow", "'elbow'"),
     ("simulate pendulum --time -1", "--time is -1 s"),
     ("simulate pendulum --time nan", "--time is nan"),

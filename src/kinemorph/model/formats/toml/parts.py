@@ -257,6 +257,9 @@ class Parts:
                         self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Scale it to length 1.")
             found: dict[str, Any] = {key: tuple(state)}
             blueprint.settings = replace(blueprint.settings, **found)
+            if key == "q":
+                names_given = tuple(raw[key]) if isinstance(raw[key], dict) else names
+                blueprint.start_at(self.values.lines.line((*at.path, key)), names_given)
 
 
 TOP = At((), "", "")
