@@ -35,6 +35,7 @@ AXES = {
 MOMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _QUANTITY = re.compile(r"\d\s*[^\W\d]+\s*$")  # at the end of an expression
+LISTED = 24  # names in a sentence
 NEAR_UNIT = 1e-3  # how far a quaternion may be from length 1: what four decimals leave
 
 
@@ -154,9 +155,9 @@ class Values:
             problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
         elif kind is None:
             problem = f"{at.what}: the key 'kind' is missing".removeprefix(": ")
-            remedy = f"Add kind, one of {', '.join(known)}."
+            remedy = f"Add kind, one of {_listed(known)}."
         else:
-            problem = f"{at.what}: the kind is {short(kind)}, expected one of {', '.join(known)}".removeprefix(": ")
+            problem = f"{at.what}: the kind is {short(kind)}, expected one of {_listed(known)}".removeprefix(": ")
             remedy = did_you_mean(kind, known).strip() or "Choose one of these."
         self.error("structure", at, problem.strip(), remedy)
         return None
@@ -453,6 +454,12 @@ class Values:
 
 def _closed(name: str) -> str:
     raise Outside(name)
+
+
+def _listed(names: Mapping[str, Any]) -> str:
+    """Names for a sentence, of which no more than a sentence holds."""
+    first, more = list(names)[:LISTED], len(list(names)) - LISTED
+    return ", ".join(first) + (f" and {more} more" if more > 0 else "")
 
 
 def _named(at: At) -> str:
