@@ -22,7 +22,8 @@ from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 
-KINDS = tuple(name for name in JOINT_KINDS if name != "fixed")
+# points on lines and planes are slides and a ball, which robots have anyway; without them seeds keep their robots
+KINDS = tuple(name for name in JOINT_KINDS if name != "fixed" and not name.startswith("point"))
 WEIGHTS = {"revolute": 6.0, "prismatic": 2.0, "free": 0.5}  # the others: 1
 COORDINATE_AXES = [tuple(sign * float(i == k) + 0.0 for i in range(3)) for k in range(3) for sign in (1.0, -1.0)]
 
@@ -64,7 +65,7 @@ def random_body(rng: np.random.Generator, name: str) -> Body:
 def joint_data(rng: np.random.Generator, kind: str) -> dict[str, Any]:
     """General data for one joint of a kind: axes, pitch, a joint frame away from both bodies' frames."""
     data: dict[str, Any] = {"placement": random_pose(rng), "child_placement": random_pose(rng)}
-    if kind != "planar":
+    if kind not in ("planar", "point_on_plane"):
         data["axis"] = random_axis(rng)
     if kind == "universal":
         data["axis2"] = _second_axis(rng, data["axis"])
@@ -146,7 +147,7 @@ class _Grower:
         joint["placement"] = self._placement()
         if self.chance(0.3):
             joint["child_placement"] = self._placement()
-        if kind != "planar":
+        if kind not in ("planar", "point_on_plane"):
             joint["axis"] = self._axis()
         if kind == "universal":
             joint["axis2"] = _second_axis(rng, joint["axis"])

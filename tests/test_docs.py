@@ -32,6 +32,7 @@ PAGES = [
         "viewing",
         "files",
         "model_file",
+        "ckc_template",
         "conventions",
         "notebook",
     )

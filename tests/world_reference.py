@@ -91,6 +91,10 @@ def steps(joint: Joint, q: Array) -> list[tuple[Array, list[Array]]]:
         return [(placed(turned(u, q[0]), ZERO), [about(u)]), (placed(turned(u2, q[1]), ZERO), [about(u2)])]
     if joint.kind == "spherical":
         return [(placed(turned_by(q), ZERO), [about(x), about(y), about(z)])]
+    if joint.kind in ("point_on_line", "point_on_plane"):
+        ways = [u] if joint.kind == "point_on_line" else [x, y]
+        slides = [(placed(ONE[:3, :3], way * q[k]), [along(way)]) for k, way in enumerate(ways)]
+        return [*slides, (placed(turned_by(q[len(ways) :]), ZERO), [about(x), about(y), about(z)])]
     if joint.kind == "planar":
         return [(placed(turned(z, q[2]), x * q[0] + y * q[1]), [along(x), along(y), about(z)])]
     if joint.kind == "free":

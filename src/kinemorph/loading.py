@@ -18,6 +18,7 @@ import numpy as np
 
 from kinemorph.errors import ModelError, ModelWarning, ParseError, users_level
 from kinemorph.mechanics.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.assembly import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.mechanics.newton_euler import inverse_dynamics
@@ -34,6 +35,7 @@ from kinemorph.model.system import System
 
 SEED = 11  # of the random state
 LARGEST = 1e100  # [N] or [N m]: forces beyond are on their way to overflow
+LISTED = 6  # loops in one sentence
 CLOSE = 1e-9  # of the largest generalized force: how near inverse dynamics must come back to where it began
 
 
@@ -242,6 +244,24 @@ def _tested(system: System, findings: Findings) -> System | None:
             "roundtrip", 0, f"robot '{system.name}'", problem, "Look for extreme masses, lengths or inertias."
         )
         return None
+    return _started(system, findings)
+
+
+def _started(system: System, findings: Findings) -> System:
+    """The system with its loops closed at the start where the file names only some coordinates; else a word on gaps."""
+    robot, q = system.robot, system.settings.q
+    if not q or robot.is_open or not (gaps := loop_gaps(robot, q)):
+        return system
+    named = [joint.name for joint in robot.joints if any(name in findings.start for name in joint.q_names)]
+    remedy = "Name only the coordinates that you know, so that the others follow, or take those of close_loops."
+    if named and len(named) < len([joint for joint in robot.joints if joint.nv]):
+        found = assembled(robot, q, named)
+        if found is not None:
+            return replace(system, settings=replace(system.settings, q=tuple(found.tolist())))
+        remedy = "Name other coordinates, or those of a configuration that close_loops finds."
+    listed = ", ".join(f"'{owner}' by {gap:.3g} m or rad" for owner, gap in list(gaps.items())[:LISTED])
+    problem = f"the start is open at {listed}, expected a configuration that closes all loops"
+    findings.warn("start", findings.lines.get(("settings", ""), 0), "settings", problem, remedy)
     return system
 
 

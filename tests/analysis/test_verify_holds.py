@@ -17,7 +17,17 @@ from kinemorph.model.library import build
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-KINDS = ("revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "free")
+KINDS = (
+    "revolute",
+    "prismatic",
+    "helical",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "free",
+    "point_on_plane",
+)
 
 
 def two_bodies(kind: str) -> Robot:
@@ -27,7 +37,9 @@ def two_bodies(kind: str) -> Robot:
         Body.box("far", 1.5, (0.1, 0.4, 0.2), (0.0, 0.2, 0.1)),
     )
     builder.root("near", "revolute", axis=(0.6, 0.0, 0.8))
-    axes: dict[str, Any] = {} if kind in ("spherical", "planar", "free") else {"axis": (0.0, 0.6, 0.8)}
+    axes: dict[str, Any] = (
+        {} if kind in ("spherical", "planar", "free", "point_on_plane") else {"axis": (0.0, 0.6, 0.8)}
+    )
     if kind == "helical":
         axes["pitch"] = 0.1
     return builder.joint("joint", kind, "near", "far", translation=(0.1, 0.2, 0.3), **axes).build()

@@ -147,6 +147,7 @@ def test_every_kind_of_joint_has_its_sliders(kept: list[Viewer]) -> None:
     builder = km.RobotBuilder("kinds")
     parent = "world"
     kinds = ("free", "spherical", "planar", "cylindrical", "universal", "helical", "prismatic")
+    kinds += ("point_on_line", "point_on_plane")
     for kind in kinds:
         builder.add(km.Body.box(kind, 1.0, (0.1, 0.1, 0.1)))
         more = {"pitch": 0.1} if kind == "helical" else {}
@@ -158,7 +159,8 @@ def test_every_kind_of_joint_has_its_sliders(kept: list[Viewer]) -> None:
     moves = {
         "to_free x": 0.2, "to_free yaw": 0.5, "to_free pitch": -0.3, "to_spherical roll": 0.4, "to_planar y": 0.1,
         "to_planar theta": 0.7, "to_cylindrical travel": 0.2, "to_universal second": 0.6, "to_helical": 1.0,
-        "to_prismatic": 0.05,
+        "to_prismatic": 0.05, "to_point_on_line travel": 0.1, "to_point_on_line roll": 0.2, "to_point_on_plane y": 0.3,
+        "to_point_on_plane yaw": 0.4,
     }  # fmt: skip
     for name, value in moves.items():
         viewer.set_joint(name, value)
@@ -167,6 +169,9 @@ def test_every_kind_of_joint_has_its_sliders(kept: list[Viewer]) -> None:
     assert values["to_free.x"] == 0.2 and values["to_planar.theta"] == pytest.approx(0.7)
     assert values["to_cylindrical.travel"] == 0.2 and values["to_universal.second"] == pytest.approx(0.6)
     assert values["to_spherical.qw"] == pytest.approx(np.cos(0.2))
+    assert values["to_point_on_line.travel"] == 0.1 and values["to_point_on_plane.y"] == 0.3
+    assert values["to_point_on_line.qx"] == pytest.approx(np.sin(0.1))
+    assert values["to_point_on_plane.qz"] == pytest.approx(np.sin(0.2))
     half = 0.5 * np.array([0.5, -0.3])  # Rz(yaw) Ry(pitch)
     assert values["to_free.qw"] == pytest.approx(np.prod(np.cos(half)))
     with pytest.raises(UnsupportedError, match="Did you mean 'to_free x'"):

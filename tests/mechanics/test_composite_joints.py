@@ -54,6 +54,8 @@ STACKS: dict[str, tuple[list[tuple[str, Any]], Callable[[np.ndarray, np.ndarray]
     "cylindrical": ([("revolute", "given"), ("prismatic", "given")], plain),
     "planar": ([("prismatic", X), ("prismatic", Y), ("revolute", Z)], planar),
     "free": ([("prismatic", X), ("prismatic", Y), ("prismatic", Z), ("spherical", Z)], free),
+    "point_on_line": ([("prismatic", "given"), ("spherical", Z)], plain),
+    "point_on_plane": ([("prismatic", X), ("prismatic", Y), ("spherical", Z)], plain),
     "helical": ([("revolute", "given"), ("prismatic", "given")], screw),
 }
 

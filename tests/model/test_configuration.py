@@ -33,7 +33,7 @@ def zoo() -> Robot:
 
 def test_neutral_is_zero_with_unit_quaternions(zoo: Robot) -> None:
     q = neutral(zoo)
-    assert q.shape == (zoo.nq,) and q.sum() == 2.0
+    assert q.shape == (zoo.nq,) and q.sum() == 4.0
     assert q[zoo.q_slice("free")][3] == 1.0 and q[zoo.q_slice("spherical")][0] == 1.0
 
 

@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from kinemorph.errors import ModelError, ModelWarning
+from kinemorph import load_text
+from kinemorph.errors import ModelError, ModelWarning, ParseError
 from kinemorph.model import topology
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
@@ -118,7 +119,7 @@ def two(*, root: bool = True) -> RobotBuilder:
 
 def test_a_cut_that_closes_no_cycle_is_named() -> None:
     told = sentence(two().joint("ab", "revolute", "a", "b", cut=True))
-    assert told.startswith("joint 'ab' is to be cut, but it closes no cycle: without it 'b' would hang nowhere")
+    assert told.startswith("joint 'ab' is to be cut, but it closes no cycle: without it body 'b' would hang nowhere")
 
 
 def test_too_many_cuts_of_one_cycle_are_named() -> None:
@@ -205,3 +206,66 @@ BAD = {
 @pytest.mark.parametrize("words", BAD)
 def test_gears_that_cannot_be_are_named(words: str) -> None:
     assert words in sentence(BAD[words](train()))
+
+
+# ── in files ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+FILE = """
+kinemorph = 1
+[bodies]
+a = { mass = 1, solid = { kind = "box", size = [0.1, 0.2, 0.3] } }
+b = { mass = 1, solid = { kind = "box", size = [0.1, 0.2, 0.3] } }
+c = { mass = 1, solid = { kind = "box", size = [0.1, 0.2, 0.3] } }
+[joints]
+wa = { kind = "revolute", parent = "world", child = "a" }
+ab = { kind = "revolute", parent = "a", child = "b", translation = [1, 0, 0] }
+bw = { kind = "revolute", parent = "b", child = "world", translation = [1, 0, 0], cut = true }
+wc = { kind = "prismatic", parent = "world", child = "c" }
+"""
+
+
+def test_a_file_says_where_to_cut() -> None:
+    robot = load_text(FILE, "toml").robot
+    assert [loop.name for loop in robot.loops] == ["bw"] and robot.joint_names == ("wa", "ab", "wc")
+    other = load_text(FILE.replace(", cut = true", "").replace('child = "a"', 'child = "a", cut = true'), "toml").robot
+    assert [(j.name, j.parent, j.child) for j in other.joints] == [
+        ("ab", "b", "a"),
+        ("bw", "world", "b"),
+        ("wc", "world", "c"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "multiplier"),
+    [
+        ('[couplings.ab]\nleader = "wa"\nratio = 4\n', -0.25),
+        ('[couplings.ab]\nleader = "wa"\nteeth = [40, 20]\ninternal = true\n', 0.5),
+        ('[couplings.wc]\nleader = "wa"\nradius = "5 cm"\n', 0.05),
+        ('[couplings.ab]\nleader = "wa"\n', 1.0),
+    ],
+)
+def test_a_file_has_gears_and_racks(text: str, multiplier: float) -> None:
+    robot = load_text(FILE + text, "toml").robot
+    assert robot.couplings[0].multiplier == multiplier
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("cut = true", "cut = 1", "cut is 1, expected true or false"),
+        (
+            'child = "c" }',
+            'child = "c", cut = true }',
+            "joint 'wc': is to be cut, but it closes no cycle: without it body 'c'",
+        ),
+        ("", '\n[couplings.bw]\nleader = "wa"\n', "joint 'bw' closes a loop and has no coordinate"),
+        ("", '\n[couplings.ab]\nleader = "wa"\nratio = 2\nmultiplier = 2\n', "multiplier and ratio are given"),
+        ("", '\n[couplings.wc]\nleader = "wa"\nratio = 2\n', "joint 'wc' is not turning"),
+    ],
+)
+def test_a_file_that_is_cut_wrongly_is_told(before: str, after: str, words: str) -> None:
+    text = FILE.replace(before, after) if before else FILE + after
+    with pytest.raises(ParseError) as told:
+        load_text(text, "toml")
+    (problem,) = told.value.problems
+    assert words in problem

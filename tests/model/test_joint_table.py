@@ -19,7 +19,7 @@ MOVING = [kind for kind in JOINT_KINDS if kind != "fixed"]
 
 def one_joint(kind: str, **data: Any) -> Robot:
     """A single body on one joint with a skew axis and skew placements."""
-    axis = (0.0, 0.0, 1.0) if kind == "planar" else (0.48, 0.6, 0.64)
+    axis = (0.0, 0.0, 1.0) if kind in ("planar", "point_on_plane") else (0.48, 0.6, 0.64)
     extra: dict[str, Any] = {"pitch": 0.3} if kind == "helical" else {}
     builder = RobotBuilder("one").add(Body.box("body", 2.0, (0.3, 0.2, 0.1), (0.1, 0.2, 0.3)))
     builder.joint("j", kind, "world", "body", axis=axis, axis2=(0.8, 0.0, -0.6), translation=(1, 2, 3), **extra, **data)
@@ -27,7 +27,7 @@ def one_joint(kind: str, **data: Any) -> Robot:
 
 
 def test_the_table_has_the_kinds_of_the_design() -> None:
-    names = "revolute prismatic helical cylindrical universal spherical planar free fixed"
+    names = "revolute prismatic helical cylindrical universal spherical planar point_on_line point_on_plane free fixed"
     assert list(JOINT_KINDS) == names.split()
 
 

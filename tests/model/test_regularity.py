@@ -27,7 +27,7 @@ FRAMES = {
 
 def problems(kind: str, axes: str, frame: str, along: float, moment: float, **more: float) -> tuple[str, ...]:
     """One body on one joint, its center of mass on the joint's last axis at `along` [m] from the joint."""
-    axis, axis2 = AXES[axes] if kind != "planar" else (Z, X)
+    axis, axis2 = AXES[axes] if kind not in ("planar", "point_on_plane") else (Z, X)
     on = axis2 if kind == "universal" else axis
     com = act(FRAMES[frame], tuple(along * x for x in on))
     builder = RobotBuilder("r").body("a", 1.0, com=com, inertia=(moment,) * 3)

@@ -14,9 +14,10 @@ from kinemorph.model.configuration import random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.library import hexapod24, puma
 from kinemorph.model.rerooting import body_motion, reroot
-from kinemorph.model.reversing import reversed_joint
+from kinemorph.model.reversing import ONE_WAY, reversed_joint
 from kinemorph.model.robot import Robot
 
+KINDS = [kind for kind in JOINT_KINDS if kind not in ONE_WAY]
 AXIS, AXIS2 = (0.48, 0.6, 0.64), (0.8, 0.0, -0.6)
 POSE = turn(rotation(AXIS2, 0.7))._replace(p=(0.1, -0.2, 0.3))
 
@@ -26,7 +27,7 @@ def long_chain() -> RobotBuilder:
     builder = RobotBuilder("row").add(Body.box("base", 1.0, (0.3, 0.2, 0.1)))
     builder.root("base", "free", POSE, child_placement=POSE)
     parent = "base"
-    for kind in JOINT_KINDS:
+    for kind in KINDS:
         builder.add(Body.box(kind, 1.0, (0.3, 0.2, 0.1), (0.1, 0.2, 0.3)))
         axis = (0.0, 0.0, 1.0) if kind == "planar" else AXIS
         pitch = 0.3 if kind == "helical" else 0.0
@@ -79,10 +80,19 @@ def test_the_way_back_gives_the_same_state_and_robot(row: Robot) -> None:
     assert [joint for joint in home.joints if joint.kind != "free"] == [j for j in row.joints if j.kind != "free"]
 
 
-@pytest.mark.parametrize("kind", JOINT_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_reversing_twice_changes_nothing(row: Robot, kind: str) -> None:
     joint = row.joint(f"{kind}_joint")
     assert reversed_joint(reversed_joint(joint)) == joint
+
+
+@pytest.mark.parametrize("kind", ONE_WAY)
+def test_a_line_or_plane_cannot_be_turned_round(kind: str) -> None:
+    builder = RobotBuilder("r").add(*(Body.box(name, 1.0, (0.3, 0.2, 0.1)) for name in "ab")).root("a", "free")
+    with pytest.raises(
+        ModelError, match=f"'j' \\({kind}\\) cannot be turned round, since 'a' has what the point moves on"
+    ):
+        reroot(builder.joint("j", kind, "a", "b").build(), "b")
 
 
 def test_simple_joints_keep_their_coordinates() -> None:

@@ -23,6 +23,7 @@ from kinemorph.model.topology import WORLD
 from kinemorph.simulation.trajectory import Segment
 
 CYCLIC = {"revolute": (0,), "prismatic": (0,), "helical": (0,), "cylindrical": (0, 1), "universal": (0,)}
+CYCLIC |= {"point_on_line": (0,), "point_on_plane": (0, 1)}
 NO_FORCE = 1e-12  # gravity along an axis, against the largest there is
 
 

@@ -47,6 +47,14 @@ def simulate(
             help="Integrator by name; see --methods.", show_default="dop853, or extrapolated_contact on ground"
         ),
     ] = None,
+    loops: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How loops are kept: projection, partitioning, perturbation, baumgarte or multipliers.",
+            show_default="projection",
+        ),
+    ] = None,
     step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.", show_default=False)] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-8")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-10")] = None,
@@ -114,6 +122,7 @@ def simulate(
             q=place,
             v=speeds,
             method=method,
+            loops=loops,
             inputs=reading.values(torque, "--torque"),
             locked=lock or (),
             progress=progress,

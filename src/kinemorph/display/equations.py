@@ -181,7 +181,8 @@ def used_inputs(program: Program) -> set[tuple[str, int]]:
 
 def is_plain(robot: Robot) -> bool:
     """Whether v is the rate of q, entry by entry."""
-    return all(joint.kind not in ("spherical", "planar", "free") for joint in robot.joints)
+    kinds = {step.kind for joint in robot.joints for step in joint.table.primitives}
+    return not kinds & {"spherical", "planar", "free"}
 
 
 def _rates(robot: Robot) -> tuple[str, str]:

@@ -28,7 +28,7 @@ ZERO_HERE = "#e3e5e8"  # entries of the mass matrix that vanish in the pose show
 VANISHING = 1e-14  # of the largest entry; what is smaller is a zero with rounding
 KIND_LETTERS = {
     "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U",
-    "spherical": "S", "planar": "E", "free": "free", "fixed": "fixed",
+    "spherical": "S", "planar": "E", "point_on_line": "PS", "point_on_plane": "PPS", "free": "free", "fixed": "fixed",
 }  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = Tr
     apart = [point for point in points if np.linalg.norm(point - root) > 1e-9]
     shapes = [shape for end in apart for shape in _link(root, end, size)]
     shapes += [shape for one in (joint, *closing) for shape in joint_shapes(one, size)]
-    shapes += [_rail(slide, size) for slide in robot.joints if slide.parent == body.name and slide.kind == "prismatic"]
+    shapes += [_rail(slide, size) for slide in robot.joints if slide.parent == body.name and slide.kind in SLIDES]
     if apart and not joint_shapes(joint, size):
         shapes.append(Sphere(ROOT * size, Pose(IDENTITY.R, _triple(root))))
     whole = masses or not apart or len(apart) > 2
@@ -90,14 +90,21 @@ def _sleeve(placement: Pose, size: float) -> Shape:
     return Box((a * size, b * size, c * size), placement, GRAPHITE)
 
 
+def _ball(placement: Pose, size: float) -> Shape:
+    return Sphere(BALL * size, placement, GRAPHITE)
+
+
 JOINT_SHAPES: dict[str, Callable[[Pose, float], Shape]] = {
     "revolute": _barrel,
     "helical": _barrel,
     "cylindrical": _barrel,
     "universal": _barrel,
     "prismatic": _sleeve,
-    "spherical": lambda placement, size: Sphere(BALL * size, placement, GRAPHITE),
+    "spherical": _ball,
+    "point_on_line": _ball,
+    "point_on_plane": _ball,
 }
+SLIDES = ("prismatic", "point_on_line")  # they run along a rail
 
 
 def _mass(body: Body, mass: float, com: Array, size: float, color: Color) -> list[Shape]:
@@ -155,8 +162,8 @@ def mounts(robot: Robot, size: float) -> list[Shape]:
     """Shapes on the ground for the joints that start there: a bracket for a hinge, a rail for a slide."""
     made: list[Shape] = []
     for joint in (*robot.joints, *robot.loops):
-        if joint.parent == WORLD and joint.nv and joint.kind not in ("free", "planar"):
-            made.append(_rail(joint, size) if joint.kind == "prismatic" else _bracket(joint, size))
+        if joint.parent == WORLD and joint.nv and joint.kind not in ("free", "planar", "point_on_plane"):
+            made.append(_rail(joint, size) if joint.kind in SLIDES else _bracket(joint, size))
     return made
 
 

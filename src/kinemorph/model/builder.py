@@ -135,7 +135,7 @@ class RobotBuilder:
         is called `<a>_<b>`.
         """
         if name is None:
-            taken, name, count = {draft["name"] for draft in self._joints}, f"{a}_{b}", 2
+            taken, name, count = [draft["name"] for draft in self._joints], f"{a}_{b}", 2
             while name in taken:
                 name, count = f"{a}_{b}_{count}", count + 1
         self.joint(name, joint, a, b, **data)
@@ -248,9 +248,10 @@ class RobotBuilder:
         couplings = [read_coupling(reader, draft) for draft in self._couplings]
         # the parts together
         reader.problems += name_problems(name, bodies, joints, frames)
+        declared = list(zip(joints, self._joints, strict=True))
         wishes = Wishes(
-            frozenset(draft["name"] for draft in self._joints if read_cut(reader, draft)),
-            frozenset(draft["name"] for draft in self._joints if draft.get("either")),
+            frozenset(joint.name for joint, draft in declared if read_cut(reader, draft)),
+            frozenset(joint.name for joint, draft in declared if draft.get("either")),
         )
         reader.problems += structure_problems(bodies, joints, wishes)
         parameters = used_parameters(gravity, bodies, joints, frames, couplings) if reader.symbolic else ()

@@ -53,8 +53,10 @@ def joint_problems(joint: Joint) -> list[str]:
         found.append(
             f"{what}: axis {joint.axis} and axis2 {joint.axis2} are parallel, expected two directions. Turn one."
         )
-    if joint.kind == "planar" and joint.axis != Z:
-        found.append(f"{what}: a planar joint moves across z, but axis is {joint.axis}. Rotate its placement instead.")
+    if joint.kind in ("planar", "point_on_plane") and joint.axis != Z:
+        found.append(
+            f"{what}: a {joint.kind} joint moves across z, but axis is {joint.axis}. Rotate its placement instead."
+        )
     if joint.kind != "helical" and joint.pitch != 0.0:
         found.append(
             f"{what}: pitch is {short(joint.pitch)} but the kind is {joint.kind}. "
@@ -65,8 +67,11 @@ def joint_problems(joint: Joint) -> list[str]:
     for name, lower, upper in zip(joint.q_names, joint.lower, joint.upper, strict=True):
         if lower > upper:
             found.append(f"{what}: lower limit {lower:.6g} is above upper limit {upper:.6g} of {name}. Swap them.")
+    turns = [k for first in joint.table.quaternions for k in range(first, first + 4)]
     if joint.kind in ("spherical", "free") and np.any(np.isfinite((*joint.lower, *joint.upper))):
         found.append(f"{what}: limits are given, but a {joint.kind} joint has no limited coordinates. Leave them out.")
+    elif np.any(np.isfinite([bounds[k] for bounds in (joint.lower, joint.upper) for k in turns])):
+        found.append(f"{what}: limits of a quaternion are given, but it has none. Give inf in its places.")
     for key in ("velocity", "effort"):
         for name, value in zip(joint.v_names, getattr(joint, key), strict=True):
             if not value > 0.0:

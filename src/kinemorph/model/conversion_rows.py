@@ -152,6 +152,19 @@ def _from_angles(joint: Joint, q: Array, v: Array) -> State:
     return quaternion, _times(_transposed(_turns(quaternion)), v)
 
 
+def _after(slides: int, *ways: Callable[[Joint, Array, Array], State]) -> list[Callable[[Joint, Array, Array], State]]:
+    """Ways there and back of what comes after slides, which all libraries hold alike."""
+
+    def behind(way: Callable[[Joint, Array, Array], State]) -> Callable[[Joint, Array, Array], State]:
+        def converted(joint: Joint, q: Array, v: Array) -> State:
+            rest_q, rest_v = way(joint, q[..., slides:], v[..., slides:])
+            return _split(q[..., :slides], rest_q), _split(v[..., :slides], rest_v)
+
+        return converted
+
+    return [behind(way) for way in ways]
+
+
 # free joints: the pose of the joint's motion, or of the body in the world
 
 
@@ -206,6 +219,8 @@ ROWS: dict[str, dict[str, Row]] = {
     "pinocchio": {
         "spherical": Row(4, _to_xyzw, _from_xyzw),
         "planar": Row(4, _to_circle, _from_circle),
+        "point_on_line": Row(5, _to_xyzw, _from_xyzw),
+        "point_on_plane": Row(6, _to_xyzw, _from_xyzw),
         "free": Row(7, _to_xyzw, _from_xyzw),
     },
     "mujoco": {
@@ -214,6 +229,8 @@ ROWS: dict[str, dict[str, Row]] = {
     },
     "drake": {
         "spherical": Row(3, _to_angles, _from_angles),
+        "point_on_line": Row(4, *_after(1, _to_angles, _from_angles)),
+        "point_on_plane": Row(5, *_after(2, _to_angles, _from_angles)),
         "planar": Row(3, _to_parent_plane, _from_parent_plane),
         "free": Row(7, _to_drake_free, _from_drake_free),
     },

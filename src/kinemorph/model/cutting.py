@@ -10,7 +10,7 @@ with the same coordinate.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kinemorph.model.body import Body
@@ -89,11 +89,11 @@ def _root_problems(
 ) -> list[Problem]:
     """Bodies that nothing carries, and rings of bodies that hang on each other only."""
     found: list[Problem] = []
-    names, unreached = [body.name for body in bodies], set(tree.unreached)
+    names, unreached = dict.fromkeys(body.name for body in bodies), set(tree.unreached)
     carried = {joint.child for joint in joints if joint.name not in wishes.cut}
     backwards = {joint.parent: joint for joint in reversed(joints)}
     backwards |= {joint.parent: joint for joint in reversed(joints) if joint.child == WORLD}
-    for name in dict.fromkeys(names):
+    for name in names:
         if name in carried or name not in unreached:
             continue
         remedy = f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
@@ -111,7 +111,7 @@ def _root_problems(
     loose = [Edge("", WORLD, name) for name in names if name not in carried]
     loose += [Edge("", WORLD, joint.child) for joint in joints if joint.child == joint.parent and joint.child in names]
     adrift = _tree(bodies, joints, wishes, loose).unreached
-    if adrift and not any(joint.parent not in (*names, WORLD) for joint in joints):
+    if adrift and all(joint.parent in names or joint.parent == WORLD for joint in joints):
         sentence = f"bodies {_listed(adrift)} hang on each other in a ring but not on the world. "
         found.append(Problem("body", adrift[0], sentence + "Declare one of them a root.", "root"))
     return found
@@ -128,22 +128,28 @@ def _cut_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishe
             name = group[name]
         return name
 
-    chosen = [joint for joint in joints if joint.name in wishes.cut]
-    for joint in [*(joint for joint in joints if joint.name not in wishes.cut), *chosen]:
+    for joint in sorted(joints, key=lambda joint: joint.name in wishes.cut):
         if joint.parent not in group or joint.child not in group:
             continue
-        one, other = first(joint.parent), first(joint.child)
-        if joint in chosen and one != other:
-            lost = other if one == first(WORLD) else one
-            apart = [name for name in group if first(name) == lost]
-            others = " once the other cuts are made" if len(chosen) > 1 else ""
+        ends = {first(joint.parent): joint.parent, first(joint.child): joint.child}
+        if joint.name in wishes.cut and len(ends) > 1:
+            lost = next(end for head, end in reversed(ends.items()) if head != first(WORLD))
+            others = " once the other cuts are made" if len(found) < LISTED and _in_cycle(joint, joints, group) else ""
             sentence = (
-                f"joint '{joint.name}' is to be cut, but it closes no cycle{others}: without it {_listed(apart)} would "
+                f"joint '{joint.name}' is to be cut, but it closes no cycle{others}: without it body '{lost}' would "
                 "hang nowhere, expected a joint of a cycle. Leave its cut out."
             )
             found.append(Problem("joint", joint.name, sentence, "loop"))
-        group[other if one == first(WORLD) else one] = one if one == first(WORLD) else other
+        group[first(joint.child)] = first(joint.parent)
     return found
+
+
+def _in_cycle(joint: Joint, joints: Sequence[Joint], bodies: Iterable[str]) -> bool:
+    """Whether the bodies of a joint hang together without it."""
+    vertices = dict.fromkeys(bodies)
+    others = [Edge(j.name, j.parent, j.child) for j in joints if j.parent in vertices and j.child in vertices]
+    edges = [edge for edge in others if edge.name != joint.name]
+    return joint.child not in spanning_tree(list(vertices), edges, joint.parent).unreached
 
 
 def _turning_problems(

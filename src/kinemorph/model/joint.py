@@ -12,6 +12,8 @@ primitive has a constant screw axis in the frame after its motion, so its veloci
     prismatic    Trans(axis q)                                 universal    Rot(axis, q0) Rot(axis2, q1)
     helical      Rot(axis, q) Trans(axis pitch q)              spherical    unit quaternion wxyz, v = body rate
     planar       Trans(x, y, 0) Rot(z, theta), v = body twist  free         position and quaternion, v = body twist
+    point_on_line   Trans(axis q0) and then a spherical joint: a ball on a rod
+    point_on_plane  Trans(x, y, 0) and then a spherical joint: a ball on a table, across the z axis as planar
 
 A joint that closes a cycle is a loop: it has no coordinates of its own, and `closure` names the conditions it imposes.
 """
@@ -32,7 +34,7 @@ class Primitive:
     """One step of a joint's motion: an elementary kind, which of the joint's axes it uses, its slices of q and v."""
 
     kind: str  # revolute, prismatic, helical, spherical, planar, free
-    axis: int | None  # 0: `axis`, 1: `axis2`, None: no axis
+    axis: int | None  # 0: `axis`, 1: `axis2`, 2 and 3: x and y of the joint frame, None: no axis
     q: tuple[int, int]
     v: tuple[int, int]
 
@@ -63,7 +65,12 @@ class JointKind:
     @property
     def axes(self) -> int:
         """How many axes the kind needs: 0, 1 or 2."""
-        return len({step.axis for step in self.primitives} - {None})
+        return len({step.axis for step in self.primitives} & {0, 1})
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where unit quaternions begin among the coordinates."""
+        return tuple(step.q[1] - 4 for step in self.primitives if step.kind in ("spherical", "free"))
 
 
 # Conditions between the joint frame on the parent (A) and on the child (B), and the scalar rows of each.
@@ -130,6 +137,30 @@ _ROWS = (
         ("height", "parallel"),
     ),
     JointKind(
+        "point_on_line",
+        (Primitive("prismatic", 0, (0, 1), (0, 1)), Primitive("spherical", None, (1, 5), (1, 4))),
+        ("travel", *_QUATERNION),
+        ("travel", "wx", "wy", "wz"),
+        _METER + ("",) * 4,
+        _SPEED + _RATE * 3,
+        (0.0, 1.0, 0.0, 0.0, 0.0),
+        ("line",),
+    ),
+    JointKind(
+        "point_on_plane",
+        (
+            Primitive("prismatic", 2, (0, 1), (0, 1)),
+            Primitive("prismatic", 3, (1, 2), (1, 2)),
+            Primitive("spherical", None, (2, 6), (2, 5)),
+        ),
+        ("x", "y", *_QUATERNION),
+        ("x", "y", "wx", "wy", "wz"),
+        _METER * 2 + ("",) * 4,
+        _SPEED * 2 + _RATE * 3,
+        (0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+        ("height",),
+    ),
+    JointKind(
         "free",
         _one("free", None, 7, 6),
         ("x", "y", "z", *_QUATERNION),
@@ -145,6 +176,7 @@ JOINT_KINDS: dict[str, JointKind] = {row.name: row for row in _ROWS}
 
 Z: Axis = (0.0, 0.0, 1.0)
 X: Axis = (1.0, 0.0, 0.0)
+Y: Axis = (0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -153,8 +185,8 @@ class Joint:
 
     Units follow the coordinate: [rad] or [m] for limits, [rad/s] or [m/s] for `velocity`, [N m] or [N] for `effort`
     and the Coulomb `friction`, per unit velocity for `damping`, [kg m^2] or [kg] for `armature` (reflected rotor
-    inertia). `pitch` [m/rad] is for helical joints, `axis2` for universal ones; a planar joint moves across the z
-    axis of its frame.
+    inertia). `pitch` [m/rad] is for helical joints, `axis2` for universal ones; planar and point_on_plane joints move
+    across the z axis of their frames.
 
     Armature enters the mass matrix. Damping and friction are data for force laws: they do not enter M a + h = tau.
     """
@@ -190,9 +222,9 @@ class Joint:
         return JOINT_KINDS[self.kind].nv
 
     @property
-    def axes(self) -> tuple[Axis, Axis]:
-        """Both axes, so that a primitive finds its own by index."""
-        return (self.axis, self.axis2)
+    def axes(self) -> tuple[Axis, ...]:
+        """Both axes, then x and y of the joint frame, so that a primitive finds its own by index."""
+        return (self.axis, self.axis2, X, Y)
 
     @property
     def q_names(self) -> tuple[str, ...]:

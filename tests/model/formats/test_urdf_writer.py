@@ -101,6 +101,8 @@ def test_pinocchio_reads_what_we_write(name, tmp_path):
         ("universal", {"axis": (0.0, 0.0, 1.0), "axis2": (0.6, 0.8, 0.0), "upper": (1.0, math.inf)}, True),
         ("cylindrical", {"axis": (0.0, 0.6, 0.8), "velocity": (1.0, 2.0)}, True),
         ("spherical", {}, True),
+        ("point_on_line", {"axis": (0.0, 0.6, 0.8)}, True),
+        ("point_on_plane", {"damping": (0.1, 0.1, 0.2, 0.2, 0.2)}, True),
         ("helical", {"axis": (0.0, 0.0, 1.0), "pitch": 0.02}, True),
     ],
 )

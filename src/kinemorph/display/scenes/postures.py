@@ -14,8 +14,6 @@ from kinemorph.display.stances import stance
 from kinemorph.errors import ShapeError, did_you_mean
 from kinemorph.model.robot import Robot
 
-TURNS = {"spherical": 0, "free": 3}  # where the quaternion of a joint is among its coordinates
-
 
 def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
     """The configuration (nq,) that `q` gives, all of it in order or some of it by name; without it, that of `start`."""
@@ -26,8 +24,8 @@ def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
     if values.shape != (robot.nq,):
         raise ShapeError(f"q has shape {values.shape}, expected ({robot.nq},) for robot '{robot.name}'.")
     for joint in robot.joints:
-        first = TURNS.get(joint.kind)
-        if first is not None and not values[robot.q_slice(joint.name)][first:].any():
+        own = values[robot.q_slice(joint.name)]
+        if not all(own[first : first + 4].any() for first in joint.table.quaternions):
             raise ShapeError(f"q: the quaternion of '{joint.name}' is zero; expected a rotation, as (1, 0, 0, 0).")
     return values
 

@@ -129,7 +129,7 @@ def _described(joint: Joint, q: Array) -> list[tuple[str, str, float]]:
 
 def _limits(joint: Joint, lower: Array, upper: Array, number: int, unit: str) -> tuple[float, float]:
     """The limits of a knob in its unit. Angles of a quaternion have none."""
-    if joint.kind in ("free", "spherical") and unit == DEGREE:
+    if joint.table.quaternions and unit == DEGREE:
         return -np.inf, np.inf
     scale = float(np.degrees(1.0)) if unit == DEGREE else 1.0
     ends = (x if abs(x) < UNBOUNDED else np.copysign(np.inf, x) for x in (lower[number], upper[number]))

@@ -7,7 +7,7 @@ file and line, and with the policy for files: what is doubtful about a body's ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -130,6 +130,10 @@ class Blueprint:
         """Anything that acts on the robot."""
         if self._named("element", element.name, line):
             self.elements.append(element)
+
+    def start_at(self, line: int, names: Collection[str]) -> None:
+        """Notes which coordinates of the start are named; the others may follow from loops."""
+        self._main.start, self.lines["settings", ""] = names, line
 
     def _named(self, kind: str, name: str, line: int) -> bool:
         """Keeps the line of a name; False, with a finding, where the name cannot be used."""

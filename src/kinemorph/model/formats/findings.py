@@ -62,6 +62,7 @@ class Findings:
         self.document: Any = None
         self.lines: dict[tuple[str, str], int] = {}
         self.native: Container[tuple[str, str]] = ()
+        self.start: Container[str] = ()  # coordinates that the file names for the start, where it names them
         self._tally = _Tally()
         self.tell: Callable[[Severity, Problem], None] = self._tell
 

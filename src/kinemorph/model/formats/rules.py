@@ -13,6 +13,7 @@ RULES: dict[str, str] = {
     "name": "names are unique, printable and not too long; names that are referred to exist",
     "root": "the bodies form trees with known roots",
     "loop": "a body with two parents says how its loop closes",
+    "start": "the configuration at the start closes all loops",
     # numbers
     "number": "numbers are numbers, and finite",
     "axis": "an axis is a direction of length 1",

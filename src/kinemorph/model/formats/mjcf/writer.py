@@ -144,7 +144,7 @@ class _Writing:
         def step(suffix: str, kind: str, axis: tuple[float, ...], start: float, *v: int) -> Step:
             return Step(f"{name}.{suffix}" if suffix else name, kind, axis, start, joint, v)
 
-        one, two = joint.axes
+        one, two, *_ = joint.axes
         match joint.kind:
             case "revolute":
                 return [step("", "hinge", one, q0[0], 0)]
@@ -158,6 +158,11 @@ class _Writing:
                 return [step("first", "hinge", one, q0[0], 0), step("second", "hinge", two, q0[1], 1)]
             case "spherical":
                 return [step("", "ball", one, 0.0, 0, 1, 2)]
+            case "point_on_line":
+                return [step("travel", "slide", one, q0[0], 0), step("", "ball", one, 0.0, 1, 2, 3)]
+            case "point_on_plane":
+                slides = [step("xy"[k], "slide", AXES[k], q0[k], k) for k in range(2)]
+                return [*slides, step("", "ball", one, 0.0, 2, 3, 4)]
             case "planar":
                 slides = [step("xy"[k], "slide", AXES[k], q0[k], k) for k in range(2)]
                 return [*slides, step("theta", "hinge", AXES[2], q0[2], 2)]
@@ -259,7 +264,7 @@ class _Writing:
             part = self.q0[robot.q_slice(joint.name)]
             if joint.kind == "helical":
                 part = [part[0], float(evaluate(joint.pitch)) * part[0]]
-            turned = turned or (joint.kind in ("spherical", "free") and part[-4:] != [1.0, 0.0, 0.0, 0.0])
+            turned = turned or (bool(joint.table.quaternions) and part[-4:] != [1.0, 0.0, 0.0, 0.0])
             q += part
         if turned and self._in_order():
             key: dict[str, Any] = {"name": "start", "qpos": numbers(q)}

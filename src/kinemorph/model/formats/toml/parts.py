@@ -247,13 +247,19 @@ class Parts:
                 problem = f"{key} is {short(raw[key])}, expected finite numbers"
                 self.values.error("number", at.key(key), problem, "Correct it.")
             for joint in robot.joints if key == "q" else ():
-                turn = state[robot.q_slice(joint.name)][-4:] if joint.kind in ("spherical", "free") else [1.0]
-                length = math.hypot(*turn)
-                if not abs(length - 1.0) <= NEAR_UNIT:
-                    problem = f"the quaternion of joint '{joint.name}' is {short(tuple(turn))} with length {length:.6g}"
-                    self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Scale it to length 1.")
+                for first in joint.table.quaternions:
+                    turn = state[robot.q_slice(joint.name)][first : first + 4]
+                    length = math.hypot(*turn)
+                    if not abs(length - 1.0) <= NEAR_UNIT:
+                        problem = (
+                            f"the quaternion of joint '{joint.name}' is {short(tuple(turn))}, of length {length:.6g}"
+                        )
+                        self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Scale it to length 1.")
             found: dict[str, Any] = {key: tuple(state)}
             blueprint.settings = replace(blueprint.settings, **found)
+            if key == "q":
+                names_given = tuple(raw[key]) if isinstance(raw[key], dict) else names
+                blueprint.start_at(self.values.lines.line((*at.path, key)), names_given)
 
 
 TOP = At((), "", "")

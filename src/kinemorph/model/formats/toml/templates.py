@@ -167,6 +167,7 @@ translation = ["ground", 0, 0]
 axis = "-y"
 
 # The joint that closes the loop is a joint like any other. It holds two bodies that both hang on something already.
+# To open the loop elsewhere, write cut = true at another joint: q has other coordinates then, the motion is the same.
 [joints.closure]
 kind = "revolute"
 parent = "coupler"
@@ -179,9 +180,9 @@ axis = "-y"
 body = "coupler"
 translation = ["coupler / 2", 0, 0]
 
-# A start must close the loop; `kinemorph analyze NAME.toml equilibrium` finds one.
+# A start names what you know; the other coordinates follow, so that the loop is closed.
 [settings]
-q = { drive = 0.6, knee = 0.02989836, pivot = 1.6066907 }
+q = { drive = 0.6 }
 duration = "5 s"
 """
 

@@ -1,4 +1,4 @@
-"""Joints of two coordinates as two joints of one, with a body without mass between: URDF has no other word for them.
+"""Joints of several steps as one joint for each, with bodies without mass between: URDF has no other word for them.
 
 The layout of q and v stays as it is; the names of the coordinates change, `knee.first` becomes `knee_first`.
 """
@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY
 from kinemorph.model.body import Body
-from kinemorph.model.joint import Joint
+from kinemorph.model.joint import Joint, Z
 from kinemorph.model.system import System
 
-CHAINS = ("universal", "cylindrical")
-PER_COORDINATE = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+CHAINS = ("universal", "cylindrical", "point_on_line", "point_on_plane")
+PER_COORDINATE, PER_VELOCITY = ("lower", "upper"), ("velocity", "effort", "damping", "friction", "armature")
+BALL = "ball"  # what the last joint is called where it has several velocities
 
 
 def without_chains(system: System, lack: Callable[[str, str], None]) -> System:
-    """The system with two joints for each that has two coordinates; `lack` is told what URDF has not, and whose."""
+    """The system with several joints for each that has several steps; `lack` is told what URDF has not, and whose."""
     robot = system.robot
     bodies, joints = list(robot.bodies), list[Joint]()
     taken_bodies, taken_joints = {"world", *robot.body_names}, {joint.name for joint in (*robot.joints, *robot.loops)}
@@ -27,35 +29,37 @@ def without_chains(system: System, lack: Callable[[str, str], None]) -> System:
         if joint.kind not in CHAINS:
             joints.append(joint)
             continue
-        between = free_name(f"{joint.name}_link", taken_bodies)
-        names = [free_name(f"{joint.name}_{suffix}", taken_joints) for suffix in joint.table.v_names]
-        bodies.append(Body.massless(between))
+        steps = joint.table.primitives
+        suffixes = [BALL if step.kind == "spherical" else joint.table.v_names[step.v[0]] for step in steps]
+        between = [free_name(f"{joint.name}_link", taken_bodies) for _ in steps[1:]]
+        names = [free_name(f"{joint.name}_{suffix}", taken_joints) for suffix in suffixes]
+        bodies += map(Body.massless, between)
         joints += _steps(joint, between, names)
         split.add(joint.name)
-        endings = " and ".join(f"_{suffix}" for suffix in joint.table.v_names)
-        lack(f"{joint.kind} joint; it is written as two joints whose names end in {endings}", joint.name)
+        endings = " and ".join(f"_{suffix}" for suffix in suffixes)
+        lack(f"{joint.kind} joint; it is written as {len(steps)} joints whose names end in {endings}", joint.name)
     if not split:
         return system
     kept = []
     for element in system.elements:
         if getattr(element, "joint", "") in split:
-            lack("joint of two coordinates to drive, so its drive is left out", element.name)
+            lack("joint of several coordinates to drive, so its drive is left out", element.name)
         else:
             kept.append(element)
     return replace(system, robot=replace(robot, bodies=tuple(bodies), joints=tuple(joints)), elements=tuple(kept))
 
 
-def _steps(joint: Joint, between: str, names: list[str]) -> list[Joint]:
+def _steps(joint: Joint, between: list[str], names: list[str]) -> list[Joint]:
     steps = []
-    for index, (name, primitive) in enumerate(zip(names, joint.table.primitives, strict=True)):
-        numbers = {key: getattr(joint, key)[index : index + 1] for key in PER_COORDINATE}
-        step = replace(joint, name=name, kind=primitive.kind, axis=joint.axes[primitive.axis or 0], **numbers)
-        steps.append(step)
-    first, second = steps
-    return [
-        replace(first, child=between, child_placement=IDENTITY),
-        replace(second, parent=between, placement=IDENTITY),
-    ]
+    for name, primitive in zip(names, joint.table.primitives, strict=True):
+        numbers: dict[str, Any] = {key: getattr(joint, key)[slice(*primitive.q)] for key in PER_COORDINATE}
+        numbers |= {key: getattr(joint, key)[slice(*primitive.v)] for key in PER_VELOCITY}
+        axis = Z if primitive.axis is None else joint.axes[primitive.axis]
+        steps.append(replace(joint, name=name, kind=primitive.kind, axis=axis, **numbers))
+    for index, body in enumerate(between):
+        steps[index] = replace(steps[index], child=body, child_placement=IDENTITY)
+        steps[index + 1] = replace(steps[index + 1], parent=body, placement=IDENTITY)
+    return steps
 
 
 def free_name(name: str, taken: set[str]) -> str:

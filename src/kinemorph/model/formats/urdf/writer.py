@@ -4,7 +4,7 @@ URDF has the joint frame in the child's origin, so a body whose joint frame lies
 in the joint frame: its mass data, its shapes and what hangs on it move there, and the motion is the same. What else has
 no direct word:
 
-    universal, cylindrical   two joints with a link without mass between them
+    universal, cylindrical   two joints with a link without mass between them; point_on_line and -plane likewise
     spherical, helical       the extended types `spherical` and `screw`, with a warning
     frames                   links without mass on fixed joints
     roots                    a fixed root where the world is: nothing; any other: a joint from a bare link `world`
