@@ -10,7 +10,7 @@ judged by singular values, and joint coordinates appear at the very end, by the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -357,23 +357,29 @@ def _across(axis: Array) -> tuple[Array, Array, Array]:
 class Solution:
     """Accelerations (nv,), rank of loops and couplings on the tree, mobility, and what loops do where it is decided.
 
-    `efforts`, by loop whose rows repeat nothing: what its reaction does on the tree's velocities, (nv,) [N or N m].
+    `effort`: what all loops and couplings together do on the tree's velocities, (nv,) [N or N m]; `efforts` the same by
+    loop, of those whose rows repeat nothing.
     `gap` is (smallest singular value that counts, largest that does not), `residual` how far conditions are missed.
     """
 
     a: Array
     rank: int
     mobility: int
+    effort: Array
     efforts: dict[str, Array]
     gap: tuple[float, float]
     residual: float
 
 
-def solve(mechanism: Mechanism, v: Array, tau: Array) -> Solution:
-    """A mechanism that moves by v (nv,) under joint forces tau (nv,), by the velocities of all its bodies."""
+def solve(mechanism: Mechanism, v: Array, tau: Array, locked: Sequence[int] = ()) -> Solution:
+    """A mechanism that moves by v (nv,) under joint forces tau (nv,), by the velocities of all its bodies.
+
+    `locked` are velocities, by index, that do not change.
+    """
     robot, V = mechanism.robot, mechanism.spread @ v
     C, gamma = mechanism.closed_conditions(V)
     G, bias = mechanism.coordinates(V)
+    C, gamma = np.vstack([C, G[list(locked)]]), np.concatenate([gamma, -bias[list(locked)]])
     rotors = np.array([float(x) for joint in robot.joints for x in joint.armature])
     M = mechanism.mass_matrix + G.T @ (rotors[:, None] * G)
     F = mechanism.forces(V) + G.T @ (tau - rotors * bias)
@@ -396,7 +402,7 @@ def solve(mechanism: Mechanism, v: Array, tau: Array) -> Solution:
         start = mine.stop
     small = s[rank] if rank < len(s) else 0.0
     return Solution(
-        G @ A + bias, rank - (mechanism.size - len(v)), mechanism.size - rank, efforts,
+        G @ A + bias, rank - (mechanism.size - len(v)), mechanism.size - rank, mechanism.spread.T @ (M @ A - F), efforts,
         (float(s[rank - 1]), float(small)), float(np.abs(C @ A - gamma).max(initial=0.0)),
     )  # fmt: skip
 

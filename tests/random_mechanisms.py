@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.model.body import Body
@@ -55,7 +56,8 @@ class Draft:
     bodies: dict[str, tuple[Body, Array]] = field(default_factory=dict)  # and their poses in the world (4, 4)
     hinges: list[Hinge] = field(default_factory=list)
     ratios: list[tuple[str, str, float]] = field(default_factory=list)
-    mobility: int | None = None  # where theory tells it
+    mobility: int | None = None  # where theory tells it; it may be more where joints of a row happen to be alike
+    exact: bool = True
 
     def standing(self, body: str) -> Array:
         return np.eye(4) if body == "world" else self.bodies[body][1]
@@ -81,6 +83,24 @@ class Draft:
         robot = builder.build()
         return robot, np.concatenate([q[joint.name] for joint in robot.joints])
 
+    def scaled(self, length: float, mass: float) -> Draft:
+        """The same mechanism with all lengths and all masses multiplied."""
+        bodies = {}
+        for name, (body, stands) in self.bodies.items():
+            inertia = np.array(body.inertia) * mass * length**2
+            com = _floats(length * np.array(body.com))
+            sized = replace(body, mass=mass * body.mass, com=com, inertia=tuple(map(_floats, inertia)))
+            bodies[name] = (sized, _longer(stands, length))
+        hinges = []
+        for hinge in self.hinges:
+            slides = sliding(hinge.kind)
+            armature = _floats(np.where(slides, mass, mass * length**2)[: len(hinge.armature)] * hinge.armature)
+            q = hinge.q.copy()
+            q[: len(slides)][slides[: len(q)]] *= length
+            sized = replace(hinge, frame=_longer(hinge.frame, length), q=q, pitch=length * hinge.pitch)
+            hinges.append(replace(sized, armature=armature))
+        return replace(self, name=f"{self.name}_scaled", bodies=bodies, hinges=hinges)
+
     def askew(self, seed: int) -> Draft:
         """The same mechanism turned in space, every body and every axis described in a turned frame of its own."""
         rng = np.random.default_rng([seed, 11])
@@ -100,6 +120,15 @@ class Draft:
             hinges.append(replace(hinge, frame=Q @ hinge.frame @ pose(R, np.zeros(3)), **axes))
         name = f"{self.name}_askew"
         return replace(self, name=name, gravity=Q[:3, :3] @ self.gravity, bodies=bodies, hinges=hinges)
+
+
+def sliding(kind: str) -> npt.NDArray[np.bool_]:
+    """Which velocities (nv,) of a kind are along something."""
+    return np.array([unit == "m/s" for unit in JOINT_KINDS[kind].v_units], dtype=bool)
+
+
+def _longer(T: Array, length: float) -> Array:
+    return pose(T[:3, :3], length * T[:3, 3])
 
 
 def _posed(T: Array) -> Pose:
@@ -329,7 +358,10 @@ def cube(d: Drafter) -> None:
     corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1), (0, 1, 1), (0, 0, 1)]
     edges = [(0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)]
     size, T = d.rng.uniform(0.3, 1.0), d.place()
-    ring(d, [T @ z_along(np.array(e, dtype=float), size * np.array(c, float)) for e, c in zip(edges, corners, strict=True)])
+    ring(
+        d,
+        [T @ z_along(np.array(e, dtype=float), size * np.array(c, float)) for e, c in zip(edges, corners, strict=True)],
+    )
 
 
 def sarrus(d: Drafter) -> None:
@@ -358,7 +390,7 @@ def door(d: Drafter) -> None:
     d.draft.mobility = 1 + (6 if base != "world" else 0)
     if d.chance(0.5):
         d.ear(["spherical", "spherical", "revolute"], base, leaf)
-        d.draft.mobility += 1
+        d.draft.mobility += 1  # and the link between two balls spins
 
 
 # ── in space ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -387,7 +419,7 @@ def space(loops: int, closing: str | None = None) -> Callable[[Drafter], None]:
             spare += freedom - 6
         d.dangle(["revolute", "spherical", "universal", "helical", "planar", "fixed"], 2)
         own = sum(FREEDOM[h.kind] for h in d.draft.hinges)
-        d.draft.mobility = own - 6 * loops
+        d.draft.mobility, d.draft.exact = own - 6 * loops, False
 
     return drawn
 
@@ -431,7 +463,7 @@ REPEATING: dict[str, Callable[[Drafter], None]] = {
     "door": door,
 }
 SPACE: dict[str, Callable[[Drafter], None]] = {
-    **{f"closed_by_{kind}": space(1, kind) for kind in CLOSING},
+    **{f"with_{kind}": space(1, kind) for kind in CLOSING},
     "two_loops": space(2),
     "three_loops": space(3),
     "coupled": coupled,
@@ -440,12 +472,12 @@ FAMILIES = FLAT | REPEATING | SPACE
 
 
 def random_mechanism(seed: int) -> Draft:
-    """A mechanism of the family of its seed, closed and away from singular configurations."""
+    """A mechanism of the family whose turn it is."""
     family = list(FAMILIES)[seed % len(FAMILIES)]
-    return drafted(family, seed)
+    return drafted(FAMILIES[family], family, seed, flat=family in FLAT)
 
 
-def drafted(family: str, seed: int) -> Draft:
-    d = Drafter(f"{family}_{seed}", [seed, 17], flat=family in FLAT)
-    FAMILIES[family](d)
+def drafted(family: Callable[[Drafter], None], name: str, seed: int, *, flat: bool = False) -> Draft:
+    d = Drafter(f"{name}_{seed}", [seed, 17], flat)
+    family(d)
     return d.draft
