@@ -99,7 +99,9 @@ class Draft:
             q[: len(slides)][slides[: len(q)]] *= length
             sized = replace(hinge, frame=_longer(hinge.frame, length), q=q, pitch=length * hinge.pitch)
             hinges.append(replace(sized, armature=armature))
-        return replace(self, name=f"{self.name}_scaled", bodies=bodies, hinges=hinges)
+        per = {hinge.name: length if sliding(hinge.kind).all() else 1.0 for hinge in hinges}
+        ratios = [(joint, leader, ratio * per[joint] / per[leader]) for joint, leader, ratio in self.ratios]
+        return replace(self, name=f"{self.name}_scaled", bodies=bodies, hinges=hinges, ratios=ratios)
 
     def askew(self, seed: int) -> Draft:
         """The same mechanism turned in space, every body and every axis described in a turned frame of its own."""
