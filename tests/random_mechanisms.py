@@ -8,6 +8,7 @@ geometry: hinges through one point, half-turns about a line, equal cranks.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose
+from kinemorph.errors import ModelWarning
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.joint import JOINT_KINDS
@@ -56,6 +58,7 @@ class Draft:
     bodies: dict[str, tuple[Body, Array]] = field(default_factory=dict)  # and their poses in the world (4, 4)
     hinges: list[Hinge] = field(default_factory=list)
     ratios: list[tuple[str, str, float]] = field(default_factory=list)
+    cut: str = ""  # the joint that is to close a loop; "": as the robot likes
     mobility: int | None = None  # where theory tells it; it may be more where joints of a row happen to be alike
     exact: bool = True
 
@@ -74,14 +77,31 @@ class Draft:
             data |= {"pitch": hinge.pitch} if hinge.kind == "helical" else {}
             data |= {"armature": hinge.armature} if hinge.armature else {}
             builder.joint(
-                hinge.name, hinge.kind, hinge.parent, hinge.child,
+                hinge.name, hinge.kind, hinge.parent, hinge.child, cut=hinge.name == self.cut,
                 placement=_posed(inverse(self.standing(hinge.parent)) @ hinge.frame),
                 child_placement=_posed(inverse(self.standing(hinge.child)) @ moved), **data,
             )  # fmt: skip
         for joint, leader, ratio in self.ratios:
             builder.couple(joint, leader, ratio, float(q[joint][0] - ratio * q[leader][0]))
-        robot = builder.build()
-        return robot, np.concatenate([q[joint.name] for joint in robot.joints])
+        with warnings.catch_warnings():  # a rotor may be on the joint that is cut: it acts on nothing
+            warnings.simplefilter("ignore", ModelWarning)
+            robot = builder.build()
+        declared = {hinge.name: hinge.parent for hinge in self.hinges}
+        asked = [(j.kind, q[j.name], j.parent != declared[j.name]) for j in robot.joints]
+        return robot, np.concatenate([backward(kind, at) if turned else at for kind, at, turned in asked])
+
+    def closing(self) -> list[Hinge]:
+        """The joints that lie in a loop: without any one of them all bodies still hang together."""
+        return [hinge for hinge in self.hinges if self._reached(hinge) == {"world", *self.bodies}]
+
+    def _reached(self, without: Hinge) -> set[str]:
+        reached, before = {"world"}, 0
+        while len(reached) > before:
+            before = len(reached)
+            for hinge in self.hinges:
+                if hinge is not without and {hinge.parent, hinge.child} & reached:
+                    reached |= {hinge.parent, hinge.child}
+        return reached
 
     def scaled(self, length: float, mass: float) -> Draft:
         """The same mechanism with all lengths and all masses multiplied."""
@@ -127,6 +147,18 @@ class Draft:
 def sliding(kind: str) -> npt.NDArray[np.bool_]:
     """Which velocities (nv,) of a kind are along something."""
     return np.array([unit == "m/s" for unit in JOINT_KINDS[kind].v_units], dtype=bool)
+
+
+def backward(kind: str, q: Array) -> Array:
+    """Coordinates of a joint that is turned round."""
+    if kind == "universal":
+        return q[::-1]
+    if kind == "spherical":
+        return q * [1.0, -1.0, -1.0, -1.0]
+    if kind == "planar":
+        x, y, _ = -flat_turn(-q[2]) @ [q[0], q[1], 0.0]
+        return np.array([x, y, -q[2]])
+    return q
 
 
 def _longer(T: Array, length: float) -> Array:
@@ -190,7 +222,9 @@ class Drafter:
             axes = {"axis": random_axis(rng)}
             axes["axis2"] = unit(np.cross(axes["axis"], rng.normal(size=3)) + 0.3 * np.array(axes["axis"]))
         axes |= {"pitch": float(rng.uniform(0.05, 0.3) * rng.choice([-1, 1]))} if kind == "helical" else {}
-        axes |= {"armature": _floats(rng.uniform(0.01, 0.2, size=n))} if n and self.chance(0.15) else {}
+        if n and self.chance(0.15):  # such that joints may be turned round: alike about all axes, none along
+            rotors = rng.uniform(0.01, 0.2, size=n) if kind not in FRAMED else np.where(sliding(kind), 0.0, 0.05)
+            axes |= {"armature": _floats(rotors)}
         hinge = Hinge(f"j{len(self.draft.hinges)}", kind, parent, child, self.place() if frame is None else frame, q)
         self.draft.hinges.append(replace(hinge, **(axes | data)))
         return self.draft.hinges[-1]
@@ -464,8 +498,9 @@ REPEATING: dict[str, Callable[[Drafter], None]] = {
     "space_sliders": space_sliders,
     "door": door,
 }
+WITH: dict[str, Callable[[Drafter], None]] = {f"with_{kind}": space(1, kind) for kind in CLOSING}
 SPACE: dict[str, Callable[[Drafter], None]] = {
-    **{f"with_{kind}": space(1, kind) for kind in CLOSING},
+    **WITH,
     "two_loops": space(2),
     "three_loops": space(3),
     "coupled": coupled,
@@ -474,9 +509,14 @@ FAMILIES = FLAT | REPEATING | SPACE
 
 
 def random_mechanism(seed: int) -> Draft:
-    """A mechanism of the family whose turn it is."""
+    """A mechanism of the family whose turn it is. Every other is cut at a joint of its loops that is drawn by lot."""
     family = list(FAMILIES)[seed % len(FAMILIES)]
-    return drafted(FAMILIES[family], family, seed, flat=family in FLAT)
+    draft = drafted(FAMILIES[family], family, seed, flat=family in FLAT)
+    kind = family.removeprefix("with_")
+    cuts = [hinge.name for hinge in draft.closing() if hinge.kind == kind or family not in WITH]
+    if (family in WITH or seed // len(FAMILIES) % 2) and not draft.ratios:
+        draft.cut = str(np.random.default_rng([seed, 29]).choice(cuts))
+    return draft
 
 
 def drafted(family: Callable[[Drafter], None], name: str, seed: int, *, flat: bool = False) -> Draft:
