@@ -81,9 +81,14 @@ def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
     )
 
 
+def least_share(opening: S) -> S:
+    """The square of the share of a row that has to be its own for it to count, by `Rows.opening`."""
+    return minimum(REPEATED**2 + times(PER_OPENING**2, opening), MOST_REPEATED**2)
+
+
 def span_of(metric: BranchFactor, rows: Rows) -> Span:
     """The vectors of all rows, made orthogonal in the metric."""
-    limit = minimum(REPEATED**2 + times(PER_OPENING**2, rows.opening), MOST_REPEATED**2)
+    limit = least_share(rows.opening)
     vectors: list[list[S]] = []
     weighted: list[list[S]] = []
     sizes: list[S] = []

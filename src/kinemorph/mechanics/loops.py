@@ -17,10 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
-from kinemorph.algebra.scalar import S, absolute, atan2, div, is_zero, less, maximum, plus
+from kinemorph.algebra.scalar import S, absolute, atan2, div, is_zero, less, maximum, plus, times
 from kinemorph.algebra.vectors import dot, matvec
-from kinemorph.blocks import RANK_TOLERANCE
-from kinemorph.mechanics.constrained import Rows
+from kinemorph.mechanics.constrained import Rows, least_share
 from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move, tangent_of
 from kinemorph.mechanics.motions import ELEMENTARY, Move
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Tree
@@ -28,7 +27,6 @@ from kinemorph.model.joint import CLOSURE_ROWS
 from kinemorph.model.robot import Robot
 
 FIRST, SECOND = 1, 2  # levels of the two derivatives along the motion
-DUST = RANK_TOLERANCE**0.5  # of what a row of J could be, see `constraint_weights`; in J M^-1 J^T it is squared
 LENGTHS = frozenset({"point", "line", "height", "pitch"})  # conditions in meters
 
 
@@ -194,13 +192,14 @@ def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
     return sizes + [1.0] * len(tree.follows)
 
 
-def constraint_weights(tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S]) -> list[S]:
+def constraint_weights(tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S], phi: Sequence[S]) -> list[S]:
     """1 for each row of J (nc, nv) that says something, 0 for one that is rounding, shape (nc,).
 
-    A planar loop that lies askew in space has rows that would be zero if numbers were exact. A turn [rad/s] changes a
-    row by no more than its size, a slide [m/s] by 1. A row that is less than `DUST` of these all along is not a
-    constraint.
+    A planar loop that lies askew in space has rows that would be zero if numbers were exact, and if it were closed. A
+    turn [rad/s] changes a row by no more than its size, a slide [m/s] by 1. A row that is less than `least_share` of
+    these all along, by how far phi (nc,) is open, is not a constraint.
     """
+    limit = least_share(opening(phi, sizes))
     turning = [any(component >= 3 for component, _ in axis) for link in tree.links for axis in link.axes]
     places = [link.v + k for link in tree.links for k in range(len(link.axes))]
     turns = [place for place, turns in zip(places, turning, strict=True) if turns]
@@ -208,17 +207,15 @@ def constraint_weights(tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S])
     weights: list[S] = []
     for row, size in zip(J[: len(J) - len(tree.follows)], sizes, strict=False):
         turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))
-        said = less(DUST**2 * size * size, turned)
-        weights.append(said if is_zero(slid) else maximum(said, less(DUST**2, slid)))
+        said = less(times(limit, size * size), turned)
+        weights.append(said if is_zero(slid) else maximum(said, less(limit, slid)))
     return weights + [1.0] * len(tree.follows)
 
 
 def rows_of(tree: Tree, q: Sequence[S], v: Sequence[S]) -> Rows:
     """The conditions on accelerations that keep all closures and coupled joints."""
-    J, sizes = constraint_jacobian(tree, q), constraint_sizes(tree, q)
-    return Rows(
-        J, constraint_bias(tree, q, v), constraint_weights(tree, J, sizes), opening(constraint_error(tree, q), sizes)
-    )
+    J, sizes, phi = constraint_jacobian(tree, q), constraint_sizes(tree, q), constraint_error(tree, q)
+    return Rows(J, constraint_bias(tree, q, v), constraint_weights(tree, J, sizes, phi), opening(phi, sizes))
 
 
 def opening(phi: Sequence[S], sizes: Sequence[S]) -> S:

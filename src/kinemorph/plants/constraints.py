@@ -55,14 +55,15 @@ class Conditions(NamedTuple):
 
 def conditions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen | None, *, bias: bool = True) -> Conditions:
     """All constraints at an instant. `seen` where elements have some; without `bias` gamma is left out."""
-    J, sizes = loops.constraint_jacobian(tree, q), loops.constraint_sizes(tree, q)
+    phi, J = loops.constraint_error(tree, q), loops.constraint_jacobian(tree, q)
+    sizes = loops.constraint_sizes(tree, q)
     found = Conditions(
-        loops.constraint_error(tree, q),
+        phi,
         [dot(row, v) for row in J],
         J,
         loops.constraint_bias(tree, q, v) if bias else [],
         sizes,
-        loops.constraint_weights(tree, J, sizes),
+        loops.constraint_weights(tree, J, sizes, phi),
     )
     if seen is None:
         return found
