@@ -359,7 +359,7 @@ class Solution:
 
     `effort`: what all loops and couplings together do on the tree's velocities, (nv,) [N or N m]; `efforts` the same by
     loop, of those whose rows repeat nothing.
-    `gap` is (smallest singular value that counts, largest that does not), `residual` how far conditions are missed.
+    `smallest` is the least singular value that counts, against the largest; `residual` how far conditions are missed.
     """
 
     a: Array
@@ -367,7 +367,7 @@ class Solution:
     mobility: int
     effort: Array
     efforts: dict[str, Array]
-    gap: tuple[float, float]
+    smallest: float
     residual: float
 
 
@@ -400,11 +400,15 @@ def solve(mechanism: Mechanism, v: Array, tau: Array, locked: Sequence[int] = ()
         if (idle[mine] < RANK).all():
             efforts[seat.joint.name] = mechanism.spread.T @ C[mine].T @ lambdas[mine]
         start = mine.stop
-    small = s[rank] if rank < len(s) else 0.0
     return Solution(
-        G @ A + bias, rank - (mechanism.size - len(v)), mechanism.size - rank, mechanism.spread.T @ (M @ A - F), efforts,
-        (float(s[rank - 1]), float(small)), float(np.abs(C @ A - gamma).max(initial=0.0)),
-    )  # fmt: skip
+        a=G @ A + bias,
+        rank=rank - (mechanism.size - len(v)),
+        mobility=mechanism.size - rank,
+        effort=mechanism.spread.T @ (M @ A - F),
+        efforts=efforts,
+        smallest=float(s[rank - 1] / s[0]),
+        residual=float(np.abs(C @ A - gamma).max(initial=0.0)),
+    )
 
 
 def null_space(C: Array) -> Array:

@@ -306,6 +306,18 @@ def all_sliders(d: Drafter) -> None:
     d.draft.mobility = 2 + (3 if base != "world" else 0)
 
 
+def tower(stories: int) -> Callable[[Drafter], None]:
+    """Four-bars on top of each other, each on the coupler of the one below."""
+
+    def drawn(d: Drafter) -> None:
+        base = "world"
+        for _ in range(stories):
+            base = d.ear(["revolute"] * 4, base, base)[1]
+        d.draft.mobility = stories
+
+    return drawn
+
+
 def many_flat_loops(d: Drafter) -> None:
     base = d.base("planar", "free")
     links = [base, *d.ear(["revolute"] * int(d.rng.integers(4, 7)), base, base)]
@@ -401,7 +413,7 @@ def cube(d: Drafter) -> None:
 
 
 def sarrus(d: Drafter) -> None:
-    """A plate on two or three legs of three parallel hinges each, the legs in different planes: it goes along a line."""
+    """A plate on two or three legs of three parallel hinges each, in different planes: it goes along a line."""
     base, plate = d.base("free", "prismatic"), d.body()
     for k in range(int(d.rng.integers(2, 4))):
         across = np.array([np.cos(1.9 * k + 0.2), np.sin(1.9 * k + 0.2), 0.0])
@@ -443,7 +455,7 @@ def row_of_joints(d: Drafter, freedom: int, closing: str | None = None) -> list[
 
 
 def space(loops: int, closing: str | None = None) -> Callable[[Drafter], None]:
-    """Rows of joints of any kinds from body to body, one after the other; where `closing` is told, one has that kind."""
+    """Rows of joints of any kinds from body to body, one after the other; the first has one of the kind `closing`."""
 
     def drawn(d: Drafter) -> None:
         base = d.base("free", "spherical", "cylindrical", "fixed")
@@ -475,6 +487,45 @@ def coupled(d: Drafter) -> None:
     inside = [j.name for j in robot.joints if j.nv == 1 and j.name not in names]
     if len(inside) >= 2:
         d.draft.ratios.append((inside[-1], inside[0], float(d.rng.uniform(0.5, 2.0))))
+
+
+# ── nearly singular ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def near(kind: str, by: float) -> Callable[[Drafter], None]:
+    """A ring of four joints that are off a plane (their directions), or a plate on legs that are off parallel, by so
+    much [rad]: exactly on it there would be one freedom more, or two.
+    """
+
+    def drawn(d: Drafter) -> None:
+        if kind == "legs":
+            plate = d.body()
+            for k in range(2):
+                across = np.array([np.cos(by * k), np.sin(by * k), 0.0])
+                frames = [z_along(across, 0.5 * d.rng.normal(size=3)) for _ in range(3)]
+                d.ear(["revolute"] * 3, "world", plate, frames)
+            d.draft.hinges = [replace(hinge, axis=(0.0, 0.0, 1.0)) for hinge in d.draft.hinges]
+            d.draft.mobility = 1
+            return
+        T, center = d.place(), np.zeros(3)
+        ways = [
+            np.array([np.cos(k), np.sin(k), by * d.rng.choice([-1, 1]) * d.rng.uniform(0.5, 2.0)]) for k in range(4)
+        ]
+        ring(d, [T @ z_along(way, center) for way in ways], kind)
+
+    return drawn
+
+
+NEARLY: dict[str, Callable[[float], Callable[[Drafter], None]]] = {
+    "flat_cranks": lambda by: cranks(2, by),
+    "three_flat_cranks": lambda by: cranks(3, by),
+    "parallel_legs": lambda by: near("legs", by),
+    "sliders_in_a_plane": lambda by: near("prismatic", by),
+    "hinges_in_a_plane": lambda by: near("revolute", by),
+}
+
+
+# ── families ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 FLAT: dict[str, Callable[[Drafter], None]] = {
