@@ -10,7 +10,8 @@ loops that share nothing cost nothing together.
 
 A row whose vector is spanned by earlier ones repeats them, as in every planar mechanism of hinges in space; it gets no
 multiplier. Where loops are open a little, rows that repeat others when closed differ from them by as much: the farther
-open, the sooner a row counts as repeated.
+open, the sooner a row counts as repeated. What is left of a row is off by more than the row itself where it was taken
+from vectors that were short leftovers themselves.
 
 The same solves three problems more. With rest = 0 and wanted = -phi it gives the smallest displacement, measured by M,
 that closes loops; with wanted = -J v the smallest change of velocity. With a mask in place of M^-1 only some velocities
@@ -80,8 +81,8 @@ def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Rows) ->
     return _of_real(rows, lambda real: (_eliminated if long else _met)(metric, rest, real))
 
 
-def limit_of(opening: S, least: float = REPEATED**2) -> S:
-    """The square of a row's own share, of its length, below which it counts as repeated; see `Rows.opening`."""
+def least_share(opening: S, least: float = REPEATED**2) -> S:
+    """The square of the share of a row that has to be its own for it to count, by `Rows.opening`."""
     return minimum(least + times(PER_OPENING**2, opening), MOST_REPEATED**2)
 
 
@@ -98,7 +99,8 @@ def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
 
 def span_of(metric: BranchFactor, rows: Rows) -> Span:
     """The vectors of all rows, made orthogonal in the metric."""
-    limit = limit_of(rows.opening)
+    off = minimum(times(PER_OPENING**2, rows.opening), MOST_REPEATED**2)
+    doubts: list[S] = []  # what `off` is a share of in u_j: z_j, and what comes in with earlier vectors that are short
     vectors: list[list[S]] = []
     weighted: list[list[S]] = []
     sizes: list[S] = []
@@ -115,7 +117,12 @@ def span_of(metric: BranchFactor, rows: Rows) -> Span:
                 share[i] = times(along, sizes[i])
                 u = [minus(x, times(share[i], y)) for x, y in zip(u, earlier, strict=True)]
         left = _square(u, metric) if share else whole
-        counts = times(weight, less(times(limit, whole), left)) if share or not isinstance(weight, float) else weight
+        doubt = whole
+        for i, x in share.items():
+            doubt = plus(doubt, times(times(x, x), doubts[i]))
+        least = plus(times(REPEATED**2, whole), times(off, doubt))
+        counts = times(weight, less(least, left)) if share or not isinstance(weight, float) else weight
+        doubts.append(doubt)
         vectors.append(u)
         weighted.append([times(x, pivot) for x, pivot in zip(u, metric.pivots, strict=True)])
         sizes.append(where(counts, div(1.0, left), 0.0))
@@ -169,7 +176,7 @@ def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
 
 def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
     """By L D L^T = J M^-1 J^T, which has the zeros of its neighborhoods; a pivot that is none leaves its row out."""
-    limit = limit_of(rows.opening, SQUARED)
+    limit = least_share(rows.opening, SQUARED)
     z = [gathered(metric, row) for row in rows.J]
     heavy = [[times(x, pivot) for x, pivot in zip(row, metric.pivots, strict=True)] for row in z]
     y = gathered(metric, rest)

@@ -20,7 +20,7 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.scalar import S, absolute, atan2, div, is_zero, less, maximum, plus
 from kinemorph.algebra.vectors import dot, matvec
-from kinemorph.mechanics.constrained import Rows, limit_of
+from kinemorph.mechanics.constrained import Rows, least_share
 from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move, tangent_of
 from kinemorph.mechanics.motions import ELEMENTARY, Move
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Tree
@@ -239,7 +239,7 @@ def constraint_weights(tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S],
     places = [link.v + k for link in tree.links for k in range(len(link.axes))]
     turns = [place for place, turns in zip(places, turning, strict=True) if turns]
     slides = [place for place, turns in zip(places, turning, strict=True) if not turns]
-    dust = limit_of(off)
+    dust = least_share(off)
     weights: list[S] = []
     for row, size in zip(J[: len(J) - len(tree.follows)], sizes, strict=False):
         turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))
