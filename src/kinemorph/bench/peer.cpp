@@ -150,11 +150,9 @@ void peer_ready(Peer* peer, int tip) {
 
 // A point of one joint's body that is held at a point of another's; after `peer_ready`, before `peer_settle`.
 void peer_loop(Peer* peer, int first, const double* R1, const double* p1, int second, const double* R2,
-               const double* p2, double kp, double kd) {
-    pin::RigidConstraintModel loop(pin::CONTACT_3D, peer->model, pin::JointIndex(first), pose(R1, p1),
-                                   pin::JointIndex(second), pose(R2, p2), pin::LOCAL);
-    loop.m_baumgarte_parameters.Kp = kp;
-    loop.m_baumgarte_parameters.Kd = kd;
+               const double* p2) {
+    const pin::RigidConstraintModel loop(pin::CONTACT_3D, peer->model, pin::JointIndex(first), pose(R1, p1),
+                                         pin::JointIndex(second), pose(R2, p2), pin::LOCAL);
     for (Loops* loops : {&peer->dense, &peer->sparse}) {
         loops->models.push_back(loop);
         loops->datas.push_back(loop.createData());
