@@ -13,7 +13,9 @@ from kinemorph.bench.pinocchio_loops import twin_with_loops
 from kinemorph.bench.pinocchio_twin import Array
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.library.benchmark_linkages import bricard
 from kinemorph.model.library.linkages import four_bar
+from kinemorph.model.library.walking_linkages import jansen, klann
 from kinemorph.model.robot import Robot
 
 CONSTRAINED = Algorithm(
@@ -27,11 +29,11 @@ RANK = 1e-7  # singular values below this share of the largest are none
 class Looped(NamedTuple):
     """A row of the table: how the robot is made, a configuration near which it closes, and how often it is there.
 
-    `copies` of the robot stand side by side and are one robot to both libraries.
+    All joints are hinges. `copies` of the robot stand side by side and are one robot to both libraries.
     """
 
     make: Callable[[], Robot]
-    q: tuple[float, ...]
+    q: tuple[float, ...] = ()  # zeros, where it is empty
     copies: int = 1
 
 
@@ -39,6 +41,9 @@ LOOPED: dict[str, Looped] = {
     "four_bar": Looped(four_bar, ASSEMBLED),
     "four_bar x 4": Looped(four_bar, ASSEMBLED, 4),
     "four_bar x 16": Looped(four_bar, ASSEMBLED, 16),
+    "klann": Looped(klann),
+    "jansen": Looped(jansen),
+    "bricard": Looped(lambda: bricard().robot),
 }
 QUICK_LOOPED = ("four_bar", "four_bar x 4")
 
@@ -68,7 +73,8 @@ class LoopContest(Contest):
 
     def states(self, n: int, seed: int = 0) -> dict[str, Array]:
         """Closed configurations, velocities that keep them closed, and any forces; copies differ from each other."""
-        found = closed_states(self.single, np.array(self.row.q), n * self.row.copies, seed)
+        near = np.array(self.row.q or (0.0,) * self.single.robot.nq)
+        found = closed_states(self.single, near, n * self.row.copies, seed)
         return {name: np.ascontiguousarray(values.reshape(n, -1)) for name, values in found.items()}
 
 

@@ -23,7 +23,7 @@ WIDTH, HEIGHT, LEGEND = 9.6, 8.0, 1.75  # [inch]
 
 
 def draw_loops(rows: Sequence[Row], path: Path | str | None = None) -> Figure:
-    """Above, the largest errors so far of a run of each method, over time; below, those of all runs, over their cost."""
+    """Above, the largest errors so far of one run each, over time; below, those of all runs, over their cost."""
     ways: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["kind"] == "run":

@@ -153,6 +153,7 @@ def _result(
         "peer_us": min(theirs),
         "ratio": min(theirs) / mine,
         "peer": label,
+        "peer_ways_us": dict(zip(contest.algorithm.peer, theirs, strict=True)),
         "states": n,
         "flops": flops,
         "gflops": None if flops is None else flops / mine / 1e3,
