@@ -160,7 +160,7 @@ def few(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for make in ("kinemorph_ways", "pinocchio_ways"):
         ways = getattr(loop_simulators, make)
         monkeypatch.setattr(
-            loop_simulators, make, lambda *a, ways=ways: [replace(way, settings=(1e-4,)) for way in ways(*a)[:1]]
+            loop_simulators, make, lambda *a, ways=ways: [replace(way, settings=(1e-6,)) for way in ways(*a)[:1]]
         )
 
 

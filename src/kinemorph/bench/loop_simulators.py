@@ -18,8 +18,10 @@ from kinemorph.bench import four_bar_motion
 from kinemorph.bench.four_bar_motion import DURATION, START, TIMES, Motion
 from kinemorph.bench.simulators import Array
 from kinemorph.model.library.linkages import four_bar
+from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.robots import plant
 from kinemorph.simulation.run import simulate
+from kinemorph.simulation.stepper import Stepper
 
 OURS = "Kinemorph"
 TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
@@ -53,9 +55,12 @@ def of_tree(q: Array) -> Motion:
 
 
 def kinemorph_ways() -> list[LoopWay]:
-    """The whole call `simulate`."""
-    q, times = start_angles(), TIMES.tolist()
-    system = plant(four_bar())
+    """Each method of keeping loops by a `Stepper` made before, and the whole call `simulate` as it is by default."""
+    return [*map(_by_stepper, LOOP_METHODS), _by_simulate()]
+
+
+def _by_simulate() -> LoopWay:
+    q, times, system = start_angles(), TIMES.tolist(), plant(four_bar())
 
     def run(tolerance: float) -> Any:
         return simulate(system, DURATION, q=q, sample=times, method="dop853", rtol=tolerance, atol=tolerance)
@@ -63,7 +68,20 @@ def kinemorph_ways() -> list[LoopWay]:
     def read(run: Any) -> Motion:
         return of_tree(run.segments[0].q[1:])
 
-    return [LoopWay(OURS, "dop853", TOLERANCES, "tolerance {:.0e}", run, read)]
+    return LoopWay(OURS, "projection, simulate()", TOLERANCES, "tolerance {:.0e}", run, read)
+
+
+def _by_stepper(loops: str) -> LoopWay:
+    q, v, system = start_angles(), np.zeros(3), plant(four_bar(), loops=loops)
+    made: dict[float, Stepper] = {}
+
+    def run(tolerance: float) -> Array:
+        if tolerance not in made:
+            made[tolerance] = Stepper(system, method="dop853", rtol=tolerance, atol=tolerance)
+        made[tolerance].restart(0.0, q, v)
+        return made[tolerance].through(TIMES, DURATION).rows[:, :3]
+
+    return LoopWay(OURS, loops, TOLERANCES, "tolerance {:.0e}", run, of_tree)
 
 
 # ── Pinocchio ─────────────────────────────────────────────────────────────────────────────────────────────────────────
