@@ -8,6 +8,8 @@
     targets           what the figures are held against
     speed, building   the tables themselves: time per evaluation; compile times and growth with the number of links
     simulating        runs in time, of several simulators; `simulators` are the contestants
+    loop_speed        forward dynamics with closed loops; `loop_models` are the robots, `pinocchio_loops` their twins
+    loop_runs         a four-bar by everybody: `loop_simulators`, `loop_peers`; `four_bar_motion` is what is right
     replaying         replays: making, opening and playing pages; `chromium` is the browser
     standing          hexapods on the ground: the problem; with both sides, _ours and _mujoco, and their _contest
 

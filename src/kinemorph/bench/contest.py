@@ -90,6 +90,10 @@ class Contest:
         found = getattr(dynamics, algorithm.function)
         self.function: CompiledFunction = found(tip) if algorithm.of_tip else found
 
+    def states(self, n: int, seed: int = 0) -> dict[str, Array]:
+        """Random states of the robot, see `random_states`."""
+        return random_states(self.twin.robot, n, seed)
+
     def inputs(self, states: dict[str, Array]) -> list[Array]:
         """The states that our function takes, in its order."""
         return [states[port.name] for port in self.function.program.inputs]

@@ -7,7 +7,7 @@ has v = [linear velocity in the world; angular velocity in the body]. With v_mj 
     M = B^T M_mj B      h = B^T (h_mj + M_mj Bdot v)      a = B^T (a_mj - Bdot v)      tau_mj = B tau
 
 It has no helical joint, and its rotor inertia along the axes of the world is not ours along those of the body. Moments
-of inertia that no real body has are refused in a text, but can be set afterwards.
+of inertia that no real body has, and that a thin rod has not, are refused in a text, but can be set afterwards.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class MujocoTwin:
         I = back[:3, :3] @ np.array(evaluate_all(body.inertia)) @ back[:3, :3].T
         moments, axes = np.linalg.eigh(I)
         inertia = f'fullinertia="{_text((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))}"'
-        if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9):
+        if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9) or moments.min() <= 0.0:
             self.unreal[body.name] = moments
             axes[:, 0] *= np.linalg.det(axes)
             turned = _text(rotation_to_quat(axes.tolist()))

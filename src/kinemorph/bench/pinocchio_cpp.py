@@ -39,7 +39,19 @@ HEADERS = {
 INCLUDE = "cmeel.prefix/include"
 
 # the order of the enumerations in peer.cpp
-ALGORITHMS = ("rnea", "crba", "crba_world", "aba", "aba_world", "drnea", "daba", "fk", "jacobian")
+ALGORITHMS = (
+    "rnea",
+    "crba",
+    "crba_world",
+    "aba",
+    "aba_world",
+    "drnea",
+    "daba",
+    "fk",
+    "jacobian",
+    "constrained",
+    "lcaba",
+)
 JOINTS = (
     *("RX", "RY", "RZ", "RevoluteUnaligned", "RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"),
     *("PX", "PY", "PZ", "PrismaticUnaligned", "HelicalUnaligned", "Planar", "Spherical", "FreeFlyer"),
@@ -124,6 +136,7 @@ class CppPeer:
         self._sizes = {
             "rnea": model.nv, "aba": model.nv, "aba_world": model.nv, "crba": model.nv**2, "crba_world": model.nv**2,
             "drnea": 3 * model.nv**2, "daba": 3 * model.nv**2, "fk": 16 * (model.njoints - 1), "jacobian": 6 * model.nv,
+            "constrained": model.nv, "lcaba": model.nv,
         }  # fmt: skip
         self._peer = self._code.peer_new(_pointer(_row(model.gravity.linear)))
         for index in range(1, model.njoints):
@@ -136,6 +149,12 @@ class CppPeer:
             arguments = [x if isinstance(x, float) else _pointer(x) for x in numbers]
             self._code.peer_joint(self._peer, int(model.parents[index]), kind, *arguments)
         self._code.peer_ready(self._peer, int(twin.at[tip][0]))
+        for held in twin.held:
+            first, second = ([_row(pose[:3, :3]), _row(pose[:3, 3])] for pose in (held.first_pose, held.second_pose))
+            ends = [(held.first, *map(_pointer, first)), (held.second, *map(_pointer, second))]
+            self._code.peer_loop(self._peer, *ends[0], *ends[1])
+        for algorithm, prox in twin.prox.items():
+            self._code.peer_settle(self._peer, ALGORITHMS.index(algorithm), *prox)
 
     def results(self, algorithm: str, q: Array, v: Array, x: Array) -> Array:
         """The results of all states, shape (n, size)."""
@@ -150,6 +169,10 @@ class CppPeer:
         Results stay in Pinocchio's workspace, where its users find them.
         """
         return partial(self._run, algorithm, q, v, x)
+
+    def march(self, algorithm: str, steps: int, step: float, q: Array, v: Array) -> None:
+        """Steps of RK4 [s] without forces, in one foreign call; q and v are moved to where they end."""
+        self._code.peer_march(self._peer, ALGORITHMS.index(algorithm), steps, step, q.ctypes.data, v.ctypes.data)
 
     def _run(self, algorithm: str, q: Array, v: Array, x: Array, out: Array | None = None) -> None:
         place = None if out is None else out.ctypes.data
@@ -181,8 +204,11 @@ def _loaded(library: Path) -> Any:
     code.peer_new.argtypes = [pointer]
     code.peer_joint.argtypes = [pointer, integer, integer, pointer, real, pointer, pointer, real] + [pointer] * 3
     code.peer_ready.argtypes = [pointer, integer]
+    code.peer_loop.argtypes = [pointer, *[integer, pointer, pointer] * 2]
+    code.peer_settle.argtypes = [pointer, integer, real, integer]
+    code.peer_march.argtypes = [pointer, integer, ctypes.c_long, real, pointer, pointer]
     code.peer_run.argtypes = [pointer, integer, ctypes.c_long] + [pointer] * 4
     code.peer_delete.argtypes = [pointer]
-    for name in ("peer_joint", "peer_ready", "peer_run", "peer_delete"):
+    for name in ("peer_joint", "peer_ready", "peer_loop", "peer_settle", "peer_march", "peer_run", "peer_delete"):
         getattr(code, name).restype = None
     return code

@@ -10,18 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from kinemorph.bench.pinocchio_twin import Array, PinocchioTwin
+from kinemorph.bench.pinocchio_twin import Array, PinocchioTwin, Prox
+
+SETTLED = 1e-14  # where iterations of algorithms for loops end early
 
 
 class PythonCall(NamedTuple):
     """A function of the package `pinocchio`: which of q, v and x it takes after model and data, what else, and where
-    its result is found afterwards (`x` is an acceleration or a force).
+    its result is found afterwards (`x` is an acceleration or a force). `data` of its own, where it needs them.
     """
 
     function: Callable[..., Any]
     states: str
     more: tuple[Any, ...]
     result: Callable[[Any, Any], list[Array]]  # of the data and of what the function gave back
+    data: Any = None
 
 
 def _symmetric(upper: Array) -> Array:
@@ -56,6 +59,28 @@ def _calls(tip: int) -> dict[str, PythonCall]:
     }
 
 
+def constrained_call(twin: PinocchioTwin, name: str, prox: Prox, *, kp: float = 0.0, kd: float = 0.0) -> PythonCall:
+    """`constraintDynamics` ("constrained") or `lcaba` of a robot with loops, with Baumgarte's gains where given.
+
+    Each has data of its own: what one leaves behind there, the other would take for its input.
+    """
+    model, data = twin.model, twin.model.createData()
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for held in twin.held:
+        ends = (held.first, pin.SE3(held.first_pose), held.second, pin.SE3(held.second_pose))
+        loop = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *ends, pin.ReferenceFrame.LOCAL)
+        loop.m_baumgarte_parameters.Kp, loop.m_baumgarte_parameters.Kd = kp, kd
+        models.append(loop)
+        datas.append(loop.createData())
+    if name == "constrained":
+        pin.initConstraintDynamics(model, data, models, datas)
+    else:
+        pin.computeJointMinimalOrdering(model, data, models)
+    function = pin.constraintDynamics if name == "constrained" else pin.lcaba
+    settings = pin.ProximalSettings(SETTLED, SETTLED, *prox)
+    return PythonCall(function, "qvx", (models, datas, settings), lambda d, given: [d.ddq], data)
+
+
 class PythonPeer:
     """A twin's model, its algorithms called from Python. States and results are in Pinocchio's convention."""
 
@@ -65,6 +90,8 @@ class PythonPeer:
         self.model = twin.model
         self.data = twin.model.createData()
         self._calls = _calls(int(twin.at[tip][0]))
+        for name, prox in twin.prox.items():
+            self._calls[name] = constrained_call(twin, name, prox)
 
     def results(self, algorithm: str, q: Array, v: Array, x: Array) -> Array:
         """The results of all states, shape (n, size)."""
@@ -72,8 +99,10 @@ class PythonPeer:
         rows = []
         for state in zip(q, v, x, strict=True):
             named = dict(zip("qvx", state, strict=True))
-            given = call.function(self.model, self.data, *(named[name] for name in call.states), *call.more)
-            rows.append(np.concatenate([np.ravel(part) for part in call.result(self.data, given)]))
+            given = call.function(
+                self.model, call.data or self.data, *(named[name] for name in call.states), *call.more
+            )
+            rows.append(np.concatenate([np.ravel(part) for part in call.result(call.data or self.data, given)]))
         return np.array(rows)
 
     def work(self, algorithm: str, q: Array, v: Array, x: Array) -> Callable[[], Any]:
@@ -84,6 +113,6 @@ class PythonPeer:
 
         def sweep() -> None:
             more = map(repeat, call.more)
-            deque(map(call.function, repeat(self.model), repeat(self.data), *states, *more), maxlen=0)
+            deque(map(call.function, repeat(self.model), repeat(call.data or self.data), *states, *more), maxlen=0)
 
         return sweep

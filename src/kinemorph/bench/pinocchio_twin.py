@@ -9,7 +9,8 @@ converted by `kinemorph.model.conversions`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,6 +68,22 @@ def depth_first(robot: Robot) -> list[Joint]:
     return ordered
 
 
+class Held(NamedTuple):
+    """A point of one joint's body that is held at a point of another's: joints there, and poses (4, 4) on them."""
+
+    first: int
+    first_pose: Array
+    second: int
+    second_pose: Array
+
+
+class Prox(NamedTuple):
+    """What Pinocchio's algorithms for loops are set to: a regularization, and the most iterations that undo it."""
+
+    mu: float
+    iterations: int
+
+
 class PinocchioTwin:
     """A robot and the same robot in Pinocchio.
 
@@ -74,6 +91,9 @@ class PinocchioTwin:
     the number of its joint there and its pose (4, 4) in that joint's frame; `order` (nv,), our place of each of the
     peer's velocities.
     """
+
+    held: tuple[Held, ...] = ()  # of loops, see pinocchio_loops
+    prox: Mapping[str, Prox] = MappingProxyType({})  # by algorithm
 
     def __init__(self, robot: Robot, model: Any, steps: list[Step], at: dict[str, tuple[int, Array]]) -> None:
         self.robot, self.model, self.steps, self.at = robot, model, steps, at

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from kinemorph.bench.pinocchio_cpp import Say
     from kinemorph.bench.tables import Grid, Row
 
-TableName = Literal["speed", "compile", "growth", "simulate", "load", "replay"]
+TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
+DRAWN: tuple[TableName, ...] = ("simulate", "loops")
 COMPILED = "hexapod36"  # the robot whose compile times are promised
 
 
@@ -48,6 +49,8 @@ class Report:
             return all(row["reached"] for row in self.rows if row["contestant"].startswith("Kinemorph"))
         if self.table == "load":
             return all(row["agreed"] for row in self.rows)
+        if self.table == "loops":
+            return all(row["ours_us"] is not None for row in self.rows if row["kind"] == "speed")
         return self.table != "speed" or all(row["ours_us"] is not None for row in self.rows)
 
     def for_terminal(self) -> list[RenderableType]:
@@ -59,7 +62,12 @@ class Report:
         return "\n".join(grid.for_page() for grid in self._grids(page=True))
 
     def draw(self, path: Path) -> None:
-        """Work and precision of the hexapods on the ground, as a picture."""
+        """Work and precision of the hexapods on the ground, or of the four-bar with errors over time, as a picture."""
+        if self.table == "loops":
+            from kinemorph.bench.loop_picture import draw_loops
+
+            draw_loops(self.rows, path)
+            return
         from kinemorph.bench.standing_contest import as_works
         from kinemorph.display.work_precision import work_precision
 
@@ -80,6 +88,8 @@ class Report:
             return [head, tables.loading_grid(self.rows)]
         if self.table == "replay":
             return [head, tables.replaying_grid(self.rows)]
+        if self.table == "loops":
+            return [head, tables.looped_grid(self.rows), tables.loop_runs_grid(self.rows)]
         if self.table == "simulate":
             runs = [tables.simulating_grid, tables.batches_grid, tables.standing_grid, tables.curves_grid]
             return [head, *(grid for make in runs if (grid := make(self.rows)).rows)]
@@ -98,11 +108,13 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """What was asked, with names checked; None stands for all, or for the few of a quick run."""
-    if table in ("simulate", "replay"):
+    if table in ("simulate", "loops", "replay"):
         if robots or algorithms or modes or file:
             raise KinemorphError(
                 f"`bench {table}` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
             )
+        if table == "loops":
+            bench_models.pinocchio()
         return Choice(table, (), (), (), quick, None)
     bench_models.pinocchio()
     if table == "load":
@@ -154,7 +166,7 @@ def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tu
 
 def measured(choice: Choice, *, say: Say, note: Say) -> Report:
     """Measures what was chosen. `say` hears of the progress, `note` what the reader should know."""
-    from kinemorph.bench import building, loading_times, machine, replaying, simulating, speed, timing
+    from kinemorph.bench import building, loading_times, loop_runs, machine, replaying, simulating, speed, timing
 
     pace = timing.QUICK if choice.quick else timing.THOROUGH
     if choice.table == "compile":
@@ -165,6 +177,8 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
         made = loading_times.loading(choice.robots, pace, quick=choice.quick)
     elif choice.table == "replay":
         made = replaying.replaying(quick=choice.quick, say=say, note=note)
+    elif choice.table == "loops":
+        made = loop_runs.compare(pace, quick=choice.quick, say=say, note=note)
     elif choice.table == "simulate":
         made = simulating.compare(pace, quick=choice.quick, say=say, note=note)
     else:

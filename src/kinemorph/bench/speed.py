@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.bench.bench_models import bench_twin
-from kinemorph.bench.contest import AGREE, Contest, Peer, contests, random_states
+from kinemorph.bench.contest import AGREE, Contest, Peer, contests
 from kinemorph.bench.pinocchio_cpp import CppPeer, Say, built_library
 from kinemorph.bench.pinocchio_python import PythonPeer
 from kinemorph.bench.pinocchio_twin import Array
@@ -55,6 +55,15 @@ class Arena:
         return CppPeer(contest.twin, contest.tip, self.library)
 
 
+def fastest_library(note: Say) -> Path | None:
+    """Pinocchio's C++, built where it can be; None, with a note, where `pin` from Python has to stand in for it."""
+    try:
+        return built_library(note)
+    except (MissingExtraError, CompileError) as problem:
+        note(f"Pinocchio is called from Python instead of C++: {problem}")
+        return None
+
+
 def compare(
     robots: Sequence[str],
     algorithms: Sequence[str],
@@ -72,21 +81,16 @@ def compare(
     what is going on, `note` what the reader of the table should know.
     """
     twins = [(name, bench_twin(name, file)) for name in robots]  # unknown names first
-    library = None
-    if cpp and not set(modes) <= {"python-raw", "python-call"}:
-        try:
-            library = built_library(note)
-        except (MissingExtraError, CompileError) as problem:
-            note(f"Pinocchio is called from Python instead of C++: {problem}")
-    arena = Arena(pace, library)
+    arena = Arena(pace, fastest_library(note) if cpp and not set(modes) <= {"python-raw", "python-call"} else None)
     for name, twin in twins:
         say(f"{name}: deriving")
         for contest in contests(twin, list(algorithms)):
             say(f"{name}: {contest.algorithm.name}")
-            yield from _rows(name, contest, modes, arena)
+            yield from measured_rows(name, contest, modes, arena)
 
 
-def _rows(name: str, contest: Contest, modes: Sequence[str], arena: Arena) -> Iterator[Row]:
+def measured_rows(name: str, contest: Contest, modes: Sequence[str], arena: Arena) -> Iterator[Row]:
+    """One row for each mode of one contest; without times where both sides do not agree."""
     facts = {"robot": name, "nv": contest.twin.robot.nv, "algorithm": contest.algorithm.name}
     difference = disagreement(contest, arena.peer(contest))
     ours_us: dict[str, float] = {}
@@ -113,7 +117,7 @@ def _judged(row: Row, ours_us: dict[str, float]) -> Row:
 
 def disagreement(contest: Contest, peer: Peer) -> float:
     """The largest relative difference between our answers, in every way of computing them, and the peer's."""
-    states = random_states(contest.twin.robot, CHECKED, seed=1)
+    states = contest.states(CHECKED, seed=1)
     ins = contest.inputs(states)
     batch, single = contest.outputs(CHECKED), contest.outputs(CHECKED)
     contest.function.raw(batch[0] if len(batch) == 1 else tuple(batch), *ins)
@@ -149,6 +153,7 @@ def _result(
         "peer_us": min(theirs),
         "ratio": min(theirs) / mine,
         "peer": label,
+        "peer_ways_us": dict(zip(contest.algorithm.peer, theirs, strict=True)),
         "states": n,
         "flops": flops,
         "gflops": None if flops is None else flops / mine / 1e3,
@@ -164,13 +169,13 @@ def _against_peer(contest: Contest, arena: Arena, states: dict[str, Array], ours
 
 def _scalar(contest: Contest, arena: Arena) -> Row:
     """The results have one place, so that only the inputs take room."""
-    states = random_states(contest.twin.robot, _fitting(contest.input_bytes, BATCH, BATCH_BYTES))
+    states = contest.states(_fitting(contest.input_bytes, BATCH, BATCH_BYTES))
     ours = scalar_loop(contest.function, contest.outputs(1), contest.inputs(states), keep=False)
     return _against_peer(contest, arena, states, ours)
 
 
 def _batched(contest: Contest, arena: Arena) -> Row:
-    states = random_states(contest.twin.robot, _fitting(contest.state_bytes, BATCH, BATCH_BYTES))
+    states = contest.states(_fitting(contest.state_bytes, BATCH, BATCH_BYTES))
     ins, outs = contest.inputs(states), contest.outputs(len(states["q"]))
     ours = partial(contest.function.raw, outs[0] if len(outs) == 1 else tuple(outs), *ins)
     return _against_peer(contest, arena, states, ours)
@@ -178,7 +183,7 @@ def _batched(contest: Contest, arena: Arena) -> Row:
 
 def _all_cores(contest: Contest, arena: Arena) -> Row:
     """One checked call on a large batch, which shares itself out among threads; the peer gets a slice for each core."""
-    states = random_states(contest.twin.robot, _fitting(contest.state_bytes, LARGE, LARGE_BYTES))
+    states = contest.states(_fitting(contest.state_bytes, LARGE, LARGE_BYTES))
     ins = contest.inputs(states)
     n = len(states["q"])
     cores = default_threads()
@@ -205,7 +210,7 @@ def _python_call(contest: Contest, arena: Arena) -> Row:
 
 def _from_python(contest: Contest, arena: Arena, calls: Callable[..., Iterator[Any]]) -> Row:
     """One state per call; the loop around the calls is the interpreter's own, here and there."""
-    states = random_states(contest.twin.robot, CALLS)
+    states = contest.states(CALLS)
     ins = [list(array) for array in contest.inputs(states)]
     peer = PythonPeer(contest.twin, contest.tip)
     theirs = [peer.work(way, *contest.peer_states(states)) for way in contest.algorithm.peer]

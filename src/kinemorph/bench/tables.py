@@ -220,6 +220,52 @@ def curves_grid(rows: Sequence[Row]) -> Grid:
     return Grid(title, ("problem", "contestant", "method", *numbers), lines, numbers)
 
 
+# ── loops ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def looped_grid(rows: Sequence[Row]) -> Grid:
+    """Forward dynamics of robots with loops."""
+    ways = {"constraintDynamics µs": "constrained", "lcaba µs": "lcaba"}
+    numbers = ("dof", "loops", "ours µs", *ways, "ratio", "growth", "differs by")
+    lines = []
+    for row in rows:
+        if row["kind"] != "speed":
+            continue
+        figures = [""] * 5
+        if row["ours_us"] is not None:
+            taken = [row["peer_ways_us"].get(way) for way in ways.values()]
+            figures = [_time(row["ours_us"]), *("" if x is None else _time(x) for x in taken), _ratio(row["ratio"])]
+            figures.append("" if row["growth"] is None else f"{row['growth']:.2f}")
+        names = [row["robot"], str(row["nv"]), str(row["loops"]), row["mode"]]
+        lines.append([*names, *figures, f"{row['difference']:.0e}", row.get("peer", ""), row["target"], row["verdict"]])
+    columns = ("robot", "dof", "loops", "mode", *numbers[2:], "peer", "target", "verdict")
+    return Grid("forward dynamics with closed loops: time per evaluation, faster peer / ours", columns, lines, numbers)
+
+
+def loop_runs_grid(rows: Sequence[Row]) -> Grid:
+    """Ten seconds of a four-bar: how far its loop opens, how wrong its crank is, how long it takes; and what we take
+    to be at least as good in both.
+    """
+    numbers = ("loop error m", "angle error rad", "ms", "ours ms", "ratio")
+    lines = []
+    for row in rows:
+        if row["kind"] != "run":
+            continue
+        figures = [_error(row["loop_error"]), _error(row["angle_error"]), _time(row["ms"])]
+        if row["peer"]:
+            beaten = row["ours_ms"] is not None
+            figures += [_time(row["ours_ms"]), _ratio(row["ratio"])] if beaten else ["not reached", ""]
+        else:
+            figures += ["", ""]
+        lines.append([row["contestant"], row["method"], row["setting"], *figures])
+    title = "a four-bar for 10 s: errors, time, and our time for errors no larger than these"
+    return Grid(title, ("contestant", "method", "setting", *numbers), lines, numbers)
+
+
+def _error(error: float | None) -> str:
+    return "fails" if error is None else f"{error:.1e}"
+
+
 def _time(us: float) -> str:
     """A time with three figures."""
     return f"{us:.3g}" if us < 100 else f"{us:.0f}"

@@ -31,6 +31,9 @@ EXPORT_S, OPEN_S, FRAME_MS = 5.0, 2.0, 5.0  # of a replay: 50 bodies, 10 s at 60
 
 STANDING = {"one robot": 10.0, "batched": 30.0}  # hexapods on the ground, over MuJoCo at equal error
 
+LOOPS = {"scalar": 5.0, "batched": 20.0}  # forward dynamics with loops, over Pinocchio's C++
+GROWTH = 1.25  # how many times the time of all copies alone a robot of many loops may take to count as linear
+
 
 class Verdict(NamedTuple):
     """A target in words, and whether it is met; both empty where there is none."""
@@ -99,6 +102,15 @@ def judge_standing(mode: str, ratio: float | None) -> Verdict:
     """How a hexapod on the ground does; the ratio is None where MuJoCo's error was not reached."""
     wanted = STANDING[mode]
     return _all_of([(f"{wanted:g}x", ratio is not None and ratio >= wanted)])
+
+
+def judge_loops(mode: str, ratio: float, growth: float | None) -> Verdict:
+    """How a robot with loops does. `growth`: its time over that of its copies alone, where it is made of some."""
+    wanted = LOOPS.get(mode, FROM_PYTHON)
+    asked = [(f"{wanted:g}x", ratio >= wanted)]
+    if growth is not None and mode in LOOPS:
+        asked.append((f"growth {GROWTH:g}", growth <= GROWTH))
+    return _all_of(asked)
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

@@ -180,7 +180,8 @@ def bench(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="speed (where nothing is said), compile, growth, load: model files, replay: pages, or simulate: runs.",
+            help="speed (where nothing is said), compile, growth, load: model files, replay: pages, simulate: runs, or "
+            "loops: closed chains.",
             metavar="TABLE",
         ),
     ] = None,
@@ -206,7 +207,9 @@ def bench(
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(help="Where to draw errors over times of `simulate`, .png, .svg or .pdf.", show_default=False),
+        typer.Option(
+            help="Where to draw errors and times of `simulate` or `loops`, .png, .svg or .pdf.", show_default=False
+        ),
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", metavar="", help="Print tables for a page.")] = False,
     as_json: Json = False,
@@ -217,8 +220,11 @@ def bench(
     if as_json and markdown:
         raise KinemorphError("--json and --markdown both say how to print. Give one of them.")
     which = running.table_of(table, compile_times, growth)
-    if picture is not None and which != "simulate":
-        raise KinemorphError(f"--picture draws the table 'simulate', not '{which}'. Leave it out, or ask for that one.")
+    if picture is not None and which not in running.DRAWN:
+        drawn = " and ".join(f"'{name}'" for name in running.DRAWN)
+        raise KinemorphError(
+            f"--picture draws the tables {drawn}, not '{which}'. Leave it out, or ask for one of these."
+        )
     chosen = running.chosen(which, robot, algorithm, mode, quick=quick, file=robots)
     with told(), working("measuring") as tell:
         report = running.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ MOST_STEPS = 60
 LONGEST = 0.3  # [rad or m] of a step toward closed loops
 FLAT = 1e-9  # of the largest singular value: a direction that closes nothing
 
+_BUILT: WeakKeyDictionary[Plant, CompiledFunction] = WeakKeyDictionary()  # loading code takes longer than a short run
+
 
 def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> Any:
     """(q, v) on the constraints near those of a state (q, v, x); `given` are what the user gave for q and v, and the
@@ -37,7 +40,9 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
     q_given, v_given, others = given
     if plant.constraints is None:
         return q, v
-    look = _Look(plant, build(plant.constraints), t, x, others)
+    if plant not in _BUILT:
+        _BUILT[plant] = build(plant.constraints)
+    look = _Look(plant, _BUILT[plant], t, x, others)
     free_q = _movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         q = _closed(look, q, free_q, named=isinstance(q_given, Mapping))
