@@ -53,6 +53,7 @@ from kinemorph.mechanics.kinematics import Reference
 from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
+from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -63,8 +64,8 @@ if TYPE_CHECKING:
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
-# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of open
-# trees alone, those of loops and coupled joints
+# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of bodies
+# that are not merged, those of loops and coupled joints
 STATE_FUNCTIONS = (
     "mass_matrix",
     "inverse_dynamics",
@@ -81,8 +82,14 @@ STATE_FUNCTIONS = (
 )
 DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
-TREE_FUNCTIONS = ("joint_wrenches",)
-CONSTRAINT_FUNCTIONS = ("constraint_error", "constraint_jacobian", "constraint_bias", "constraint_forces")
+BODY_FUNCTIONS = ("joint_wrenches",)
+CONSTRAINT_FUNCTIONS = (
+    "constraint_error",
+    "constraint_jacobian",
+    "constraint_bias",
+    "constraint_forces",
+    "multiplier_wrenches",
+)
 
 MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
 MOST_COLUMNS = 20  # velocities up to which M X = B is written out for the columns of dABA,
@@ -148,14 +155,6 @@ def _chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tupl
             ]
         )
     return tuple(known[name] for name in wanted)
-
-
-def undecided(robot: str) -> UnsupportedError:
-    """Why wrenches through the joints of a closed robot are not given."""
-    return UnsupportedError(
-        f"joint_wrenches: robot '{robot}' has loops or coupled joints. What they bear is not decided by the motion "
-        "alone: constraint_forces gives the multipliers of least norm."
-    )
 
 
 # ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
@@ -272,22 +271,49 @@ class Dynamics:
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:
-        """[force; moment] through all joints, fixed ones too, at (q, v, a), shape (joints, 6) [N, N m].
+        """[force; moment] through all joints, fixed ones too, at (q, v, a), shape (joints + loops, 6) [N, N m].
 
-        What the parent exerts on the child, in the order of `robot.joints`; each in the axes of the joint frame on the
-        child, about its origin. See mechanics.reactions.
+        What the parent exerts on the child, in the order of `robot.joints`, then of `robot.loops`; each in the axes of
+        the joint frame on the child, about its origin. See mechanics.reactions.
+
+        Loops and coupled joints bear what forces leave to them, so such a robot's function takes tau as well:
+        (q, v, a, tau) of a motion, as  a = FD(q, v, tau).  Where constraints repeat each other (`constraint_forces`:
+        rank < nc) the motion does not decide who bears how much; these are the wrenches of least multipliers, and
+        `multiplier_wrenches` tells which are decided.
         """
-        if not self.robot.is_open:
-            raise undecided(self.robot.name)
+        from kinemorph.mechanics import reactions
 
-        def through(tree: Tree, *state: Any) -> list[list[Any]]:
-            from kinemorph.mechanics import reactions
+        robot = self.robot
 
-            return reactions.joint_wrenches(self.robot, tree, *state)
+        def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
+            if robot.is_open:
+                return reactions.joint_wrenches(robot, tree, q, v, a, *others)
+            tau, loads = (*others, None)[:2]
+            multipliers = reactions.reaction_multipliers(tree, q, v, a, tau, loads)
+            return reactions.joint_wrenches(robot, tree, q, v, a, loads, multipliers)
 
-        shape = (len(self.robot.joints), 6)
-        inputs = ("q", "v", "a", "wrenches")
+        shape = (len(robot.joints) + len(robot.loops), 6)
+        inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")
         return self._built(self._program("joint_wrenches", inputs, through, True, {"out": shape}, merged=False))
+
+    @cached_property
+    def multiplier_wrenches(self) -> CompiledFunction:
+        """What a unit of each multiplier puts through each joint, shape (joints + loops, 6, nc), at q.
+
+        In the order and axes of `joint_wrenches`. Multipliers N with J^T N = 0 are not seen in the motion: an entry of
+        a wrench is decided by it where `multiplier_wrenches(q) @ N` is 0.
+        """
+        from kinemorph.mechanics import reactions
+
+        self._check_closed("multiplier_wrenches")
+        robot = self.robot
+        rows = len(loops.constraint_error(self._cut_tree, neutral(robot).tolist()))
+        shape = (len(robot.joints) + len(robot.loops), 6, rows)
+
+        def shares(tree: Tree, q: Any) -> list[Any]:
+            return reactions.multiplier_wrenches(robot, tree, q)
+
+        return self._built(self._program("multiplier_wrenches", ("q",), shares, True, {"out": shape}, merged=False))
 
     # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -354,7 +380,7 @@ class Dynamics:
         return self._built(jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None))
 
     def _named(self, name: str) -> CompiledFunction:
-        known = (*STATE_FUNCTIONS, *TREE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+        known = (*STATE_FUNCTIONS, *BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
         if name not in known:
             listed = ", ".join(known)
             raise UnsupportedError(f"there is no function '{name}'.{did_you_mean(name, known)} Known: {listed}.")
@@ -418,11 +444,14 @@ class Dynamics:
         return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), forces)
 
     def _of_constraints(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
+        self._check_closed(name)
+        return self._function(name, inputs, function)
+
+    def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
                 f"{name}: robot '{self.robot.name}' is an open tree; it has no loops and no coupled joints."
             )
-        return self._function(name, inputs, function)
 
     def _constrained(
         self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = (), shared: bool = False

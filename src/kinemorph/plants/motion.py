@@ -31,7 +31,7 @@ from kinemorph.mechanics.elements.scene import Gathered, World, generalized
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.newton_euler import Wrench
 from kinemorph.mechanics.point_states import JointForce, PointForce
-from kinemorph.mechanics.reactions import joint_wrenches
+from kinemorph.mechanics.reactions import joint_wrenches, reaction_multipliers
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import neutral
@@ -208,7 +208,8 @@ class Motion:
 
         def reactions() -> Mapping[str, Sequence[Any]]:
             wrenches = self._wrenches(t, q, v, accelerations(), x, m, u, p)
-            return dict(zip((joint.name for joint in self.dynamics.robot.joints), wrenches, strict=True))
+            robot = self.dynamics.robot
+            return dict(zip((joint.name for joint in (*robot.joints, *robot.loops)), wrenches, strict=True))
 
         def multipliers() -> Mapping[str, Any]:
             ready = self.prepared(self.tree(p))
@@ -261,15 +262,19 @@ class Motion:
         return self._acting(tree, t, q, v, x, m, u, p).elements.stored
 
     def reactions(self, t: Any, base: Any, s: Any, a: Any, m: Any, u: Any, p: Any) -> list[list[Any]]:
-        """The wrench through every joint, shape (joints, 6), at accelerations a."""
+        """The wrench through every joint, loops last, shape (joints + loops, 6), at accelerations a."""
         q, v, x = self._state(self.tree(p), base, s)
         return self._wrenches(t, q, v, a, x, m, u, p)
 
     def _wrenches(self, t: Any, q: Any, v: Any, a: Any, x: Any, m: Any, u: Any, p: Any) -> list[list[Any]]:
         robot = self.dynamics.robot
         tree = resolve(robot, self._lookup(p), merged=False)
-        loads = self._acting(tree, t, q, v, x, m, u, p).elements.loads
-        return joint_wrenches(robot, tree, q, v, a, loads)
+        acting = self._acting(tree, t, q, v, x, m, u, p)
+        loads = acting.elements.loads
+        if robot.is_open:
+            return joint_wrenches(robot, tree, q, v, a, loads)
+        multipliers = reaction_multipliers(tree, q, v, a, acting.tau, loads, self.still)
+        return joint_wrenches(robot, tree, q, v, a, loads, multipliers)
 
     def _extra_rates(
         self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting, driven: Any = 0.0
