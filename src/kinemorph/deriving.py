@@ -61,6 +61,7 @@ from kinemorph.records import dataclass
 
 if TYPE_CHECKING:
     from kinemorph.codegen.forest import Forest
+    from kinemorph.reduction import Reduction
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
@@ -480,6 +481,87 @@ class Dynamics:
         if shared or eliminated_out(ways_to_root(tree), rows.J) > MOST_ELIMINATED:
             return shared_out(M, rest, rows)
         return constrained_dynamics(branch_factor(tree, M), rest, rows)
+
+    def reduced(
+        self,
+        independent: str | Sequence[str] | None = None,
+        *,
+        actuated: str | Sequence[str] | None = None,
+        at: npt.ArrayLike | None = None,
+        epsilon: float = 0.01,
+    ) -> Reduction:
+        """A robot with loops in independent velocities: reduced and fast dynamics. See `Reduction`.
+
+        `independent`   joints or velocities to go by; by default such that the others are well decided
+        `actuated`      joints or velocities at which tau acts; all by default
+        `at`            a configuration (nq,) near which the choice is made; it is closed first. By default the neutral
+        `epsilon`       [s], how fast the fast dynamics close loops that are open: as exp(-t / epsilon)
+        """
+        from kinemorph import independence
+        from kinemorph.reduction import Reduction
+
+        self._check_closed("reduced")
+        if not (np.isfinite(epsilon) and epsilon > 0.0):
+            raise UnsupportedError(f"reduced: epsilon is {epsilon} s; expected a finite number above 0.")
+        robot, tree = self.robot, self._cut_tree
+        closed = independence.assembled(robot, tree, at, "reduced")
+        driven = robot.v_names if actuated is None else actuated
+        places = independence.velocity_places(robot, driven, "reduced: actuated")
+        parts = independence.chosen_partition(robot, tree, closed, independent, places)
+        names = tuple(robot.v_names[k] for k in places)
+
+        def make(name: str, inputs: tuple[str, ...], law: Any, outputs: Any, sizes: Mapping[str, Shape]) -> Any:
+            return self._built(self._program(name, inputs, law, False, outputs or None, more=sizes))
+
+        rows = independence.row_names(tree)
+        return Reduction(robot, parts, rows, names, float(epsilon), closed, self._recursion, make)
+
+    def actuation(
+        self,
+        joints: str | Sequence[str],
+        weights: npt.ArrayLike | None = None,
+        *,
+        at: npt.ArrayLike | None = None,
+    ) -> CompiledFunction:
+        """Inverse dynamics with actuators: (tau (k,), residual (nv,), rank ()) at (q, v, a).
+
+        tau are the forces at the named joints that give the acceleration a, together with those of the constraints. Of
+        all that do, the ones with the least sum of weight tau^2; where none do, those that come nearest. The residual
+        is what they leave of it, a - FD(q, v, tau); rank is how many motions they drive at q.
+
+        `joints`     joints (all their velocities) or velocities that have an actuator
+        `weights`    one number above 0 for each of tau; 1 by default
+        `at`         a configuration (nq,) at which they have to drive every motion; by default some near the neutral
+        """
+        from kinemorph import independence
+        from kinemorph.mechanics import driving
+
+        robot = self.robot
+        places = independence.velocity_places(robot, joints, "actuation")
+        if not places:
+            raise ModelError(f"actuation: no joint is named. Name some of robot '{robot.name}': {robot.v_names}.")
+        costs = driving.checked_weights(weights, [robot.v_names[k] for k in places])
+        independence.check_driven(robot, self._cut_tree, places, at)
+
+        def needed(tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> dict[str, Any]:
+            def answers(forces: Any, *, moving: bool) -> Any:
+                """Accelerations by forces alone, or of all that acts at (q, v)."""
+                if moving:
+                    return self.accelerations(tree, q, v, forces, *loads)
+                return self._answers(tree, q, forces)
+
+            return driving.actuation(self._recursion.mass_matrix(tree, q), a, places, costs, answers)
+
+        shapes: dict[str, Shape] = {"tau": (len(places),), "residual": (robot.nv,), "rank": ()}
+        inputs = ("q", "v", "a", "wrenches")
+        return self._built(self._program("actuation", inputs, needed, False, shapes))
+
+    def _answers(self, tree: Tree, q: Any, forces: Any) -> Sequence[Any]:
+        """What forces alone add to the accelerations, along what the constraints leave free."""
+        M = self._recursion.mass_matrix(tree, q)
+        J = [] if self.robot.is_open else loops.constraint_jacobian(tree, q)
+        weights = loops.constraint_weights(tree, q, J) if J else []
+        return loops.constrained_dynamics(M, forces, J, [0.0] * len(J), weights).a
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,6 +9,15 @@ from kinemorph.deriving import (
     FRAME_FUNCTIONS,
     STATE_FUNCTIONS,
 )
+from kinemorph.reduction import REDUCED_FUNCTIONS
 
-FUNCTIONS = (*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS, *FRAME_FUNCTIONS)
+FUNCTIONS = (
+    *STATE_FUNCTIONS,
+    *DERIVATIVE_FUNCTIONS,
+    *BODY_FUNCTIONS,
+    *CONSTRAINT_FUNCTIONS,
+    "actuation",
+    *REDUCED_FUNCTIONS,
+    *FRAME_FUNCTIONS,
+)
 MAIN_FUNCTIONS = ("mass_matrix", "bias_forces", "inverse_dynamics", "forward_dynamics")
