@@ -9,7 +9,6 @@ import pytest
 
 from free_bodies import balance_gap
 from kinemorph.algebra.groups import rotation_to_quat
-from kinemorph.analysis.closing import close_loops
 from kinemorph.deriving import derive
 from kinemorph.errors import UnsupportedError
 from kinemorph.model import library
@@ -18,35 +17,10 @@ from kinemorph.model.configuration import joint_twist, random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.run import simulate
+from loop_robots import CLOSED, closed_state, looped
 from random_robots import joint_data, random_body, random_pose
 
 KINDS = tuple(kind for kind in JOINT_KINDS if kind != "free")
-CLOSED = np.array([0.6, 0.02989836, 1.6066907])  # of the four-bar, to eight digits
-
-
-def looped(kind: str, seed: int, *, couple: bool = False) -> Robot:
-    """Two limbs of three bodies each, askew, on a body that slides; a joint of `kind` closes them at their ends."""
-    rng = np.random.default_rng(seed)
-    builder = RobotBuilder(f"looped_{kind}")
-    builder.add(random_body(rng, "base"), random_body(rng, "plate"))
-    builder.joint("rail", "prismatic", "world", "base", **joint_data(rng, "prismatic"))
-    builder.joint("weld", "fixed", "base", "plate", placement=random_pose(rng))
-    ends = []
-    for side in "ab":
-        parent = "plate"
-        for k, of in enumerate(("revolute", "universal", "revolute")):
-            name = f"{side}{k}"
-            builder.add(random_body(rng, name))
-            data = joint_data(rng, of) | {"placement": random_pose(rng), "child_placement": random_pose(rng)}
-            builder.joint(f"j{name}", of, parent, name, **data)
-            parent = name
-        ends.append(parent)
-    data = joint_data(rng, kind) | {"placement": random_pose(rng), "child_placement": random_pose(rng)}
-    data.pop("armature", None)
-    builder.joint("closure", kind, *ends, **data)
-    if couple:
-        builder.couple("jb2", "ja0", multiplier=-1.7, offset=0.2)
-    return builder.build()
 
 
 def state(robot: Robot, seed: int) -> tuple[np.ndarray, ...]:
@@ -178,11 +152,8 @@ def test_pinocchio_has_the_same_force_in_the_closure(kind: str) -> None:
 
     robot = looped(kind, 4)
     d = derive(robot, backend="interpreter")
-    q, v, _, tau = state(robot, 1)
-    closed = close_loops(d, q)
-    assert closed
-    q = closed.q
-    v = v - np.linalg.pinv(d.constraint_jacobian(q)) @ d.constraint_jacobian(q) @ v
+    q, v = closed_state(robot, 1)
+    tau = np.linspace(-3.0, 4.0, robot.nv)
     peer = PinocchioPeer(robot)
     (child, on_child), (parent, on_parent) = (
         (peer.at[body][0], pin.SE3(peer.at[body][1] @ matrix(placement)))
