@@ -290,7 +290,7 @@ class Dynamics:
             if robot.is_open:
                 return reactions.joint_wrenches(robot, tree, q, v, a, *others)
             tau, loads = (*others, None)[:2]
-            multipliers = reactions.reaction_multipliers(tree, q, v, a, tau, loads)
+            multipliers = reactions.reaction_multipliers(tree, q, v, a, tau, loops.rows_of(tree, q, v), loads)
             return reactions.joint_wrenches(robot, tree, q, v, a, loads, multipliers)
 
         shape = (len(robot.joints) + len(robot.loops), 6)
@@ -513,7 +513,7 @@ class Dynamics:
         def make(name: str, inputs: tuple[str, ...], law: Any, outputs: Any, sizes: Mapping[str, Shape]) -> Any:
             return self._built(self._program(name, inputs, law, False, outputs or None, more=sizes))
 
-        rows = independence.row_names(tree)
+        rows = loops.constraint_names(robot)
         return Reduction(robot, parts, rows, names, float(epsilon), closed, self._recursion, make)
 
     def actuation(
@@ -544,24 +544,13 @@ class Dynamics:
         independence.check_driven(robot, self._cut_tree, places, at)
 
         def needed(tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> dict[str, Any]:
-            def answers(forces: Any, *, moving: bool) -> Any:
-                """Accelerations by forces alone, or of all that acts at (q, v)."""
-                if moving:
-                    return self.accelerations(tree, q, v, forces, *loads)
-                return self._answers(tree, q, forces)
-
-            return driving.actuation(self._recursion.mass_matrix(tree, q), a, places, costs, answers)
+            rest = self.rest(tree, q, v, [0.0] * tree.nv, *loads)
+            rows = Rows([], [], []) if robot.is_open else loops.rows_of(tree, q, v)
+            return driving.actuation(tree, self.masses(tree, q), rest, rows, a, places, costs)
 
         shapes: dict[str, Shape] = {"tau": (len(places),), "residual": (robot.nv,), "rank": ()}
         inputs = ("q", "v", "a", "wrenches")
         return self._built(self._program("actuation", inputs, needed, False, shapes))
-
-    def _answers(self, tree: Tree, q: Any, forces: Any) -> Sequence[Any]:
-        """What forces alone add to the accelerations, along what the constraints leave free."""
-        M = self._recursion.mass_matrix(tree, q)
-        J = [] if self.robot.is_open else loops.constraint_jacobian(tree, q)
-        weights = loops.constraint_weights(tree, q, J) if J else []
-        return loops.constrained_dynamics(M, forces, J, [0.0] * len(J), weights).a
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -16,7 +16,6 @@ from kinemorph.mechanics import loops
 from kinemorph.mechanics.perturbation import Partition
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import integrate, neutral
-from kinemorph.model.joint import CLOSURE_ROWS
 from kinemorph.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -24,8 +23,8 @@ Array = npt.NDArray[np.float64]
 REPEATED = 1e-9  # what is left of a row or column, against the longest, where it repeats others
 SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as undecided
 CLOSED = 1e-9  # [m or rad]
-STEPS, LONGEST = 200, 0.3  # of closing the loops, [rad or m] each
-TRIES, AROUND = 4, 0.2  # configurations to look at where none is given, [rad or m] about the neutral one
+STEPS, LONGEST = 60, 0.3  # of closing the loops, [rad or m] each
+TRIES, AROUND = 3, 0.2  # configurations to look at where none is given, [rad or m] about the neutral one
 
 
 def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tuple[int, ...]:
@@ -107,9 +106,10 @@ def chosen_partition(
 def scaled_jacobian(tree: Tree, q: Array) -> Array:
     """J at q, shape (nc, nv), rows of length 1; those that are rounding only are 0."""
     J = np.array(loops.constraint_jacobian(tree, q.tolist()), dtype=float).reshape(-1, tree.nv)
-    weights = np.array(loops.constraint_weights(tree, q.tolist(), J.tolist()), dtype=float)
-    sizes = np.linalg.norm(J, axis=1)
-    return np.where((weights * sizes > 0.0)[:, None], J / np.maximum(sizes, 1e-300)[:, None], 0.0)
+    sizes = loops.constraint_sizes(tree, q.tolist())
+    weights = np.array(loops.constraint_weights(tree, J.tolist(), sizes), dtype=float)
+    lengths = np.linalg.norm(J, axis=1)
+    return np.where((weights * lengths > 0.0)[:, None], J / np.maximum(lengths, 1e-300)[:, None], 0.0)
 
 
 def check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.ArrayLike | None) -> None:
@@ -173,16 +173,6 @@ def _pivots(A: Array, columns: Sequence[int], first: Sequence[int] = ()) -> list
             for _ in range(2):  # twice is enough to be orthogonal to rounding
                 rest = rest - np.outer(unit, unit @ rest)
     return chosen
-
-
-def row_names(tree: Tree) -> tuple[str, ...]:
-    """Names of all constraints: the joint, the condition, and a number where that has several rows."""
-    names = []
-    for closure in tree.closures:
-        for condition in closure.conditions:
-            count = CLOSURE_ROWS[condition]
-            names += [f"{closure.name}.{condition}" + (f"[{k}]" if count > 1 else "") for k in range(count)]
-    return (*names, *(follow.name for follow in tree.follows))
 
 
 def _listed(robot: Robot, places: Sequence[int]) -> str:

@@ -127,7 +127,7 @@ def test_the_four_bar_ends_where_the_reference_does(four_bar: Reduction) -> None
 
 def test_open_loops_close_exponentially(four_bar: Reduction) -> None:
     """From an inconsistent start phi falls by e^-2 in every 2 epsilon (E003-7); with the printed sign it would grow."""
-    start = np.array([*(four_bar.at + [0.0, 0.02, -0.03]), 0.0])
+    start = np.array([*four_bar.at, 0.0]) + np.array([0.0, 0.02, -0.03, 0.0])
     phi = four_bar.closure_error(start[:3])
     for spans in (1, 2, 3):
         end = marched(rates(four_bar), start, spans * 2.0 * four_bar.epsilon, 1e-4)
@@ -138,7 +138,7 @@ def test_exported_source_gives_the_same_numbers(four_bar: Reduction) -> None:
     functions = [four_bar.fast_dynamics, four_bar.perturbed_dynamics]
     (text,) = export_python([function.program for function in functions], "leg").values()
     module: dict[str, Callable[..., Array]] = {}
-    exec(text, module)  # noqa: S102 the text is ours
+    exec(text, module)
     rng = np.random.default_rng(0)
     q, v_q, tau = four_bar.at + 0.1 * rng.normal(size=(5, 3)), rng.normal(size=(5, 1)), rng.normal(size=(5, 1))
     np.testing.assert_allclose(module["fast_dynamics"](q, v_q), four_bar.fast_dynamics(q, v_q), rtol=1e-12)
@@ -154,12 +154,11 @@ def test_exported_source_gives_the_same_numbers(four_bar: Reduction) -> None:
 def test_the_choice_is_well_conditioned_and_spares_what_is_driven() -> None:
     d = derive(library.four_bar(), backend="interpreter")
     q = close_loops(d, CLOSED).q
-    own = d.reduced(at=q)
-    assert own.condition(q) <= min(d.reduced(name, at=q).condition(q) for name in ("q1", "q3"))
+    assert d.reduced(at=q).condition(q) < 3.0 < d.reduced("q3", at=q).condition(q)
     assert d.reduced(actuated="q1", at=q).independent == ("q1",)
     legs = derive(five_bar(), backend="interpreter").reduced(actuated=("l1", "r1"), at=FIVE_BAR_START)
     assert legs.independent == ("l1", "r1") and legs.dependent == ("l2", "r2")
-    assert legs.rows == ("tip.point[0]", "tip.point[1]")
+    assert legs.rows == ("tip.point.x", "tip.point.y")
     assert set(REDUCED_FUNCTIONS) <= {name for name in dir(Reduction) if not name.startswith("_")}
 
 

@@ -70,9 +70,9 @@ def _rows(entries: Sequence[S], width: int) -> list[list[S]]:
     return [list(entries[i : i + width]) for i in range(0, len(entries), width)]
 
 
-def factors(A: Sequence[Sequence[S]]) -> tuple[list[list[S]], list[S]]:
-    """(L, D) with A = L D L^T for a symmetric positive definite A, shape (n, n); L's diagonal of ones is left out."""
-    n = len(A)
+def solve_definite(A: Sequence[Sequence[S]], b: Sequence[S]) -> list[S]:
+    """x, shape (n,), with A x = b for a symmetric positive definite A, shape (n, n): the factorization L D L^T."""
+    n = len(b)
     L: list[list[S]] = [[0.0] * n for _ in range(n)]
     D: list[S] = [0.0] * n
     for j in range(n):
@@ -85,13 +85,6 @@ def factors(A: Sequence[Sequence[S]]) -> tuple[list[list[S]], list[S]]:
             for k in range(j):
                 entry = minus(entry, times(L[i][k], scaled[k]))
             L[i][j] = entry if type(entry) is float and entry == 0.0 else div(entry, D[j])
-    return L, D
-
-
-def solve_definite(A: Sequence[Sequence[S]], b: Sequence[S]) -> list[S]:
-    """x, shape (n,), with A x = b for a symmetric positive definite A, shape (n, n): the factorization L D L^T."""
-    n = len(b)
-    L, D = factors(A)
     x = list(b)
     for i in range(n):  # L y = b
         for k in range(i):

@@ -21,20 +21,23 @@ on a link, and what it does is in the wrenches through these joints already.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from kinemorph.algebra.dual import derivative
-from kinemorph.algebra.groups import Pose, compose, move_wrench
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, move_wrench
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot, hat, matmul, matvec, sub
 from kinemorph.mechanics import loops
 from kinemorph.mechanics.composite_bodies import mass_matrix
-from kinemorph.mechanics.motions import ZERO3, Move
+from kinemorph.mechanics.constrained import Rows, held_rows, shared_out
+from kinemorph.mechanics.motions import ZERO3, ZERO_SYM, Move
 from kinemorph.mechanics.newton_euler import Wrench, added, carried, inverse_dynamics, inward, negative, outward
 from kinemorph.mechanics.resolving import joint_turn, z_frame
-from kinemorph.mechanics.tree import WORLD, Closure, Tree
+from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Link, Tree
 from kinemorph.model.robot import Robot
 
 Loads = Mapping[int, Wrench]
+AT_REST = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # coordinates of a free joint
 UNITS = tuple(tuple(float(i == k) for i in range(3)) for k in range(3))
 
 
@@ -46,16 +49,19 @@ def joint_wrenches(
     a: Sequence[S],
     wrenches: Loads | None = None,
     multipliers: Sequence[S] = (),
+    subtrees: Loads | None = None,
 ) -> list[list[S]]:
     """[force; moment] on the child, shape (joints + loops, 6) [N, N m], at accelerations `a`.
 
     In the order of `robot.joints`, then of `robot.loops`; each in the axes of the joint frame on the child, about its
     origin. The tree is an unmerged one; `wrenches` act on its links from outside, `multipliers` are those of its
-    constraints (see `reaction_multipliers`).
+    constraints (see `reaction_multipliers`), `subtrees` what acts on a link and all it carries, see `loosened`.
     """
     moves = tree.moves(q)
     closing = closure_wrenches(tree, moves, multipliers)
     loads = inward(tree, moves, outward(tree, moves, v, a), _gathered(tree, moves, closing, wrenches))
+    for index, (force, moment) in (subtrees or {}).items():
+        loads[index] = added(loads[index], (negative(force), negative(moment)))
     return _in_joint_frames(robot, tree, loads, closing)
 
 
@@ -65,23 +71,19 @@ def reaction_multipliers(
     v: Sequence[S],
     a: Sequence[S],
     tau: Sequence[S],
+    rows: Rows,
     wrenches: Loads | None = None,
     locked: Collection[int] = (),
 ) -> list[S]:
     """lambda, shape (nc,) [N or N m], with  J^T lambda = M a + h - tau:  what constraints do in a motion.
 
-    Of least norm where they repeat each other, as in `loops.constrained_dynamics`; where no lambda does, the one that
-    comes nearest, errors measured as accelerations are. `locked` velocities are held by whatever force that takes.
+    `rows` are all constraints; what they want of accelerations is not asked. Of least norm where they repeat each
+    other, as in `constrained.shared_out`; where no lambda does, the one that comes nearest, errors measured as
+    accelerations are. `locked` velocities are held by whatever force that takes.
     """
-    free = [k for k in range(tree.nv) if k not in locked]
-    J = [[x if k not in locked else 0.0 for k, x in enumerate(row)] for row in loops.constraint_jacobian(tree, q)]
-    weights = loops.constraint_weights(tree, q, J)
+    still = rows._replace(wanted=[0.0] * len(rows.J))  # accelerations beyond `a`, along the constraints
     unmet = sub(tau, inverse_dynamics(tree, q, v, a, wrenches))
-    M = mass_matrix(tree, q)
-    rows = [[row[k] for k in free] for row in J]
-    inertia = [[M[i][k] for k in free] for i in free]
-    # as accelerations beyond `a`, which are to be 0 along the constraints
-    return loops.constrained_dynamics(inertia, [unmet[k] for k in free], rows, [0.0] * len(J), weights).multipliers
+    return shared_out(mass_matrix(tree, q), unmet, held_rows(still, locked)).multipliers[: len(rows.J)]
 
 
 def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:
@@ -102,6 +104,31 @@ def _in_joint_frames(robot: Robot, tree: Tree, loads: Sequence[Wrench], closing:
     through = [(joint_turn(joint), loads[tree.attachments[joint.child].link]) for joint in robot.joints]
     through += [(z_frame(loop.axis), wrench) for loop, wrench in zip(robot.loops, closing, strict=True)]
     return [[*matvec(R, force), *matvec(R, moment)] for R, (force, moment) in through]
+
+
+def loosened(tree: Tree, names: Sequence[str]) -> tuple[Tree, list[int], list[float]]:
+    """The tree with a free joint between every named body and the joint that carries it, none of its constraints left.
+
+    Gives the links that these bodies are in the tree, and the coordinates that follow q for all free joints to be at
+    rest. A constraint that is linear in velocities has columns for those of the free joints too: what it does to a body
+    and all that the body carries, in the axes of its link about its origin.
+    """
+    loose = list(dict.fromkeys(tree.attachments[name].link for name in names))
+    places: dict[int, int] = {WORLD: WORLD}  # of links of the tree in the new one
+    links: list[Link] = []
+    for index, link in enumerate(tree.links):
+        links.append(replace(link, parent=places[link.parent]))
+        places[index] = len(links) - 1
+        if index in loose:
+            n = loose.index(index)
+            at = {"q": tree.nq + len(AT_REST) * n, "v": tree.nv + 6 * n, "placement": IDENTITY}
+            inertia = {"mass": 0.0, "h": ZERO3, "sigma": ZERO_SYM, "armature": (0.0,) * 6}
+            links.append(Link(f"{link.name}.loose", "free", places[index], **at, **inertia))  # type: ignore[arg-type]
+            places[index] += 1
+    attachments = {name: Attachment(places[at.link], at.pose) for name, at in tree.attachments.items()}
+    nq, nv = tree.nq + len(AT_REST) * len(loose), tree.nv + 6 * len(loose)
+    free = Tree(tree.name, tuple(links), nq, nv, tree.gravity, attachments)
+    return free, loose, list(AT_REST) * len(loose)
 
 
 # ── closures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -125,7 +152,7 @@ def closure_slopes(closure: Closure, T: Pose) -> list[list[S]]:
     still = ((0.0,) * 3,) * 3
     along = [Pose(still, matvec(T.R, unit)) for unit in UNITS]
     along += [Pose(matmul(T.R, hat(unit)), (0.0, 0.0, 0.0)) for unit in UNITS]
-    return [list(derivative(lambda moved: tuple(loops.closure_rows(closure, moved)), T, dT)) for dT in along]
+    return [list(derivative(lambda moved: tuple(loops.closure_opening(closure, moved)), T, dT)) for dT in along]
 
 
 def _gathered(tree: Tree, moves: Sequence[Move], closing: Sequence[Wrench], outside: Loads | None) -> Loads:

@@ -21,7 +21,7 @@ from kinemorph.algebra.scalar import div, is_zero, less_equal, minimum, minus, p
 from kinemorph.algebra.vectors import add, dot, sub
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
-from kinemorph.mechanics import charts
+from kinemorph.mechanics import charts, loops
 from kinemorph.mechanics.constrained import Rows, constrained_dynamics, held_rows, masked, span_of
 from kinemorph.mechanics.discrete_action import discrete_action
 from kinemorph.mechanics.elements.ensemble import Ensemble
@@ -31,7 +31,7 @@ from kinemorph.mechanics.elements.scene import Gathered, World, generalized
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.newton_euler import Wrench
 from kinemorph.mechanics.point_states import JointForce, PointForce
-from kinemorph.mechanics.reactions import joint_wrenches, reaction_multipliers
+from kinemorph.mechanics.reactions import joint_wrenches, loosened, reaction_multipliers
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import neutral
@@ -271,10 +271,29 @@ class Motion:
         tree = resolve(robot, self._lookup(p), merged=False)
         acting = self._acting(tree, t, q, v, x, m, u, p)
         loads = acting.elements.loads
-        if robot.is_open:
+        if not self.constrained:
             return joint_wrenches(robot, tree, q, v, a, loads)
-        multipliers = reaction_multipliers(tree, q, v, a, acting.tau, loads, self.still)
-        return joint_wrenches(robot, tree, q, v, a, loads, multipliers)
+        found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
+        multipliers = reaction_multipliers(tree, q, v, a, acting.tau, found.rows([]), loads, self.still)
+        own = len(loops.constraint_names(robot))
+        carried = self._carried(tree, t, q, v, x, m, u, p, multipliers[own:])
+        return joint_wrenches(robot, tree, q, v, a, loads, multipliers[:own], carried)
+
+    def _carried(
+        self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, multipliers: Any
+    ) -> dict[int, Wrench]:
+        """What the constraints of elements do to each body and all that it carries, by link of the unmerged tree."""
+        if not multipliers:
+            return {}
+        loose, links, at_rest = loosened(tree, self.dynamics.robot.body_names)
+        standing = [0.0] * (loose.nv - self.nv)
+        J = self._conditions(loose, t, [*q, *at_rest], [*v, *standing], x, m, u, p, bias=False).J
+        found: dict[int, Wrench] = {}
+        for n, link in enumerate(links):
+            columns = range(self.nv + 6 * n, self.nv + 6 * n + 6)
+            a, b, c, d, e, f = (dot([row[k] for row in J], multipliers) for k in columns)
+            found[link] = ((a, b, c), (d, e, f))
+        return found
 
     def _extra_rates(
         self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting, driven: Any = 0.0
