@@ -7,15 +7,20 @@ import math
 import numpy as np
 import pytest
 
-from free_bodies import balance_gap
+from free_bodies import balance_gap, in_world, joint_frames, needed_wrench
 from kinemorph.algebra.groups import rotation_to_quat
+from kinemorph.codegen.compile import build
 from kinemorph.deriving import derive
 from kinemorph.errors import UnsupportedError
 from kinemorph.model import library
+from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import joint_twist, random_configuration
+from kinemorph.model.elements import DistanceConstraint, RollingDisc
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants.robots import plant
 from kinemorph.simulation.run import simulate
 from loop_robots import CLOSED, closed_state, looped
 from random_robots import joint_data, random_body, random_pose
@@ -183,3 +188,52 @@ def test_a_run_of_a_closed_robot_knows_its_reactions() -> None:
     tau = np.tile([2.0, 0.0, 0.0], (len(run), 1))
     np.testing.assert_allclose(found, d.joint_wrenches(run.q, run.v, run.a, tau), atol=1e-9)
     np.testing.assert_allclose(-found[:, 0, 4], 2.0, atol=1e-9)  # the crank's axis is -y
+
+
+# ── constraints of elements ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def left_over(system: System, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
+    """What each body needs beyond what passes through its joints, about the world's origin: from constraints."""
+    robot, made = system.robot, plant(system)
+    rate, reactions = (build(program, "interpreter") for program in (made.rate, made.reactions))
+    none = np.zeros(0)
+    a = rate(0.0, q, [*np.zeros(robot.nv), *v], none, u, none)[robot.nv :]
+    wrenches = reactions(0.0, q, [*np.zeros(robot.nv), *v], a, none, u, none)
+    frames = joint_frames(robot, q)
+    found = {}
+    for body in robot.bodies:
+        found[body.name] = needed_wrench(robot, body, q, v, a)
+        for joint, wrench in zip((*robot.joints, *robot.loops), wrenches, strict=True):
+            sign = float(joint.child == body.name) - float(joint.parent == body.name)
+            found[body.name] -= sign * in_world(frames[joint.name], wrench)
+    return found
+
+
+def test_a_rod_without_mass_pulls_both_bodies_along_itself() -> None:
+    builder = RobotBuilder("swings").add(Body("left", 1.0, (0.0, 0.0, -0.4)), Body("right", 2.0, (0.0, 0.0, -0.5)))
+    builder.joint("l", "revolute", "world", "left", axis=(0.0, 1.0, 0.0))
+    builder.joint("r", "revolute", "world", "right", axis=(0.0, 1.0, 0.0), translation=(0.8, 0.0, 0.0))
+    low = (0.0, 0.0, -0.5)
+    rod = DistanceConstraint("rod", "left", "right", math.hypot(0.8, 0.0), point_a=low, point_b=low)
+    q, v = np.array([0.3, 0.3]), np.array([0.7, 0.7])
+    left = left_over(System(builder.build(), (rod,)), q, v, np.array([0.5, -0.2]))
+    a = np.array([-0.5 * math.sin(0.3), 0.0, -0.5 * math.cos(0.3)])
+    force = left["left"][:3]
+    assert abs(force[0]) > 0.1
+    np.testing.assert_allclose(left["left"], [force[0], 0, 0, *np.cross(a, [force[0], 0, 0])], atol=1e-12)
+    np.testing.assert_allclose(left["right"], -left["left"], atol=1e-12)  # along one line
+
+
+def test_a_rolling_wheel_is_pushed_where_it_touches() -> None:
+    """A cart pulled by 3 N: the ground pushes the wheel at its lowest point, and nothing else does."""
+    builder = RobotBuilder("cart").add(Body("cart", 2.0), Body.cylinder("wheel", 1.0, 0.2, 0.05, axis="y"))
+    builder.joint("drive", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0), translation=(0.0, 0.0, 0.2))
+    builder.joint("axle", "revolute", "cart", "wheel", axis=(0.0, 1.0, 0.0))
+    rolling = RollingDisc("rolling", "wheel", 0.2, touching=False)
+    q, v = np.array([0.4, 1.1]), np.array([1.0, 5.0])
+    left = left_over(System(builder.build(), (rolling,)), q, v, np.array([3.0, 0.0]))
+    a = 3.0 / (3.0 + 0.5 * 1.0)  # masses, and the inertia of the wheel over its radius squared
+    np.testing.assert_allclose(left["cart"], 0.0, atol=1e-12)
+    push = np.array([-0.5 * a, 0.0, 0.0])
+    np.testing.assert_allclose(left["wheel"], [*push, *np.cross([0.4, 0.0, 0.0], push)], atol=1e-12)
