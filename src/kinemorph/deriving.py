@@ -53,6 +53,7 @@ from kinemorph.mechanics.kinematics import Reference
 from kinemorph.mechanics.newton_euler import loads_on_links
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
+from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -60,11 +61,12 @@ from kinemorph.records import dataclass
 
 if TYPE_CHECKING:
     from kinemorph.codegen.forest import Forest
+    from kinemorph.reduction import Reduction
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
-# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of open
-# trees alone, those of loops and coupled joints
+# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of bodies
+# that are not merged, those of loops and coupled joints
 STATE_FUNCTIONS = (
     "mass_matrix",
     "inverse_dynamics",
@@ -81,8 +83,14 @@ STATE_FUNCTIONS = (
 )
 DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
-TREE_FUNCTIONS = ("joint_wrenches",)
-CONSTRAINT_FUNCTIONS = ("constraint_error", "constraint_jacobian", "constraint_bias", "constraint_forces")
+BODY_FUNCTIONS = ("joint_wrenches",)
+CONSTRAINT_FUNCTIONS = (
+    "constraint_error",
+    "constraint_jacobian",
+    "constraint_bias",
+    "constraint_forces",
+    "multiplier_wrenches",
+)
 
 MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
 MOST_COLUMNS = 20  # velocities up to which M X = B is written out for the columns of dABA,
@@ -148,14 +156,6 @@ def _chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tupl
             ]
         )
     return tuple(known[name] for name in wanted)
-
-
-def undecided(robot: str) -> UnsupportedError:
-    """Why wrenches through the joints of a closed robot are not given."""
-    return UnsupportedError(
-        f"joint_wrenches: robot '{robot}' has loops or coupled joints. What they bear is not decided by the motion "
-        "alone: constraint_forces gives the multipliers of least norm."
-    )
 
 
 # ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
@@ -272,22 +272,49 @@ class Dynamics:
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:
-        """[force; moment] through all joints, fixed ones too, at (q, v, a), shape (joints, 6) [N, N m].
+        """[force; moment] through all joints, fixed ones too, at (q, v, a), shape (joints + loops, 6) [N, N m].
 
-        What the parent exerts on the child, in the order of `robot.joints`; each in the axes of the joint frame on the
-        child, about its origin. See mechanics.reactions.
+        What the parent exerts on the child, in the order of `robot.joints`, then of `robot.loops`; each in the axes of
+        the joint frame on the child, about its origin. See mechanics.reactions.
+
+        Loops and coupled joints bear what forces leave to them, so such a robot's function takes tau as well:
+        (q, v, a, tau) of a motion, as  a = FD(q, v, tau).  Where constraints repeat each other (`constraint_forces`:
+        rank < nc) the motion does not decide who bears how much; these are the wrenches of least multipliers, and
+        `multiplier_wrenches` tells which are decided.
         """
-        if not self.robot.is_open:
-            raise undecided(self.robot.name)
+        from kinemorph.mechanics import reactions
 
-        def through(tree: Tree, *state: Any) -> list[list[Any]]:
-            from kinemorph.mechanics import reactions
+        robot = self.robot
 
-            return reactions.joint_wrenches(self.robot, tree, *state)
+        def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
+            if robot.is_open:
+                return reactions.joint_wrenches(robot, tree, q, v, a, *others)
+            tau, loads = (*others, None)[:2]
+            multipliers = reactions.reaction_multipliers(tree, q, v, a, tau, loops.rows_of(tree, q, v), loads)
+            return reactions.joint_wrenches(robot, tree, q, v, a, loads, multipliers)
 
-        shape = (len(self.robot.joints), 6)
-        inputs = ("q", "v", "a", "wrenches")
+        shape = (len(robot.joints) + len(robot.loops), 6)
+        inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")
         return self._built(self._program("joint_wrenches", inputs, through, True, {"out": shape}, merged=False))
+
+    @cached_property
+    def multiplier_wrenches(self) -> CompiledFunction:
+        """What a unit of each multiplier puts through each joint, shape (joints + loops, 6, nc), at q.
+
+        In the order and axes of `joint_wrenches`. Multipliers N with J^T N = 0 are not seen in the motion: an entry of
+        a wrench is decided by it where `multiplier_wrenches(q) @ N` is 0.
+        """
+        from kinemorph.mechanics import reactions
+
+        self._check_closed("multiplier_wrenches")
+        robot = self.robot
+        rows = len(loops.constraint_error(self._cut_tree, neutral(robot).tolist()))
+        shape = (len(robot.joints) + len(robot.loops), 6, rows)
+
+        def shares(tree: Tree, q: Any) -> list[Any]:
+            return reactions.multiplier_wrenches(robot, tree, q)
+
+        return self._built(self._program("multiplier_wrenches", ("q",), shares, True, {"out": shape}, merged=False))
 
     # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -354,7 +381,7 @@ class Dynamics:
         return self._built(jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None))
 
     def _named(self, name: str) -> CompiledFunction:
-        known = (*STATE_FUNCTIONS, *TREE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+        known = (*STATE_FUNCTIONS, *BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
         if name not in known:
             listed = ", ".join(known)
             raise UnsupportedError(f"there is no function '{name}'.{did_you_mean(name, known)} Known: {listed}.")
@@ -418,11 +445,14 @@ class Dynamics:
         return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), forces)
 
     def _of_constraints(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
+        self._check_closed(name)
+        return self._function(name, inputs, function)
+
+    def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
                 f"{name}: robot '{self.robot.name}' is an open tree; it has no loops and no coupled joints."
             )
-        return self._function(name, inputs, function)
 
     def _constrained(
         self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = (), shared: bool = False
@@ -451,6 +481,76 @@ class Dynamics:
         if shared or eliminated_out(ways_to_root(tree), rows.J) > MOST_ELIMINATED:
             return shared_out(M, rest, rows)
         return constrained_dynamics(branch_factor(tree, M), rest, rows)
+
+    def reduced(
+        self,
+        independent: str | Sequence[str] | None = None,
+        *,
+        actuated: str | Sequence[str] | None = None,
+        at: npt.ArrayLike | None = None,
+        epsilon: float = 0.01,
+    ) -> Reduction:
+        """A robot with loops in independent velocities: reduced and fast dynamics. See `Reduction`.
+
+        `independent`   joints or velocities to go by; by default such that the others are well decided
+        `actuated`      joints or velocities at which tau acts; all by default
+        `at`            a configuration (nq,) near which the choice is made; it is closed first. By default the neutral
+        `epsilon`       [s], how fast the fast dynamics close loops that are open: as exp(-t / epsilon)
+        """
+        from kinemorph import independence
+        from kinemorph.reduction import Reduction
+
+        self._check_closed("reduced")
+        if not (np.isfinite(epsilon) and epsilon > 0.0):
+            raise UnsupportedError(f"reduced: epsilon is {epsilon} s; expected a finite number above 0.")
+        robot, tree = self.robot, self._cut_tree
+        closed = independence.assembled(robot, tree, at, "reduced")
+        driven = robot.v_names if actuated is None else actuated
+        places = independence.velocity_places(robot, driven, "reduced: actuated")
+        parts = independence.chosen_partition(robot, tree, closed, independent, places)
+        names = tuple(robot.v_names[k] for k in places)
+
+        def make(name: str, inputs: tuple[str, ...], law: Any, outputs: Any, sizes: Mapping[str, Shape]) -> Any:
+            return self._built(self._program(name, inputs, law, False, outputs or None, more=sizes))
+
+        rows = loops.constraint_names(robot)
+        return Reduction(robot, parts, rows, names, float(epsilon), closed, self._recursion, make)
+
+    def actuation(
+        self,
+        joints: str | Sequence[str],
+        weights: npt.ArrayLike | None = None,
+        *,
+        at: npt.ArrayLike | None = None,
+    ) -> CompiledFunction:
+        """Inverse dynamics with actuators: (tau (k,), residual (nv,), rank ()) at (q, v, a).
+
+        tau are the forces at the named joints that give the acceleration a, together with those of the constraints. Of
+        all that do, the ones with the least sum of weight tau^2; where none do, those that come nearest. The residual
+        is what they leave of it, a - FD(q, v, tau); rank is how many motions they drive at q.
+
+        `joints`     joints (all their velocities) or velocities that have an actuator
+        `weights`    one number above 0 for each of tau; 1 by default
+        `at`         a configuration (nq,) at which they have to drive every motion; by default some near the neutral
+        """
+        from kinemorph import independence
+        from kinemorph.mechanics import driving
+
+        robot = self.robot
+        places = independence.velocity_places(robot, joints, "actuation")
+        if not places:
+            raise ModelError(f"actuation: no joint is named. Name some of robot '{robot.name}': {robot.v_names}.")
+        costs = driving.checked_weights(weights, [robot.v_names[k] for k in places])
+        independence.check_driven(robot, self._cut_tree, places, at)
+
+        def needed(tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> dict[str, Any]:
+            rest = self.rest(tree, q, v, [0.0] * tree.nv, *loads)
+            rows = Rows([], [], []) if robot.is_open else loops.rows_of(tree, q, v)
+            return driving.actuation(tree, self.masses(tree, q), rest, rows, a, places, costs)
+
+        shapes: dict[str, Shape] = {"tau": (len(places),), "residual": (robot.nv,), "rank": ()}
+        inputs = ("q", "v", "a", "wrenches")
+        return self._built(self._program("actuation", inputs, needed, False, shapes))
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,68 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from free_bodies import balance_gap
 from kinemorph.deriving import derive
-from kinemorph.errors import UnsupportedError
-from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import joint_twist
-from kinemorph.model.robot import Robot
 from random_robots import KINDS, random_robot, random_states, robot_of_kind
 
 SEEDS = (0, 2, 5, 7, 11, 14)  # every joint kind, fixed ones too
-
-
-def joint_frames(robot: Robot, q: np.ndarray) -> dict[str, np.ndarray]:
-    """World poses of every joint's frame on its child, (4, 4)."""
-    poses = dict(zip(robot.body_names, derive(robot, backend="interpreter").forward_kinematics(q), strict=True))
-    frames = {}
-    for joint in robot.joints:
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = joint.child_placement.R, joint.child_placement.p
-        frames[joint.name] = poses[joint.child] @ T
-    return frames
-
-
-def needed_wrench(robot: Robot, body: Body, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """The wrench about the world's origin, world axes, that moves one body: d/dt of its momentum, less its weight.
-
-    By Jacobians alone: nothing of the recursion is used.
-    """
-    dynamics = derive(robot, backend="interpreter")
-    J = dynamics.jacobian(body.name, "local_world_aligned")(q)
-    dJ = dynamics.jacobian_rate(body.name, "local_world_aligned")(q, v)
-    twist, rate = J @ v, J @ a + dJ @ v
-    T = dynamics.pose(body.name)(q)
-    R, c = T[:3, :3], T[:3, :3] @ np.array(body.com)
-    w, al = twist[3:], rate[3:]
-    center = rate[:3] + np.cross(al, c) + np.cross(w, np.cross(w, c))
-    I = R @ np.array(body.inertia) @ R.T
-    force = body.mass * (center - np.array(robot.gravity))
-    moment = I @ al + np.cross(w, I @ w)
-    return np.concatenate([force, moment + np.cross(T[:3, 3] + c, force)])
-
-
-def in_world(T: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """A wrench in a frame, about its origin, taken to world axes and the world's origin."""
-    force = T[:3, :3] @ wrench[:3]
-    return np.concatenate([force, T[:3, :3] @ wrench[3:] + np.cross(T[:3, 3], force)])
-
-
-def balance_gap(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
-    """The largest error of any body's balance, relative to the largest wrench."""
-    frames = joint_frames(robot, q)
-    found = dict(zip(robot.joint_names, derive(robot, backend="interpreter").joint_wrenches(q, v, a), strict=True))
-    through = {name: in_world(frames[name], wrench) for name, wrench in found.items()}
-    scale = max(np.abs(wrench).max() for wrench in through.values())
-    gaps = []
-    for body in robot.bodies:
-        total = through[robot.parent_joint[body.name].name].copy()
-        for joint in robot.joints:
-            if joint.parent == body.name:
-                total -= through[joint.name]
-        gaps.append(np.abs(total - needed_wrench(robot, body, q, v, a)).max())
-    return float(max(gaps) / scale)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -120,8 +66,3 @@ def test_pinocchio_has_the_same_wrenches_through_joints(seed: int) -> None:
             np.testing.assert_allclose(peer.data.f[index].vector, wrench, rtol=1e-11, atol=1e-10)
             compared += 1
     assert compared > 3
-
-
-def test_closed_robots_are_refused_with_the_reason() -> None:
-    with pytest.raises(UnsupportedError, match="loops or coupled joints"):
-        _ = derive(library.four_bar()).joint_wrenches

@@ -228,10 +228,8 @@ def test_reactions_carry_the_weight_and_the_pull() -> None:
 
 def test_reactions_refuse_what_they_cannot_know(driven: Trajectory) -> None:
     assert driven.reactions("elbow").shape == (61, 6)
-    with pytest.raises(ModelError, match=r"no joint 'elbo' in its tree. Did you mean 'elbow'"):
+    with pytest.raises(ModelError, match=r"no joint 'elbo'. Did you mean 'elbow'"):
         driven.reactions("elbo")
-    with pytest.raises(UnsupportedError, match="has loops or coupled joints"):
-        simulate(library.four_bar(), 0.1, q=CLOSED).reactions("q1")
     with pytest.raises(UnsupportedError, match="has no robot"):
         simulate(first_order(lambda x: [-x[0]], {"x": ""}), 0.1).reactions("q1")
 

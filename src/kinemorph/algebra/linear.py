@@ -1,6 +1,7 @@
 """Linear systems over any scalar.
 
-`solve_definite` writes everything out entry by entry, so structural zeros cost nothing: for small or sparse matrices.
+`solve_definite` writes everything out entry by entry, so structural zeros cost nothing: for small or sparse matrices;
+`solve_regular` does so for matrices that are not symmetric, block by block.
 `solve` and `least_squares` are one block op each (see `blocks`): the graph keeps them whole, and backends loop.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinemorph.algebra.scalar import Lifted, S, div, minus, times
+from kinemorph.algebra.scalar import Lifted, S, div, is_zero, minus, plus, times
 from kinemorph.blocks import RANK_TOLERANCE, Block, LeastSquares, Solve
 from kinemorph.errors import ShapeError
 
@@ -93,3 +94,81 @@ def solve_definite(A: Sequence[Sequence[S]], b: Sequence[S]) -> list[S]:
         for k in range(i + 1, n):
             x[i] = minus(x[i], times(L[k][i], x[k]))
     return x
+
+
+def solve_regular(A: Sequence[Sequence[S]], B: Matrix) -> list[list[S]]:
+    """X, shape (n, k), with A X = B for a regular A, shape (n, n), which need not be symmetric.
+
+    Where zeros of A let some unknowns be found before others, they are (its block triangular form); blocks of up to
+    three are solved by cofactors, larger ones by `least_squares`. Where A is singular the result is not finite, or not
+    to be trusted.
+    """
+    n, k = _shape(B, "solve_regular", "B")
+    X: list[list[S]] = [[0.0] * k for _ in range(n)]
+    known: list[int] = []
+    for rows, columns in _blocks(A):
+        right = [
+            [minus(B[i][c], _dot([A[i][j] for j in known], [X[j][c] for j in known])) for c in range(k)] for i in rows
+        ]
+        own = [[A[i][j] for j in columns] for i in rows]
+        part = _by_cofactors(own, right) if len(rows) == len(columns) <= 3 else least_squares(own, right)[0]
+        for j, entries in zip(columns, part, strict=True):
+            X[j] = entries
+        known += columns
+    return X
+
+
+def _by_cofactors(A: list[list[S]], B: list[list[S]]) -> list[list[S]]:
+    """A^-1 B for one, two or three rows."""
+    n = len(A)
+    if n == 1:
+        return [[div(x, A[0][0]) for x in B[0]]]
+    if n == 2:
+        (a, b), (c, d) = A
+        adjugate = [[d, -b], [-c, a]]
+    else:
+
+        def minor(i: int, j: int) -> S:
+            (a, b), (c, d) = ([A[r][s] for s in range(3) if s != j] for r in range(3) if r != i)
+            return minus(times(a, d), times(b, c))
+
+        adjugate = [[minor(j, i) if (i + j) % 2 == 0 else -minor(j, i) for j in range(3)] for i in range(3)]
+    whole = _dot(A[0], [row[0] for row in adjugate])
+    return [[div(_dot(row, [b[c] for b in B]), whole) for c in range(len(B[0]))] for row in adjugate]
+
+
+def _dot(a: Sequence[S], b: Sequence[S]) -> S:
+    total: S = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = plus(total, times(x, y))
+    return total
+
+
+def _blocks(A: Sequence[Sequence[S]]) -> list[tuple[list[int], list[int]]]:
+    """Rows and columns of the blocks of A, in an order in which each needs the columns of those before it only."""
+    n = len(A)
+    filled = [[j for j in range(n) if not is_zero(A[i][j])] for i in range(n)]
+    owner: dict[int, int] = {}  # column -> the row that is matched with it
+
+    def matched(row: int, tried: set[int]) -> bool:
+        for j in filled[row]:
+            if j not in tried:
+                tried.add(j)
+                if j not in owner or matched(owner[j], tried):
+                    owner[j] = row
+                    return True
+        return False
+
+    if not all(matched(row, set()) for row in range(n)):
+        return [(list(range(n)), list(range(n)))]  # singular by its zeros
+    needs = {row: {owner[j] for j in filled[row]} for row in range(n)}
+    for _ in range(n):  # whatever those need as well
+        needs = {row: set().union(*(needs[other] for other in others)) for row, others in needs.items()}
+    column = {row: j for j, row in owner.items()}
+    blocks, placed = [], set[int]()
+    for row in sorted(range(n), key=lambda row: len(needs[row])):
+        if row not in placed:
+            block = sorted(other for other in needs[row] if row in needs[other])
+            placed.update(block)
+            blocks.append((block, [column[other] for other in block]))
+    return blocks

@@ -77,12 +77,12 @@ class Search:
         rest = slopes.residual(point)
         blocks = slopes.blocks(point, np.zeros(slopes.n))
         weight = np.eye(slopes.n)
-        if self.plant.robot is not None and not self.plant.robot.is_open:
+        if slopes.constrained:
             weight[:nv, :nv] = slopes.mass(point, blocks)  # its residual is an acceleration
         rest, stiff, inert = weight @ rest, weight @ np.hstack([blocks.w, blocks.x]), weight @ blocks.z
         phi, J = slopes.closure(point)
         closing = -np.linalg.pinv(J, FREE) @ phi
-        Z = slopes.directions(point).Z
+        Z = slopes.directions(point).V
         X = np.eye(self.plant.nx)[:, slopes.counted]
         Y = np.zeros((slopes.n, Z.shape[1] + X.shape[1]))
         Y[:nv, : Z.shape[1]], Y[nv:, Z.shape[1] :] = Z, X
@@ -153,7 +153,21 @@ class Search:
         """The problem after a step, with loops closed as well as a linear step can."""
         change = here.Z @ dy
         nv = self.plant.nv
-        return self.at(self.moved(here.point, change[:nv] + here.closing, change[nv:]))
+        return self.at(self._closed(self.moved(here.point, change[:nv] + here.closing, change[nv:])))
+
+    def _closed(self, point: Point) -> Point:
+        """A point with loops closed, by short steps; as it is where they do not come nearer."""
+        phi, J = self.slopes.closure(point)
+        opened = float(np.abs(phi).max(initial=0.0))
+        nothing = np.zeros(self.plant.nx)
+        while opened > CLOSED:
+            dw = -np.linalg.pinv(J, FREE) @ phi
+            new = self.moved(point, dw * min(1.0, SHORT / max(float(np.abs(dw).max()), 1e-300)), nothing)
+            phi, J = self.slopes.closure(new)
+            if not float(np.abs(phi).max()) < 0.9 * opened:
+                break
+            point, opened = new, float(np.abs(phi).max())
+        return point
 
     def moved(self, point: Point, dw: Array, dx: Array) -> Point:
         """A point with its coordinates moved, and centered anew."""

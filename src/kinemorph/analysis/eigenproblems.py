@@ -40,12 +40,11 @@ class Motions(NamedTuple):
 
 def of_linear(linear: Linearization) -> Motions:
     """By the symmetric problem where the plant is conservative and at rest, else by the eigenvalues of A."""
-    second, plant = linear.second_order, linear.plant
+    second = linear.second_order
     if second is not None and not linear.point.v.any():
-        n = linear.basis.shape[1] // 2
-        Z = linear.basis[: plant.nv, :n]
+        Z, V = linear.directions
         M, C, K = (Z.T @ matrix @ Z for matrix in (second.M, second.C, second.K))
-        if not C.any() and _is_symmetric(M) and _is_symmetric(K):
+        if Z.shape == V.shape and not C.any() and _is_symmetric(M) and _is_symmetric(K):
             return _of_symmetric(M, K, Z)
     A = linear.dual @ _of_deviations(linear) @ linear.basis
     values, vectors = np.linalg.eig(A)

@@ -116,6 +116,14 @@ class Linearization:
         """Whether it was made at an equilibrium: the drift is zero to rounding."""
         return bool(np.abs(self.drift).max(initial=0.0) <= 1e-7 * max(1.0, np.abs(self.A).max(initial=0.0)))
 
+    @property
+    def directions(self) -> tuple[Array, Array]:
+        """(Z, V): the independent changes of coordinates, (nv, n), and of velocities, (nv, k); see `basis`."""
+        nv = self.plant.nv
+        placed = self.basis[:nv].any(axis=0)
+        moving = self.basis[nv : 2 * nv].any(axis=0) & ~placed
+        return self.basis[:nv, placed], self.basis[nv : 2 * nv, moving]
+
     def minimal(self) -> tuple[Array, Array, Array, Array]:
         """(A, B, C, D) in independent coordinates, along `basis`: no locked joints, no directions that loops forbid."""
         return self.dual @ self.A @ self.basis, self.dual @ self.B, self.C @ self.basis, self.D
@@ -200,10 +208,10 @@ def second_order_matrices(
     if not plant.nv or plant.nx:
         what = "no velocities" if not plant.nv else f"the further states {listed([c.name for c in plant.x])}"
         raise UnsupportedError(f"plant '{plant.name}' has {what}; it has no second-order form. Use linearize.")
-    if plant.robot is not None and not plant.robot.is_open:
+    if plant.constraint_names:
         raise UnsupportedError(
-            f"robot '{plant.name}' has loops or coupled joints: its velocities depend on each other. Use linearize(...)"
-            ".minimal()."
+            f"robot '{plant.name}' has loops, coupled joints or other constraints: its velocities depend on each "
+            "other. Use linearize(...).minimal()."
         )
     slopes, point = slopes_of(plant), point_of(plant, q, v, None, u, p, t)
     z = np.zeros(plant.nv)
@@ -231,7 +239,7 @@ def _from_residual(slopes: Slopes, point: Point, blocks: Blocks, z: Array) -> Se
 def _second_order(slopes: Slopes, point: Point, blocks: Blocks, z: Array, A: Array) -> SecondOrder:
     """The second-order form; of a robot with loops by its tree's mass matrix."""
     plant = slopes.plant
-    if plant.robot is None or plant.robot.is_open:
+    if not slopes.constrained:
         return _from_residual(slopes, point, blocks, z)
     nv, M = plant.nv, slopes.mass(point, blocks)
     names = tuple(column.name for column in plant.v)
@@ -253,12 +261,13 @@ def _first_order(slopes: Slopes, point: Point, blocks: Blocks) -> tuple[Array, A
 
 def independent(slopes: Slopes, point: Point) -> tuple[Array, Array]:
     """(basis (ns, n), dual (n, ns)) of the changes of state that are possible and matter; dual basis = 1."""
-    Z, G = slopes.directions(point)
+    Z, G, V = slopes.directions(point)
     X = np.eye(slopes.plant.nx)[:, slopes.counted]
     (nv, n), (nx, k) = Z.shape, X.shape
-    basis, dual = np.zeros((2 * nv + nx, 2 * n + k)), np.zeros((2 * n + k, 2 * nv + nx))
-    basis[:nv, :n], basis[nv : 2 * nv, :n], basis[nv : 2 * nv, n : 2 * n], basis[2 * nv :, 2 * n :] = Z, G, Z, X
-    dual[:n, :nv], dual[n : 2 * n, nv : 2 * nv], dual[2 * n :, 2 * nv :] = Z.T, Z.T, X.T
+    both = n + V.shape[1]
+    basis, dual = np.zeros((2 * nv + nx, both + k)), np.zeros((both + k, 2 * nv + nx))
+    basis[:nv, :n], basis[nv : 2 * nv, :n], basis[nv : 2 * nv, n:both], basis[2 * nv :, both:] = Z, G, V, X
+    dual[:n, :nv], dual[n:both, nv : 2 * nv], dual[both:, 2 * nv :] = Z.T, V.T, X.T
     return basis, dual
 
 

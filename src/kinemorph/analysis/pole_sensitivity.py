@@ -24,7 +24,7 @@ from kinemorph.analysis.eigenproblems import Complex
 from kinemorph.analysis.linearization import Model
 from kinemorph.analysis.modes import Poles, poles
 from kinemorph.analysis.sensitivity import named_units, with_parameters
-from kinemorph.analysis.slopes import Array, Blocks, Point, Slopes, of_robot, point_of, regular_solve, slopes_of
+from kinemorph.analysis.slopes import Array, Blocks, Point, Slopes, point_of, regular_solve, slopes_of
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import forward, jacobian, reverse
 from kinemorph.codegen.function import CompiledFunction
@@ -130,12 +130,11 @@ class _Work:
         slopes, plant, blocks = self.slopes, self.slopes.plant, self.blocks
         nv, count = plant.nv, self.by_p.shape[1]
         closing = np.zeros((nv, count))
-        robot = slopes.robot
-        if robot is not None and not robot.robot.is_open and len(plant.p):
+        if plant.constraints is not None and len(plant.p):
             _, J = slopes.closure(self.point)
-            phi_p = of_robot(robot.derivative("constraint_error", "p"), robot, self.point.p, self.point.q)
+            phi_p = build(jacobian(plant.constraints, "phi", "p"))(*self.point.inputs)
             closing[:, : len(plant.p)] = -np.linalg.pinv(J, 1e-10) @ phi_p
-        Z, X = slopes.directions(self.point).Z, np.eye(plant.nx)[:, slopes.counted]
+        Z, X = slopes.directions(self.point).V, np.eye(plant.nx)[:, slopes.counted]
         Y = np.zeros((slopes.n, Z.shape[1] + X.shape[1]))
         Y[:nv, : Z.shape[1]], Y[nv:, Z.shape[1] :] = Z, X
         stiff = np.hstack([blocks.w, blocks.x])

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from kinemorph.analysis.linearization import Model
-from kinemorph.analysis.slopes import Array, listed, of_robot, slopes_of
+from kinemorph.analysis.slopes import Array, listed, point_of
 from kinemorph.analysis.variations import varied
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.differentiate import jacobian
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_mean
 from kinemorph.model.robot import Robot
 from kinemorph.plants.laws import Law
@@ -194,17 +196,16 @@ def _seeds(plant: Plant, names: Sequence[str]) -> Array:
 
 def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: Any, p: Any) -> None:
     """Loops stay closed only where neither parameters nor the initial state open them."""
-    robot = slopes_of(plant).robot
-    if robot is None or robot.robot.is_open:
+    if plant.constraints is None:
         return
     if initial:
         raise UnsupportedError(
-            f"initial {listed(initial)}: robot '{plant.name}' has loops or coupled joints, which a single coordinate "
-            "would open. Ask for parameters."
+            f"initial {listed(initial)}: robot '{plant.name}' has loops, coupled joints or other constraints, which a "
+            "single coordinate would open. Ask for parameters."
         )
     if plant.p:
-        at, values = plant.initial("q", q), plant.initial("p", p)
-        moved = np.abs(of_robot(robot.derivative("constraint_error", "p"), robot, values, at)).max(axis=0, initial=0.0)
+        at = point_of(plant, q, p=p)
+        moved = np.abs(build(jacobian(plant.constraints, "phi", "p"))(*at.inputs)).max(axis=0, initial=0.0)
         for column, size in zip(plant.p, moved, strict=True):
             if column.name in names and size > 1e-12:
                 raise UnsupportedError(

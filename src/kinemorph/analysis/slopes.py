@@ -4,9 +4,9 @@ With s = [w, v, x] in local coordinates about q (w = 0) and z = [a, dx/dt], the 
 
     dw/dt = local_rate(w, v),    blocks:  r_w, r_v, r_x, r_z, r_u
 
-For an open robot  r = ID(q, v, a) - tau: the derivatives of ID are the closed ones of Dynamics, which run in loops for
-robots with many joints, and only the forces are differentiated on their graph. Any other plant is differentiated on
-its residual's graph as a whole.
+For a robot without constraints  r = ID(q, v, a) - tau: the derivatives of ID are the closed ones of Dynamics, which run
+in loops for robots with many joints, and only the forces are differentiated on their graph. Any other plant is
+differentiated on its residual's graph as a whole.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port, Program
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.errors import UnsupportedError
+from kinemorph.mechanics.loops import constraint_names
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 
@@ -68,10 +69,15 @@ class Blocks(NamedTuple):
 
 
 class Directions(NamedTuple):
-    """Which ways a state may change: w = Z y, v = G y + Z dy with independent y; Z (nv, n) orthonormal, G (nv, n)."""
+    """Which ways a state may change: w = Z y, v = G y + V s with independent y and s.
+
+    Z (nv, n) and V (nv, k) orthonormal, G (nv, n). Where constraints are on velocities alone, as of wheels, V has fewer
+    columns than Z: a wheel gets to where it cannot go at once.
+    """
 
     Z: Array
     G: Array
+    V: Array
 
 
 def point_of(
@@ -171,8 +177,13 @@ class Slopes:
 
     @property
     def dynamics(self) -> Dynamics | None:
-        """The robot's equations where it is an open tree, in full precision and without outside wrenches."""
-        return self.robot if self.robot and self.robot.robot.is_open else None
+        """The robot's equations where nothing constrains it, in full precision and without outside wrenches."""
+        return None if self.constrained else self.robot
+
+    @property
+    def constrained(self) -> bool:
+        """Whether loops, coupled joints or elements constrain the motion; its residual is then an acceleration."""
+        return bool(self.plant.constraint_names)
 
     @cached_property
     def robot(self) -> Dynamics | None:
@@ -243,31 +254,44 @@ class Slopes:
     # ── where it may move ─────────────────────────────────────────────────────────────────────────────────────────
 
     def directions(self, at: Point) -> Directions:
-        """Independent directions of a state: without locked joints, along what loops and coupled joints leave free."""
-        nv = self.plant.nv
-        if self.robot is None or self.robot.robot.is_open:
-            Z = np.eye(nv)[:, [k for k in range(nv) if k not in self.plant.locked]]
-            return Directions(Z, np.zeros_like(Z))
-        J = of_robot(self.robot.constraint_jacobian, self.robot, at.p, at.q)
-        _, sizes, rows = np.linalg.svd(J)
-        rank = int((sizes > FLAT * max(1.0, sizes.max(initial=0.0))).sum())
-        Z = rows[rank:].T
-        if not at.v.any():
-            return Directions(Z, np.zeros_like(Z))
-        turned = of_robot(self.robot.derivative("constraint_jacobian", "q"), self.robot, at.p, at.q)
-        return Directions(Z, -np.linalg.pinv(J, FLAT) @ np.einsum("ijk,j->ik", turned, at.v) @ Z)
+        """Independent directions of a state: without locked joints, along what constraints leave free."""
+        nv, still = self.plant.nv, list(self.plant.locked)
+        if not self.constrained:
+            Z = np.eye(nv)[:, [k for k in range(nv) if k not in still]]
+            return Directions(Z, np.zeros_like(Z), Z)
+        assert self.plant.robot is not None
+        phi, rate, J, sizes = self._constraints(*at.inputs)
+        J = J / sizes[:, None]
+        holds = np.eye(nv)[still]
+        Z, V = (null_space(np.vstack([rows, holds])) for rows in (J[: len(phi)], J))
+        if not at.v.any() and len(rate) == len(constraint_names(self.plant.robot)):  # loops alone, at rest
+            return Directions(Z, np.zeros_like(Z), V)
+        turned = self._rate_slope(*at.inputs)[:, :nv] / sizes[:, None]
+        G = -np.linalg.pinv(np.vstack([J, holds]), FLAT) @ np.vstack([turned, 0.0 * holds]) @ Z
+        return Directions(Z, G, V)
 
     def closure(self, at: Point) -> tuple[Array, Array]:
-        """(phi, J): how far loops are open and coupled joints off, (nc,), and its derivative by w, (nc, nv)."""
-        if self.robot is None or self.robot.robot.is_open:
+        """(phi, J): how far constraints on positions are off, (nh,), and its derivative by w, (nh, nv)."""
+        if not self.constrained:
             return np.zeros(0), np.zeros((0, self.plant.nv))
-        phi = of_robot(self.robot.constraint_error, self.robot, at.p, at.q)
-        return phi, of_robot(self.robot.constraint_jacobian, self.robot, at.p, at.q)
+        phi, _, J, _ = self._constraints(*at.inputs)
+        return phi, J[: len(phi)]
+
+    @cached_property
+    def _constraints(self) -> CompiledFunction:
+        assert self.plant.constraints is not None
+        return build(self.plant.constraints)
+
+    @cached_property
+    def _rate_slope(self) -> CompiledFunction:
+        """Of the rates of all constraints by s."""
+        assert self.plant.constraints is not None
+        return build(jacobian(self.plant.constraints, "rate", "s"))
 
     def mass(self, at: Point, blocks: Blocks) -> Array:
-        """The mass matrix that goes with the accelerations of z, shape (nv, nv); of a robot with loops its tree's."""
+        """The mass matrix that goes with the accelerations of z, shape (nv, nv); under constraints the tree's."""
         nv = self.plant.nv
-        if self.robot is not None and not self.robot.robot.is_open:
+        if self.constrained and self.robot is not None:
             found: Array = of_robot(self.robot.mass_matrix, self.robot, at.p, at.q)
             return found
         return blocks.z[:nv, :nv]
@@ -276,6 +300,14 @@ class Slopes:
     def counted(self) -> list[int]:
         """Indices of the extra states that matter to others: all but the energies that are only added up."""
         return [k for k, column in enumerate(self.plant.x) if column.name not in (SUPPLIED, DISSIPATED)]
+
+
+def null_space(rows: Array) -> Array:
+    """Orthonormal directions (nv, n) that no row (m, nv) sees; rows that repeat others up to FLAT count once."""
+    _, sizes, basis = np.linalg.svd(rows)
+    rank = int((sizes > FLAT * max(1.0, sizes.max(initial=0.0))).sum())
+    found: Array = basis[rank:].T
+    return found
 
 
 def is_singular(matrix: Array) -> bool:
@@ -306,8 +338,8 @@ _SLOPES: WeakKeyDictionary[Plant, Slopes] = WeakKeyDictionary()
 
 
 def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: Array) -> Any:
-    """A function of a Dynamics at a state, with the parameters as its last input where it takes them."""
-    return function(*state, p) if dynamics.parameters else function(*state)
+    """A function of a Dynamics at a state, with its own parameters, which come first, where it takes them."""
+    return function(*state, p[: len(dynamics.parameters)]) if dynamics.parameters else function(*state)
 
 
 def state_names(plant: Plant) -> tuple[str, ...]:

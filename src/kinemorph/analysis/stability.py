@@ -68,7 +68,9 @@ def _is_minimum(plant: Plant, point: Point) -> bool:
         return False
     if linear.second_order is None:
         return False
-    Z = linear.basis[: plant.nv, : linear.basis.shape[1] // 2]
+    Z, V = linear.directions
+    if Z.shape != V.shape:  # a wheel gets to places that its velocities do not show
+        return False
     K, C = (Z.T @ matrix @ Z for matrix in (linear.second_order.K, linear.second_order.C))
     symmetric = np.abs(K - K.T).max(initial=0.0) <= 100.0 * SYMMETRIC * np.abs(K).max(initial=0.0)
     damped = np.linalg.eigvalsh(0.5 * (C + C.T)).min(initial=0.0) >= -1e-12 * np.abs(C).max(initial=0.0)

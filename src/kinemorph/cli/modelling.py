@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinemorph.cli.application import FAILED, WELL, Json, app, out, put, say, told, working
-from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen_robot, reads_models
+from kinemorph.cli.choosing import ROBOT_HELP, RobotName, chosen, chosen_robot, reads_models
 from kinemorph.deriving import FRAME_FUNCTIONS
 from kinemorph.display.menu import FUNCTIONS
 from kinemorph.errors import KinemorphError
 from kinemorph.model.formats.sources import Options
+from kinemorph.reduction import REDUCED_FUNCTIONS
 
 if TYPE_CHECKING:
     from kinemorph.display.equations import ParameterChoice
@@ -61,6 +62,17 @@ def derive(
         str | None, typer.Option(help="Kept as symbols: all, none, or names with commas; formulas keep all.")
     ] = None,
     precision: Annotated[Precision, typer.Option(help="Of numbers in c, cuda, python, matlab.")] = Precision.float64,
+    independent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT", help="Of a robot with loops: what reduced functions go by. May be repeated."),
+    ] = None,
+    actuated: Annotated[
+        list[str] | None, typer.Option(metavar="JOINT", help="Where forces of these functions act. May be repeated.")
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="Q", help="Configuration near which these are chosen: numbers with commas.")
+    ] = None,
+    epsilon: Annotated[float, typer.Option(help="[s], of the fast dynamics that close loops.")] = 0.01,
     output: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write to this file, stem or folder instead of stdout.")
     ] = None,
@@ -68,9 +80,14 @@ def derive(
 ) -> None:
     """The equations of motion: operation counts, formulas, source code in several languages, the expression graph."""
     from kinemorph.display import emitting, tables
+    from kinemorph.display.summaries import Split
 
-    model = chosen_robot(robot, options)
+    system = chosen(robot, options)
+    model = system.robot
     _check_options(function or [], frame)
+    given = {"--independent": independent, "--actuated": actuated, "--at": at}
+    _check_split(function or [], [option for option, value in given.items() if value])
+    start = _numbers(at, "--at") if at is not None else list(system.settings.q or ()) or None
     place = None if output is None else emitting.target(output)
     with working(f"deriving {model.name}"):
         data = emitting.emitted(
@@ -83,6 +100,7 @@ def derive(
             parameters=_parameter_choice(parameters, default=emitting.default_parameters(emit.value)),
             precision=precision.value,
             name=None if place is None else place.name,
+            split=Split(independent or None, actuated or None, start, epsilon),
         )
     for note in emitting.notes(model, data):
         say(f"note: {note}")
@@ -106,6 +124,20 @@ def _check_options(functions: list[str], frame: str | None) -> None:
     if frame is not None and not functions:
         listed = ", ".join(FRAME_FUNCTIONS)
         raise KinemorphError(f"--frame '{frame}' needs --function with one of: {listed}. Say which is wanted.")
+
+
+def _check_split(functions: list[str], options: list[str]) -> None:
+    """Refuses options on the split of velocities where no function asks for it."""
+    wanted = ("actuation", *REDUCED_FUNCTIONS)
+    if options and not set(functions) & set(wanted):
+        raise KinemorphError(f"{options[0]} needs --function with one of: {', '.join(wanted)}. Say which is wanted.")
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise KinemorphError(f"{option} is '{text}'; expected numbers with commas, as 0.6,0.03,1.6.") from None
 
 
 def _parameter_choice(given: str | None, *, default: ParameterChoice) -> ParameterChoice:

@@ -19,7 +19,7 @@ from kinemorph.codegen.printing import format_program
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.display.equations import ParameterChoice, symbolic_dynamics, symbols_of, write_equations
 from kinemorph.display.menu import MAIN_FUNCTIONS
-from kinemorph.display.summaries import Data, function_of, timed
+from kinemorph.display.summaries import Data, Split, function_of, timed
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.model.robot import Robot
 
@@ -136,11 +136,12 @@ def emitted(
     parameters: ParameterChoice = None,
     precision: str = "float64",
     name: str | None = None,
+    split: Split | None = None,
 ) -> Data:
     """Functions of a robot in a form of FORMS, as data; `files` holds what was written, by file name.
 
     Without names, a summary takes the main functions and the other forms take the inverse dynamics. Files are called
-    after `name`, or after the robot.
+    after `name`, or after the robot. `split` is for functions of robots with loops.
     """
     row = FORMS[form]
     if precision != "float64" and not row.precise:
@@ -152,7 +153,10 @@ def emitted(
     else:
         dynamics = derive(robot, way, parameters=parameters, backend="llvm" if row.compiled else "interpreter")
     wanted = list(functions) or (MAIN_FUNCTIONS if row.write is None else ["inverse_dynamics"])
-    made = [timed(lambda one=one: function_of(dynamics, one, frame, reference)) for one in wanted]  # type: ignore[misc]
+    made = [
+        timed(lambda one=one: function_of(dynamics, one, frame, reference, split))  # type: ignore[misc]
+        for one in wanted
+    ]
     work = Work(dynamics, [function for function, _ in made], robot.name if name is None else name, precision)
     return {
         "robot": robot.name,

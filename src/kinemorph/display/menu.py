@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from kinemorph.deriving import (
+    BODY_FUNCTIONS,
     CONSTRAINT_FUNCTIONS,
     DERIVATIVE_FUNCTIONS,
     FRAME_FUNCTIONS,
     STATE_FUNCTIONS,
-    TREE_FUNCTIONS,
 )
+from kinemorph.reduction import REDUCED_FUNCTIONS
 
-FUNCTIONS = (*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *TREE_FUNCTIONS, *CONSTRAINT_FUNCTIONS, *FRAME_FUNCTIONS)
+FUNCTIONS = (
+    *STATE_FUNCTIONS,
+    *DERIVATIVE_FUNCTIONS,
+    *BODY_FUNCTIONS,
+    *CONSTRAINT_FUNCTIONS,
+    "actuation",
+    *REDUCED_FUNCTIONS,
+    *FRAME_FUNCTIONS,
+)
 MAIN_FUNCTIONS = ("mass_matrix", "bias_forces", "inverse_dynamics", "forward_dynamics")

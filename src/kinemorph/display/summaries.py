@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,15 +18,36 @@ from kinemorph.mechanics.kinematics import REFERENCES
 from kinemorph.model.conventions import CONVENTIONS
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
+from kinemorph.reduction import REDUCED_FUNCTIONS
 
 Data = dict[str, Any]
 
 
-def function_of(dynamics: Dynamics, name: str, frame: str | None = None, reference: str = "local") -> CompiledFunction:
-    """A function of a robot by name. Functions of a frame need the name of a frame or body."""
+class Split(NamedTuple):
+    """How functions of a robot with loops are to be split; see `Dynamics.reduced` and `Dynamics.actuation`."""
+
+    independent: Sequence[str] | None = None
+    actuated: Sequence[str] | None = None
+    at: Sequence[float] | None = None
+    epsilon: float = 0.01
+
+
+def function_of(
+    dynamics: Dynamics, name: str, frame: str | None = None, reference: str = "local", split: Split | None = None
+) -> CompiledFunction:
+    """A function of a robot by name. Functions of a frame need the name of a frame or body, `actuation` joints."""
+    choice = split or Split()
     if name not in FUNCTIONS:
         hint = did_you_mean(name, FUNCTIONS)
         raise KinemorphError(f"there is no function '{name}'.{hint} Functions: {', '.join(FUNCTIONS)}.")
+    if name == "actuation":
+        if not choice.actuated:
+            raise KinemorphError("function 'actuation' needs joints that have an actuator; name them with --actuated.")
+        return dynamics.actuation(choice.actuated, at=choice.at)
+    if name in REDUCED_FUNCTIONS:
+        reduced = dynamics.reduced(choice.independent, actuated=choice.actuated, at=choice.at, epsilon=choice.epsilon)
+        one: CompiledFunction = getattr(reduced, name)
+        return one
     if name not in FRAME_FUNCTIONS:
         found: CompiledFunction = getattr(dynamics, name)
         return found

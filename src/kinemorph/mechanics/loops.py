@@ -102,7 +102,16 @@ def constraint_error(tree: Tree, q: Sequence[S]) -> list[S]:
 
 def _opening(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> list[S]:
     """How far one closure is open, row by row."""
-    T = _seen_from(tree, moves, closure.parent, closure.child)
+    return closure_opening(closure, closure_pose(tree, moves, closure))
+
+
+def closure_pose(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> Pose:
+    """The pose of a closure's side on the child, seen from its side on the parent."""
+    return _seen_from(tree, moves, closure.parent, closure.child)
+
+
+def closure_opening(closure: Closure, T: Pose) -> list[S]:
+    """How far one closure is open where its sides stand at T, one number per row [m or rad]."""
     return [row for condition in closure.conditions for row in CONDITIONS[condition](T, closure)]
 
 

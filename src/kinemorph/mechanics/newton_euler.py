@@ -148,7 +148,14 @@ def inward(
     tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], wrenches: Mapping[int, Wrench] | None
 ) -> list[Wrench]:
     """The wrench through every joint, on the link, about its origin, in its frame."""
-    loads = [inertial_wrench(link, flow) for link, flow in zip(tree.links, flows, strict=True)]
+    return carried(tree, moves, [inertial_wrench(*both) for both in zip(tree.links, flows, strict=True)], wrenches)
+
+
+def carried(
+    tree: Tree, moves: Sequence[Move], needed: Sequence[Wrench], wrenches: Mapping[int, Wrench] | None
+) -> list[Wrench]:
+    """The wrench through every joint where each link itself needs one, and gets some from outside."""
+    loads = list(needed)
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
     for index in range(len(tree.links) - 1, -1, -1):

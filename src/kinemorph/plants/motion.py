@@ -21,7 +21,7 @@ from kinemorph.algebra.scalar import div, is_zero, less_equal, minimum, minus, p
 from kinemorph.algebra.vectors import add, dot, sub
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
-from kinemorph.mechanics import charts
+from kinemorph.mechanics import charts, loops
 from kinemorph.mechanics.constrained import Rows, constrained_dynamics, held_rows, masked, span_of
 from kinemorph.mechanics.discrete_action import discrete_action
 from kinemorph.mechanics.elements.ensemble import Ensemble
@@ -31,7 +31,7 @@ from kinemorph.mechanics.elements.scene import Gathered, World, generalized
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.newton_euler import Wrench
 from kinemorph.mechanics.point_states import JointForce, PointForce
-from kinemorph.mechanics.reactions import joint_wrenches
+from kinemorph.mechanics.reactions import joint_wrenches, loosened, reaction_multipliers
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import neutral
@@ -208,7 +208,8 @@ class Motion:
 
         def reactions() -> Mapping[str, Sequence[Any]]:
             wrenches = self._wrenches(t, q, v, accelerations(), x, m, u, p)
-            return dict(zip((joint.name for joint in self.dynamics.robot.joints), wrenches, strict=True))
+            robot = self.dynamics.robot
+            return dict(zip((joint.name for joint in (*robot.joints, *robot.loops)), wrenches, strict=True))
 
         def multipliers() -> Mapping[str, Any]:
             ready = self.prepared(self.tree(p))
@@ -261,15 +262,38 @@ class Motion:
         return self._acting(tree, t, q, v, x, m, u, p).elements.stored
 
     def reactions(self, t: Any, base: Any, s: Any, a: Any, m: Any, u: Any, p: Any) -> list[list[Any]]:
-        """The wrench through every joint, shape (joints, 6), at accelerations a."""
+        """The wrench through every joint, loops last, shape (joints + loops, 6), at accelerations a."""
         q, v, x = self._state(self.tree(p), base, s)
         return self._wrenches(t, q, v, a, x, m, u, p)
 
     def _wrenches(self, t: Any, q: Any, v: Any, a: Any, x: Any, m: Any, u: Any, p: Any) -> list[list[Any]]:
         robot = self.dynamics.robot
         tree = resolve(robot, self._lookup(p), merged=False)
-        loads = self._acting(tree, t, q, v, x, m, u, p).elements.loads
-        return joint_wrenches(robot, tree, q, v, a, loads)
+        acting = self._acting(tree, t, q, v, x, m, u, p)
+        loads = acting.elements.loads
+        if not self.constrained:
+            return joint_wrenches(robot, tree, q, v, a, loads)
+        found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
+        multipliers = reaction_multipliers(tree, q, v, a, acting.tau, found.rows([]), loads, self.still)
+        own = len(loops.constraint_names(robot))
+        carried = self._carried(tree, t, q, v, x, m, u, p, multipliers[own:])
+        return joint_wrenches(robot, tree, q, v, a, loads, multipliers[:own], carried)
+
+    def _carried(
+        self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, multipliers: Any
+    ) -> dict[int, Wrench]:
+        """What the constraints of elements do to each body and all that it carries, by link of the unmerged tree."""
+        if not multipliers:
+            return {}
+        loose, links, at_rest = loosened(tree, self.dynamics.robot.body_names)
+        standing = [0.0] * (loose.nv - self.nv)
+        J = self._conditions(loose, t, [*q, *at_rest], [*v, *standing], x, m, u, p, bias=False).J
+        found: dict[int, Wrench] = {}
+        for n, link in enumerate(links):
+            columns = range(self.nv + 6 * n, self.nv + 6 * n + 6)
+            a, b, c, d, e, f = (dot([row[k] for row in J], multipliers) for k in columns)
+            found[link] = ((a, b, c), (d, e, f))
+        return found
 
     def _extra_rates(
         self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting, driven: Any = 0.0

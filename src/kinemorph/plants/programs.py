@@ -373,11 +373,11 @@ class Plant:
 
     @cached_property
     def reactions(self) -> Program:
-        """Wrenches through all joints, shape (joints, 6), from (t, base, s, a, m, u, p)."""
+        """Wrenches through all joints, loops last, shape (joints + loops, 6), from (t, base, s, a, m, u, p)."""
         assert self.laws.reactions is not None and self.robot is not None
         ports = self.ports
         shapes = {name: (self.nv,) if name == "a" else ports[name] for name in ("t", "base", "s", "a", "m", "u", "p")}
-        size = (len(self.robot.joints), 6)
+        size = (len(self.robot.joints) + len(self.robot.loops), 6)
         return trace(self.laws.reactions, shapes, name=f"{self.name}.reactions", outputs={"out": size})
 
     @property

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.deriving import Dynamics, undecided
+from kinemorph.deriving import Dynamics
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
@@ -119,9 +119,8 @@ class Recomputer:
         return build(self.plant.constraints) if self.plant.constraints else None
 
     def wrenches(self, segment: Segment, a: Array) -> Array:
-        """The wrench through every joint, shape (n, joints, 6)."""
-        if not _of_robot(self.plant, "joint reactions").robot.is_open:
-            raise undecided(self.plant.name)
+        """The wrench through every joint, loops last, shape (n, joints + loops, 6)."""
+        _of_robot(self.plant, "joint reactions")
         t, q, s, *others = _inputs(segment)
         return in_batch(self._reactions, len(segment.t), t, q, s, a, *others)[0]
 

@@ -279,6 +279,9 @@ class Trajectory:
         In the axes of the joint frame on the child, about its origin. Everything that passes the joint is in it: what
         bears the child, and what the actuator and damping do along the joint's axes. Rotor inertia (armature) is not a
         part of the bodies: along an axis the wrench is tau less armature times acceleration.
+
+        Joints that close loops are known by their names too. Where constraints repeat each other the motion does not
+        decide who bears how much: these are the wrenches of least multipliers, see `Dynamics.joint_wrenches`.
         """
         parts = []
         for segment in self.segments:
@@ -288,13 +291,13 @@ class Trajectory:
                     f"run '{self.name}' has no robot to compute joint reactions with. Where it comes from a file, give "
                     "load_trajectory(path, model=robot)."
                 )
-            if joint not in robot.joint_names:
-                known = robot.joint_names
+            known = (*robot.joint_names, *(loop.name for loop in robot.loops))
+            if joint not in known:
                 raise ModelError(
-                    f"robot '{robot.name}' has no joint '{joint}' in its tree.{did_you_mean(joint, known)} "
+                    f"robot '{robot.name}' has no joint '{joint}'.{did_you_mean(joint, known)} "
                     f"Known: {', '.join(known)}."
                 )
-            parts.append(recomputer(segment.plant).wrenches(segment, segment.a)[:, robot.joint_names.index(joint)])
+            parts.append(recomputer(segment.plant).wrenches(segment, segment.a)[:, known.index(joint)])
         return np.concatenate(parts)
 
     # ── lazy forwards ─────────────────────────────────────────────────────────────────────────────────────────────

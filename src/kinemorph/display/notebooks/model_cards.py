@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port
 from kinemorph.deriving import (
+    BODY_FUNCTIONS,
     CONSTRAINT_FUNCTIONS,
     DERIVATIVE_FUNCTIONS,
     FRAME_FUNCTIONS,
     STATE_FUNCTIONS,
-    TREE_FUNCTIONS,
     Dynamics,
 )
 from kinemorph.display.canvas import units_of
@@ -191,7 +191,7 @@ def dynamics_card(dynamics: Dynamics) -> str:
     robot = dynamics.robot
     picture, why = pictured(robot_picture(robot), f"the robot {robot.name}")
     made = made_functions(dynamics)
-    kinds = CONSTRAINT_FUNCTIONS if not robot.is_open else TREE_FUNCTIONS
+    kinds = BODY_FUNCTIONS if robot.is_open else (*BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
     offered = [*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *kinds]
     rest = [name for name in offered if name not in made] + [f"{name}(frame)" for name in FRAME_FUNCTIONS]
     rows = [_function_row(name, function) for name, function in made.items()]
@@ -212,7 +212,7 @@ def dynamics_card(dynamics: Dynamics) -> str:
 def made_functions(dynamics: Dynamics) -> dict[str, CompiledFunction]:
     """The functions that have been used, by name; looking makes none."""
     kept = {name: value for name, value in vars(dynamics).items() if isinstance(value, CompiledFunction)}
-    order = (*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *TREE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+    order = (*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
     return {name: kept[name] for name in order if name in kept} | dynamics._made
 
 
