@@ -18,7 +18,7 @@ from kinemorph.cli.modelling import Emit
 from kinemorph.codegen.compile import runnable_backends
 from kinemorph.display.emitting import FORMS
 from kinemorph.display.menu import FUNCTIONS
-from kinemorph.model.library import LIBRARY
+from kinemorph.model.library.choosing import CHOICE, choose
 
 # ── verbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -29,18 +29,18 @@ def test_version() -> None:
 
 def test_help_names_every_verb_and_every_robot() -> None:
     text = run("--help").stdout
-    for word in ("info", "derive", "verify", "doctor", "demo", *LIBRARY):
+    for word in ("info", "derive", "verify", "doctor", "demo", *CHOICE):
         assert word in text
 
 
 def test_info_lists_the_library() -> None:
-    assert [row["name"] for row in parsed("info")] == list(LIBRARY)
-    assert all(name in run("info").stdout for name in LIBRARY)
+    assert [row["name"] for row in parsed("info")] == list(CHOICE)
+    assert all(name in run("info").stdout for name in CHOICE)
 
 
-@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("name", CHOICE)
 def test_info_agrees_with_the_robot(name: str) -> None:
-    robot, data = LIBRARY[name](), parsed("info", name)
+    robot, data = choose(name).robot, parsed("info", name)
     assert (data["nq"], data["nv"]) == (robot.nq, robot.nv)
     assert [joint["name"] for joint in data["joints"]] == list(robot.joint_names)
     assert data["mass"] == pytest.approx(robot.total_mass)

@@ -21,6 +21,7 @@ from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.library import LIBRARY
+from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, Shape, Sphere, Triangle
 
@@ -89,9 +90,9 @@ def bare(name: str) -> Robot:
     return builder.build()
 
 
-@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("name", CHOICE)
 def test_every_robot_of_the_library_is_drawn_to_scale(name: str) -> None:
-    robot = LIBRARY[name]()
+    robot = choose(name).robot
     figure = draw(robot, stance(robot), joints=True, frames=True)
     axes = figure.axes[0]
     spans = np.array([np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim()), np.ptp(axes.get_zlim())])

@@ -12,6 +12,7 @@ from kinemorph.model.conventions import CONVENTIONS
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.rerooting import body_motion
 from kinemorph.model.robot import Array, Robot
+from kinemorph.model.system import as_robot
 
 # name: (nq, nv, bodies, loops)
 SIZES = {
@@ -25,6 +26,16 @@ SIZES = {
     "hexapod36": (37, 36, 31, 0),
     "humanoid": (31, 30, 25, 0),
     "four_bar": (3, 3, 3, 1),
+    "slider_crank": (3, 3, 3, 1),
+    "five_bar": (4, 4, 4, 1),
+    "pantograph_leg": (6, 6, 6, 2),
+    "klann": (5, 5, 5, 2),
+    "jansen": (7, 7, 7, 3),
+    "n_four_bar": (5, 5, 5, 2),
+    "bricard": (5, 5, 5, 1),
+    "spatial_slider_crank": (4, 4, 3, 1),
+    "andrews_squeezer": (7, 7, 7, 3),
+    "flyball_governor": (4, 4, 4, 0),
 }
 
 
@@ -43,20 +54,21 @@ def potential(robot: Robot, q: Array) -> float:
 
 
 def test_the_list_is_complete() -> None:
-    assert set(library.LIBRARY) == set(SIZES)
+    assert set(library.LIBRARY) | set(library.SYSTEMS) == set(SIZES)
     with pytest.raises(ModelError, match=r"'wheel'.*pendulum"):
         library.build("wheel")
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_robots_have_their_size_and_can_be_drawn(name: str) -> None:
-    robot = library.build(name)
+    model = getattr(library, name)()
+    robot = as_robot(model)
     assert (robot.nq, robot.nv, len(robot.bodies), len(robot.loops)) == SIZES[name]
     assert robot.name.startswith(name) and all(body.shapes for body in robot.bodies)
-    assert robot == library.build(name) and hash(robot) == hash(library.build(name))
+    assert model == getattr(library, name)() and hash(model) == hash(getattr(library, name)())
 
 
-@pytest.mark.parametrize("name", ["pendulum", "double_pendulum", "crane", "chain", "four_bar"])
+@pytest.mark.parametrize("name", ["pendulum", "double_pendulum", "crane", "chain", "four_bar", "slider_crank"])
 def test_textbook_robots_are_written_with_parameters(name: str) -> None:
     robot = library.build(name)
     assert robot.parameters and all(parameter.symbol and parameter.unit for parameter in robot.parameters)

@@ -8,7 +8,7 @@ import pytest
 from kinemorph import Body, RobotBuilder, library
 from kinemorph.model.body import diagonal
 from kinemorph.model.formats.hints import Hint, decimal_point, density, hints, misfit
-from kinemorph.model.library import LIBRARY
+from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Mesh, MeshFile
 
@@ -21,9 +21,9 @@ def arm(body: Body, place: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Robo
     return builder.build()
 
 
-@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("name", CHOICE)
 def test_the_built_in_robots_give_no_hints(name: str) -> None:
-    assert hints(LIBRARY[name]()) == []
+    assert hints(choose(name).robot) == []
 
 
 @pytest.mark.parametrize(

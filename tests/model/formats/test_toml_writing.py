@@ -28,6 +28,7 @@ from kinemorph.model.formats.toml.text import pose
 from kinemorph.model.formats.toml.writer import written_system
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.library import LIBRARY
+from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.parameter import Formula
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, MeshFile, Shape, Sphere, Triangle
 from kinemorph.model.system import Settings
@@ -58,9 +59,9 @@ def one_body(*, name: str = "link", **data: Any) -> Robot:
 # ── the same again ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("name", CHOICE)
 def test_library_robots_come_back(name: str, tmp_path: Path) -> None:
-    system = System(LIBRARY[name]())
+    system = choose(name)
     path = tmp_path / f"{name}.toml"
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from kinemorph.algebra.groups import translation
+from kinemorph.algebra.groups import Pose, translation
 from kinemorph.algebra.inertia import Inertia, added
-from kinemorph.model.body import NO_INERTIA, Body
+from kinemorph.model.body import NO_INERTIA, STANDING, Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.elements.applied import AppliedEffort
 from kinemorph.model.elements.springs import Spring
 from kinemorph.model.library.bars import HINGE, SLENDER, Link, Point, arm, at_angle, bar_shapes, size
-from kinemorph.model.shapes import ORANGE, Sphere
+from kinemorph.model.shapes import ORANGE, Cylinder, Shape, Sphere
 from kinemorph.model.system import Settings, System
 
 # Andrews' squeezer as the Bari test set names and places it: lengths [m], masses [kg], moments [kg m^2]
@@ -65,7 +65,9 @@ def andrews_squeezer(torque: float = 0.033, stiffness: float = 4530.0, rest: flo
     radius = SLENDER * size(points.values())
     for (name, (bars, center)), m, J in zip(bodies.items(), SQUEEZER_MASSES, SQUEEZER_MOMENTS, strict=True):
         origin = points[bars[0]]
-        shapes = bar_shapes(Link(name, bars, m), points, radius)
+        shapes: tuple[Shape, ...] = bar_shapes(Link(name, bars, m), points, radius)
+        if name == "K1":  # most of it is the motor's flywheel
+            shapes += (Cylinder(0.01, 0.01, Pose(STANDING["y"], (0.0, 0.01, 0.0))),)
         builder.body(name, m, com=arm(origin, center), inertia=(J, J, J), shapes=shapes)
     hinges = (
         ("beta", "world", "K1", "O"), ("Theta", "K1", "K2", "P"), ("gamma", "world", "K3", "B"),
