@@ -58,6 +58,10 @@ HOMES: dict[str, str] = {
     "plant": "kinemorph.plants.robots",
     "first_order": "kinemorph.plants.equations",
     "second_order": "kinemorph.plants.equations",
+    "Projection": "kinemorph.plants.loop_methods",
+    "Partitioning": "kinemorph.plants.loop_methods",
+    "SingularPerturbation": "kinemorph.plants.loop_methods",
+    "Baumgarte": "kinemorph.plants.loop_methods",
     "simulate": "kinemorph.simulation.run",
     "Held": "kinemorph.simulation.run",
     "Guard": "kinemorph.simulation.events",
@@ -69,6 +73,8 @@ HOMES: dict[str, str] = {
     "verify": "kinemorph.analysis.verification",
     "inverse_kinematics": "kinemorph.analysis.reaching",
     "close_loops": "kinemorph.analysis.closing",
+    "assembly_modes": "kinemorph.analysis.branches",
+    "mobility": "kinemorph.analysis.freedoms",
     "equilibrium": "kinemorph.analysis.equilibria",
     "linearize": "kinemorph.analysis.linearization",
     "poles": "kinemorph.analysis.modes",
@@ -94,8 +100,10 @@ __all__ = ["__version__", *HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph import errors as errors
     from kinemorph.analysis.auditing import audit as audit
+    from kinemorph.analysis.branches import assembly_modes as assembly_modes
     from kinemorph.analysis.closing import close_loops as close_loops
     from kinemorph.analysis.equilibria import equilibrium as equilibrium
+    from kinemorph.analysis.freedoms import mobility as mobility
     from kinemorph.analysis.linearization import linearize as linearize
     from kinemorph.analysis.modes import poles as poles
     from kinemorph.analysis.pole_sensitivity import pole_sensitivities as pole_sensitivities
@@ -144,6 +152,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.system import System as System
     from kinemorph.plants.equations import first_order as first_order
     from kinemorph.plants.equations import second_order as second_order
+    from kinemorph.plants.loop_methods import Baumgarte as Baumgarte
+    from kinemorph.plants.loop_methods import Partitioning as Partitioning
+    from kinemorph.plants.loop_methods import Projection as Projection
+    from kinemorph.plants.loop_methods import SingularPerturbation as SingularPerturbation
     from kinemorph.plants.robots import plant as plant
     from kinemorph.simulation.batch import simulate_batch as simulate_batch
     from kinemorph.simulation.events import Guard as Guard
