@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from kinemorph.blocks import Block
 from kinemorph.codegen.backends.interpreter import carry_out, meaning_of
 from kinemorph.codegen.graph import Expr, apply
@@ -24,7 +26,8 @@ def _on_expressions(op: str | Block) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         graph = next((arg.graph for arg in args if isinstance(arg, Expr)), None)
         if graph is None:
-            result = meaning_of(op)(*args)
+            with np.errstate(all="ignore"):  # what is not finite may stand in a branch that is not taken
+                result = meaning_of(op)(*args)
             return list(map(float, result)) if isinstance(op, Block) else float(result)
         refs = tuple(map(graph.reference, args))
         return graph.block(op, refs) if isinstance(op, Block) else apply(graph, op, refs)

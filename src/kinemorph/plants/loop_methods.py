@@ -17,7 +17,8 @@ from dataclasses import dataclass, fields
 
 from kinemorph.errors import UnsupportedError, did_you_mean
 
-DEGRADED = 1e-3  # of what the best choice of dependent velocities would give: below, they are chosen anew
+DEGRADED = 1e-3  # of a row's square, what dependent velocities have to make up: below, they are chosen anew
+LOST = 1e-5  # below, those that were named do not follow from the others
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,12 @@ class SingularPerturbation:
 @dataclass(frozen=True)
 class Multipliers:
     """Accelerations keep the constraints; nothing is done against errors that grow."""
+
+
+def names_independent(method: LoopMethod) -> tuple[str, ...] | None:
+    """The joints that a method was told to take as independent; None where it chooses, or needs none."""
+    given = method.independent if isinstance(method, Partitioning | SingularPerturbation) else None
+    return (given,) if isinstance(given, str) else given
 
 
 LoopMethod = Projection | Baumgarte | Partitioning | SingularPerturbation | Multipliers

@@ -132,7 +132,7 @@ class Motion:
             for_one=self.for_one,
             constraints=self.constraints if self.constrained else None,
             held=self.held if self.constrained and not isinstance(self.loops, Baumgarte | Multipliers) else None,
-            dependence=self.dependence if self.chooses else None,
+            dependence=self.dependence if self.partial else None,
         )
 
     @cached_property
@@ -148,8 +148,12 @@ class Motion:
     @property
     def chooses(self) -> bool:
         """Whether runs choose which velocities depend on the others; memory ends with the choice, (nv,) numbers."""
-        partial = isinstance(self.loops, Partitioning | SingularPerturbation)
-        return self.constrained and partial and self.dependent is None
+        return self.partial and self.dependent is None
+
+    @property
+    def partial(self) -> bool:
+        """Whether some velocities follow from the others."""
+        return self.constrained and isinstance(self.loops, Partitioning | SingularPerturbation)
 
     @property
     def nv(self) -> int:

@@ -20,7 +20,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.plants.laws import Column, Law, columns
-from kinemorph.plants.loop_methods import LoopMethod, Partitioning, SingularPerturbation, loop_method
+from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
 from kinemorph.plants.motion import Motion
 from kinemorph.plants.programs import Place, Plant, Stage, Tick
 
@@ -129,9 +129,9 @@ def plant(
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
     """1 for each velocity that follows from those of the named joints, else 0, (nv,); None where none are named."""
-    if not isinstance(method, Partitioning | SingularPerturbation) or method.independent is None:
+    names = names_independent(method)
+    if names is None:
         return None
-    names = (method.independent,) if isinstance(method.independent, str) else method.independent
     free = set(_velocities(robot, names, "independent"))
     return tuple(float(k not in free) for k in range(robot.nv))
 

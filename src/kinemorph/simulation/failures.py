@@ -9,9 +9,11 @@ import numpy as np
 
 from kinemorph.codegen.compile import build
 from kinemorph.errors import SlowRunWarning, users_level
+from kinemorph.plants.loop_methods import SingularPerturbation
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import NOTES
+from kinemorph.simulation.starting import undecided
 
 if TYPE_CHECKING:
     from kinemorph.simulation.outside import OutsideStepper
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
+RUN_AWAY = 1e30  # a state beyond it has no rates to speak of
 FAR = 1e6  # of a state whose growth leaves no room for further steps: it runs away
 MANY = 1_000_000  # steps, after which a word on a method that may not suit is due
 
@@ -57,16 +60,23 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
     build(plant.rate).raw(rate, np.array(t), q, s, stepper.m, stepper.u, stepper.p)
     names = [f"q '{c.name}'" for c in plant.v] + [f"v '{c.name}'" for c in plant.v] + [f"x '{c.name}'" for c in plant.x]
     bad = np.flatnonzero(~np.isfinite(rate))
-    if len(bad):
+    if len(bad) and np.isfinite(s).all() and np.abs(s).max(initial=0.0) < RUN_AWAY:
         where = names[int(bad[0])]
         return (
             f"At t = {t:.9g} s the rate of {where} is not finite: the mass matrix may be singular there, or a law "
             "divides by zero. Give every moving body inertia, or start elsewhere."
         )
+    if status is Status.LOST:
+        return _lost(stepper)
     growth = np.abs(rate) / (1.0 + np.abs(s))
     growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # follows, never leads
     first = int(np.argmax(growth))
     worst = names[first]
+    if stepper.fixed and isinstance(plant.loops, SingularPerturbation) and stepper.h > 2.8 * plant.loops.epsilon:
+        return (
+            f"At t = {t:.9g} s the next state is not finite: steps of {stepper.h:g} s are too long for the fast motion "
+            f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or none."
+        )
     if status is Status.INFINITE:
         remedy = (
             f"The step of {stepper.h:g} s is too large: try step={stepper.h / 10:g}, or none with method='dop853'."
@@ -74,6 +84,12 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
             else "Look at the forces there."
         )
         return f"At t = {t:.9g} s the next state is not finite, {worst} first of all. {remedy}"
+    if status is Status.UNSOLVED and plant.holding is not None and not NOTES[method.name].stiff:
+        return (
+            f"At t = {t:.9g} s a step could not be brought back onto the constraints, {worst} changes fastest: the "
+            "mechanism may be at a singular configuration, or at the end of its reach. Try tighter tolerances, or "
+            "start elsewhere; kinemorph.mobility says where it stands."
+        )
     if status is Status.UNSOLVED:
         return (
             f"At t = {t:.9g} s the equations of a step of method '{method.name}' could not be solved, {worst} changes "
@@ -89,3 +105,16 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
         "too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, or looser "
         "tolerances."
     )
+
+
+def _lost(stepper: Stepper | OutsideStepper) -> str:
+    """The sentence for velocities that were named as independent and do not decide the others."""
+    plant = stepper.plant
+    assert plant.constraints is not None
+    t, q, v, x = stepper.state
+    s = np.concatenate([np.zeros(plant.nv), v, x])
+    J = build(plant.constraints)(t, q, s, stepper.m, stepper.u, stepper.p)[2]
+    sentence = (
+        undecided(plant, J) or "the joints named as independent hardly decide the others. Name other ones, or none."
+    )
+    return f"At t = {t:.9g} s {sentence}"

@@ -30,7 +30,7 @@ from kinemorph.codegen.pivoting import chosen_columns
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tracing import trace
 from kinemorph.plants.instants import FAR
-from kinemorph.plants.loop_methods import DEGRADED
+from kinemorph.plants.loop_methods import DEGRADED, LOST, names_independent
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.march_memory import Guards, Layout, Status, layout
 from kinemorph.simulation.stepping import CHANGED, Method, Site, snap_reach
@@ -240,7 +240,10 @@ class _March:
         )
 
     def _choose_dependent(self) -> None:
-        """Where some velocities are to follow from the others: which; anew where those of the last step hardly do."""
+        """Where some velocities are to follow from the others: which; anew where those of the last step hardly do.
+
+        Where the user has named them the march stops.
+        """
         loop, at, plant = self.loop, self.at, self.plant
         if plant.dependence is None:
             return
@@ -248,6 +251,13 @@ class _March:
         J, margin = loop.buffer("row_slopes", (nc, nv)), loop.buffer("margin")
         chosen, new = loop.buffer("chosen", (nv,)), loop.buffer("new_choice", (len(plant.m),))
         loop.call(plant.dependence, [J, margin], [at["t"], at["base"], at["s"], at["m_next"], loop["u"], loop["p"]])
+        if names_independent(plant.loops) is not None:
+            loop.let(
+                self.status,
+                lambda status, margin: (margin < LOST).where(float(Status.LOST), status),
+                *(self.status, margin),
+            )
+            return
         loop.let(margin, lambda margin: margin < DEGRADED, margin)
         with loop.if_(margin):
             loop.call(chosen_columns(nc, nv), [chosen], [J])

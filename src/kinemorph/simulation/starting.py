@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.errors import ShapeError
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.mechanics.motions import ELEMENTARY
-from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation
+from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
 
 Array = npt.NDArray[np.float64]
@@ -27,6 +27,7 @@ OPEN = 1e-3  # of the size of its loop; a loop that is open by more at the start
 CLOSED = 1e-13  # likewise: closed
 MOST_STEPS = 60
 LONGEST = 0.3  # [rad or m] of a step toward closed loops
+UNDECIDED = 1e-2  # of the largest singular value, by dependent joints: the smallest that still decides them
 FLAT = 1e-9  # of the largest singular value: a direction that closes nothing
 
 _BUILT: WeakKeyDictionary[Plant, CompiledFunction] = WeakKeyDictionary()  # loading code takes longer than a short run
@@ -48,7 +49,48 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
         q = _closed(look, q, free_q, named=isinstance(q_given, Mapping))
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
         return q, v  # they close on the way, and so do velocities
+    _check_independent(look, q, v)
     return q, _moving(look, q, v, _movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
+
+
+def _check_independent(look: _Look, q: Array, v: Array) -> None:
+    """Refuses joints named as independent that do not decide the others."""
+    if names_independent(look.plant.loops) is None:
+        return
+    sentence = undecided(look.plant, look.at(q, v)[2])
+    if sentence:
+        raise ModelError(f"loops: {sentence}")
+
+
+def undecided(plant: Plant, J: Array) -> str:
+    """Why joints named as independent do not decide the others, by the slopes J (nc, nv) of constraints; "" where they
+    do.
+    """
+    names = names_independent(plant.loops) or ()
+    owners = [column.name.partition(".")[0] for column in plant.v]
+    dependent = np.array(
+        [owner not in names and column.name not in names for owner, column in zip(owners, plant.v, strict=True)]
+    )
+    dependent[list(plant.locked)] = False
+    free = np.linalg.matrix_rank(J, FLAT * max(1.0, float(np.abs(J).max(initial=0.0))))
+    J_z = J[:, dependent]
+    sizes = np.linalg.svd(J_z, compute_uv=False) if J_z.size else np.zeros(0)
+    count, mobile = int(dependent.sum()), plant.nv - len(plant.locked) - int(free)
+    listed = ", ".join(names) or "no joint"
+    others = ", ".join(column.name for column, one in zip(plant.v, dependent, strict=True) if one)
+    if count != free:
+        return (
+            f"{listed} of '{plant.name}' is to be independent, {plant.nv - len(plant.locked) - count} of its "
+            f"velocities; expected {mobile}, as its constraints leave free. Name as many, or none."
+        )
+    worst = sizes[min(count, len(sizes)) - 1] if count else 1.0
+    if worst <= UNDECIDED * max(1.0, float(sizes.max(initial=0.0))):
+        condition = float(sizes.max(initial=0.0)) / max(float(worst), 1e-300)
+        return (
+            f"{listed} of '{plant.name}' does not decide the other joints ({others}): the slopes of the constraints by "
+            f"these have condition {condition:.2g}, as at a dead point. Name other joints, or none."
+        )
+    return ""
 
 
 class _Look:

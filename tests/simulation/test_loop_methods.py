@@ -1,0 +1,197 @@
+"""The ways to keep loops closed: they agree on the motion, do what they say of errors, and hide no failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinemorph import Baumgarte, Guard, Partitioning, Projection, SingularPerturbation, plant, simulate, simulate_batch
+from kinemorph.algebra.scalar import sin
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.pivoting import chosen_columns
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.model.library import four_bar, n_four_bar
+from kinemorph.plants.loop_methods import LOOP_METHODS
+
+ROBOT = four_bar()
+START = {"q1": 0.6}
+END, END_RATE = -2.62546008, -15.88372404  # q1 and its rate after 2 s, from an index-1 solution to 1e-8
+
+
+def torque(t: Any) -> list[Any]:
+    return [0.5 * sin(2.0 * t), 0.0, 0.0]
+
+
+def run(loops: Any = None, until: float = 2.0, **options: Any) -> Any:
+    options = {"rtol": 1e-11, "atol": 1e-13, "sample": 0.05, **options}
+    options.setdefault("q", START)
+    return simulate(ROBOT, until, forces=torque, loops=loops, **options)
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Any]:
+    return {name: run(name) for name in LOOP_METHODS}
+
+
+@pytest.mark.parametrize("name", LOOP_METHODS)
+def test_every_method_ends_where_the_reference_does(runs: dict[str, Any], name: str) -> None:
+    assert runs[name].outcome.ok
+    assert abs(runs[name].q[-1, 0] - END) < 1e-8
+    assert abs(runs[name].v[-1, 0] - END_RATE) < 2e-8
+
+
+def test_projection_and_partitioning_leave_nothing_open(runs: dict[str, Any]) -> None:
+    for name in ("projection", "partitioning"):
+        assert runs[name].loop_error.max() < 1e-13
+        assert runs[name].loop_rate.max() < 1e-11
+    assert runs["multipliers"].loop_error.max() > 100 * runs["projection"].loop_error.max()
+    assert np.ptp(runs["projection"].energy.balance) < 1e-8
+
+
+def test_dense_samples_are_closed_too() -> None:
+    # between the ends of steps the interpolant is off by as much as the tolerance; what is read off is not
+    found = run(rtol=1e-6, atol=1e-8, sample=1e-3)
+    assert found.loop_error.max() < 1e-12 and found.loop_rate.max() < 1e-10
+    assert run("multipliers", rtol=1e-6, atol=1e-8, sample=1e-3).loop_error.max() > 1e-8
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.02])
+def test_errors_of_the_start_fall_exponentially_by_singular_perturbation(epsilon: float) -> None:
+    q = np.array([0.6, 0.02989836 + 0.05, 1.6066907 - 0.03])
+    found = run(SingularPerturbation(epsilon), until=0.3, q=q, sample=0.02)
+    expected = found.loop_error[0] * np.exp(-found.t / epsilon)
+    assert found.loop_error[0] > 0.02
+    assert np.abs(found.loop_error / expected - 1.0).max() < 1e-6
+
+
+def test_baumgarte_brings_errors_back_critically_damped() -> None:
+    q = np.array([0.6, 0.02989836 + 0.01, 1.6066907])
+    found = run(Baumgarte(30.0, 30.0), until=0.4, q=q, v=np.zeros(3), sample=0.02)
+    # phi'' + 2 a phi' + a^2 phi = 0 from rest, to first order in phi
+    expected = found.loop_error[0] * (1.0 + 30.0 * found.t) * np.exp(-30.0 * found.t)
+    assert np.abs(found.loop_error - expected).max() < 0.02 * found.loop_error[0]
+
+
+def test_dependent_velocities_are_chosen_anew_at_a_dead_point() -> None:
+    # driven by its rocker, the four-bar has dead points: the crank must take over and hand back
+    found = simulate(ROBOT, 2.0, q=START, v={"q1": 9.0}, loops="partitioning", sample=0.01)
+    exact = simulate(ROBOT, 2.0, q=START, v={"q1": 9.0}, sample=0.01)
+    chosen = found.m[1:]
+    assert found.outcome.ok and (chosen.sum(axis=1) == 2.0).all()
+    assert np.abs(found.q - exact.q).max() < 1e-5
+
+
+def test_masks_of_columns_are_chosen_by_rank() -> None:
+    rng = np.random.default_rng(3)
+    choose = build(chosen_columns(3, 5))
+    for rank in (1, 2, 3):
+        A = rng.normal(size=(3, rank)) @ rng.normal(size=(rank, 5))
+        mask = choose(A)
+        assert mask.sum() == rank and np.linalg.matrix_rank(A[:, mask > 0.5]) == rank
+    assert choose(np.zeros((3, 5))).sum() == 0
+    late = np.array([[0.0, 1e-3, 0.0, 0.0, 5.0], [0.0, 0.0, 2.0, 0.0, 5.0], [0.0] * 5])
+    assert choose(late).tolist() == [0.0, 0.0, 1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["projection", "baumgarte", "partitioning", "perturbation"])
+def test_a_batch_is_the_same_as_runs_one_by_one(name: str) -> None:
+    system = plant(ROBOT, loops=name)
+    starts = np.array([simulate(system, 0.01, q={"q1": angle}).q[0] for angle in (0.2, 0.6, 1.4, 2.5)])
+    many = simulate_batch(system, 0.7, q=starts, rtol=1e-9, atol=1e-11, sample=0.1)
+    assert many.ok.all()
+    for k, start in enumerate(starts):
+        one = simulate(system, 0.7, q=start, rtol=1e-9, atol=1e-11, sample=0.1)
+        assert np.abs(many.q[k] - one.q).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", ["rk4", "radau", "newmark"])
+def test_other_integrators_are_held_as_well(method: str) -> None:
+    options = {"step": 2e-3} if method == "rk4" else {"rtol": 1e-7, "atol": 1e-9}
+    found = simulate(ROBOT, 0.5, q=START, method=method, sample=0.1, **options)
+    exact = simulate(ROBOT, 0.5, q=START, rtol=1e-11, atol=1e-13, sample=0.1)
+    assert found.loop_error.max() < 1e-12
+    assert np.abs(found.q - exact.q).max() < 1e-4
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("rtol", [1e-6, 1e-10])
+def test_singular_configurations_are_passed_on_the_branch(n: int, rtol: float) -> None:
+    # twice a turn all cranks lie flat, and each four-bar could fold on its own
+    system = n_four_bar(n)
+    for speed in (0.7, 1.0, 1.3):
+        found = simulate(system, 8.0, v=speed * np.array(system.settings.v), rtol=rtol, atol=1e-2 * rtol, sample=1.0)
+        assert found.outcome.ok, found.outcome.message
+        assert np.abs(found.q[:, : n + 1] - found.q[:, :1]).max() < 1e-9
+        assert np.ptp(found.energy.total) < 1e4 * rtol
+        assert np.abs(found.q[-1, 0]) > 15.0  # it has gone round and round
+
+
+def test_events_stop_on_the_constraints() -> None:
+    guard = Guard("upright", lambda q: q[0] - 0.9, action="stop")
+    found = simulate(ROBOT, 2.0, q=START, v={"q1": 3.0}, events=guard, sample=0.1)
+    assert abs(found.q[-1, 0] - 0.9) < 1e-10 and found.loop_error.max() < 1e-12
+
+
+def test_a_locked_joint_locks_the_loop() -> None:
+    found = simulate(ROBOT, 1.0, q=START, locked="q1")
+    assert np.abs(found.q - found.q[0]).max() < 1e-12
+
+
+# ── starts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_is_named_is_kept_and_the_rest_follows() -> None:
+    found = simulate(ROBOT, 0.01, q={"q1": 0.6}, v={"q3": 0.5})
+    assert found.q[0, 0] == 0.6 and found.v[0, 2] == 0.5
+    assert found.loop_error[0] < 1e-13 and found.loop_rate[0] < 1e-13
+    assert np.abs(found.q[0] - [0.6, 0.02989836, 1.6066907]).max() < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ("open at the start", "'closure'", "close_loops")),
+        ({"q": {"q1": 0.6, "q2": 0.5}}, ("named coordinates kept", "'closure'")),
+        ({"q": START, "v": [1.0, 0.0, 0.0]}, ("velocities", "'closure'", "v={...}")),
+        ({"q": START, "v": {"q1": 1.0, "q3": 1.0}}, ("named velocities", "Name fewer")),
+    ],
+)
+def test_starts_that_do_not_close_are_refused(options: dict[str, Any], words: tuple[str, ...]) -> None:
+    with pytest.raises(ShapeError) as caught:
+        simulate(ROBOT, 1.0, **options)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("loops", "error", "words"),
+    [
+        ("bomgarte", UnsupportedError, ("bomgarte", "baumgarte")),
+        (Projection(-1.0), UnsupportedError, ("tolerance", "-1.0", "above 0")),
+        (SingularPerturbation(float("nan")), UnsupportedError, ("epsilon", "nan")),
+        (7, UnsupportedError, ("loops is 7",)),
+        (Partitioning(("q9",)), ModelError, ("independent 'q9'", "q1, q2, q3")),
+        (Partitioning(("q1", "q2")), ModelError, ("expected 1",)),
+        (Partitioning(()), ModelError, ("expected 1",)),
+        (SingularPerturbation(0.01, ("q3",)), ModelError, ("q3", "condition", "dead point")),
+    ],
+)
+def test_methods_that_cannot_be_are_refused(loops: Any, error: type[Exception], words: tuple[str, ...]) -> None:
+    with pytest.raises(error) as caught:
+        simulate(ROBOT, 1.0, q=START, loops=loops)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_named_joints_that_stop_deciding_end_the_run() -> None:
+    found = simulate(ROBOT, 3.0, q={"q1": 1.6}, v={"q1": 6.0}, loops=Partitioning(("q3",)))
+    assert not found.outcome.ok
+    assert "q3" in found.outcome.message and "dead point" in found.outcome.message
+    assert found.loop_error.max() < 1e-12  # what was computed is right
+
+
+def test_steps_too_long_for_the_fast_motion_are_named() -> None:
+    found = simulate(ROBOT, 3.0, q=START, loops=SingularPerturbation(0.01), method="rk4", step=0.04)
+    assert not found.outcome.ok and "epsilon" in found.outcome.message
