@@ -158,7 +158,7 @@ def test_a_loop_on_itself_and_on_nobody() -> None:
 
 def test_what_a_loop_says_in_vain_is_a_warning() -> None:
     builder = two().joint("wb", "revolute", "world", "b").joint("ab", "revolute", "a", "b", damping=0.1, upper=1.0)
-    with pytest.warns(ModelWarning, match="'ab' closes a loop and has no coordinate, so that its limits, damping acts"):
+    with pytest.warns(ModelWarning, match="'ab' closes a loop and has no coordinate for its limits, damping to act on"):
         builder.build()
     again = two().joint("ab", "revolute", "a", "b", translation=(1.0, 0.0, 0.0))
     again.connect("a", "b", name="same", translation=(1.0, 0.0, 0.0), axis=(0.0, 0.0, -1.0))

@@ -189,8 +189,8 @@ def loop_remarks(cut: Cut) -> list[Problem]:
             idle.insert(0, "limits")
         if idle:
             sentence = (
-                f"joint '{loop.name}' closes a loop and has no coordinate, so that its {', '.join(idle)} acts on "
-                "nothing. Cut the loop at another joint (cut=True there), or leave it out."
+                f"joint '{loop.name}' closes a loop and has no coordinate for its {', '.join(idle)} to act on. "
+                "Cut the loop at another joint (cut=True there), or leave this out."
             )
             found.append(Problem("joint", loop.name, sentence, "loop"))
     closing = {frozenset((loop.parent, loop.child)) for loop in cut.loops}

@@ -12,6 +12,7 @@ from kinemorph.model.formats.xml_documents import Node
 from kinemorph.model.parameter import evaluate, evaluate_all
 
 LEAST = 2e-15  # [kg] and [kg m^2]: MuJoCo refuses 1e-15 and below on what moves
+FLAT = 64.0 * float(np.finfo(float).eps)  # of the moments: what rounding may make of a flat body's
 ROUNDING = 1e-9  # of the moments: a triangle inequality missed by less is missed by rounding
 
 
@@ -29,6 +30,8 @@ def write_inertial(node: Node, body: Body, moves: bool, losses: Losses) -> None:
         moments, axes = np.linalg.eigh(inertia)
     wanted = moments.copy()
     excess = 2.0 * moments.max() - moments.sum()
+    if np.any(axes != np.eye(3)) and excess > -FLAT * moments.max():
+        excess += FLAT * moments.max()  # a flat body: MuJoCo finds its moments anew, with rounding of its own
     if 0.0 < excess <= ROUNDING * moments.max():
         wanted[moments < moments.max()] += excess
     elif excess > 0.0:
