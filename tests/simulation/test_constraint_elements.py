@@ -75,7 +75,7 @@ def skate() -> Robot:
 @pytest.mark.parametrize(
     "edge",
     [
-        elements.KnifeEdge("edge", "skate"),
+        pytest.param(elements.KnifeEdge("edge", "skate"), marks=pytest.mark.slow),
         elements.VelocityConstraint("edge", "v.y * cos(q.yaw) - v.x * sin(q.yaw)"),
     ],
     ids=["blade", "text"],
@@ -151,6 +151,13 @@ def test_a_rod_makes_a_pendulum() -> None:
     np.testing.assert_allclose(run["q.bob_x"], length * np.sin(swing), atol=1e-9)
     pull = m * (g * np.cos(swing) + 2.0 * g * (np.cos(swing) - math.cos(angle)))
     np.testing.assert_allclose(run["rod.force"], -pull, atol=1e-8)
+
+
+def test_joints_bear_given_motions() -> None:
+    robot = two_links()
+    driven = simulate(System(robot, (elements.PrescribedMotion("drive", "one", "0.3 * sin(2 * t)"),)), 0.2, sample=0.1)
+    through = driven.reactions("one")
+    np.testing.assert_allclose(through[:, 4], driven["drive.force"] - 0.1 * driven["v.one"], atol=1e-6)
 
 
 def test_two_rods_and_a_loop_of_them_are_the_same() -> None:

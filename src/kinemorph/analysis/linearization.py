@@ -252,8 +252,7 @@ def _first_order(slopes: Slopes, point: Point, blocks: Blocks) -> tuple[Array, A
     plant = slopes.plant
     nv, ns = plant.nv, plant.ns
     A, B = np.zeros((ns, ns)), np.zeros((ns, plant.nu))
-    A[:nv, :nv] = slopes.chart(point)
-    A[:nv, nv : 2 * nv] = np.diag([0.0 if k in plant.locked else 1.0 for k in range(nv)])
+    A[:nv, :nv], A[:nv, nv : 2 * nv] = slopes.chart(point)
     solved = -regular_solve(plant, blocks.z, np.hstack([blocks.w, blocks.v, blocks.x, blocks.u]))
     A[nv:], B[nv:] = solved[:, :ns] + 0.0, solved[:, ns:] + 0.0  # no zero with a sign
     return A, B

@@ -214,13 +214,16 @@ class Slopes:
     def _chart(self) -> CompiledFunction:
         return build(jacobian(_rows(self.plant.rate, 0, self.plant.nv), "out", "s"))
 
-    def chart(self, at: Point) -> Array:
-        """d(dw/dt)/dw at w = 0, shape (nv, nv); zero at rest, and where every joint has one axis."""
+    def chart(self, at: Point) -> tuple[Array, Array]:
+        """d(dw/dt) by w and by v at w = 0, shape (nv, nv) each: at rest, and where every joint has one axis, 0 and 1.
+
+        A plant that looks at its motion on the constraints has its velocities brought onto them, which shows in both.
+        """
         nv = self.plant.nv
-        if not at.v.any():
-            return np.zeros((nv, nv))
-        found: Array = self._chart(*at.inputs)[:, :nv]
-        return found
+        if at.v.any():
+            by_s = self._chart(*at.inputs)
+            return by_s[:, :nv], by_s[:, nv : 2 * nv]
+        return np.zeros((nv, nv)), np.diag([0.0 if k in self.plant.locked else 1.0 for k in range(nv)])
 
     def blocks(self, at: Point, z: Array) -> Blocks:
         """All derivatives of the residual at z."""
