@@ -13,9 +13,9 @@ from kinemorph.mechanics import loops
 from kinemorph.mechanics.branch_factor import ways_to_root
 from kinemorph.mechanics.constrained import MOST_WRITTEN, written_out
 from kinemorph.model.configuration import integrate
-from maximal_coordinates import Mechanism, solve
+from maximal_coordinates import Array, Mechanism, solve
 from mechanism_cases import EXACT, Case, Ours, apart, askew, case, check, ours, ready
-from random_mechanisms import FAMILIES, FLAT, NEARLY, cranks, drafted, random_mechanism, sliding, tower
+from random_mechanisms import FAMILIES, FLAT, NEARLY, WITH, cranks, drafted, random_mechanism, sliding, tower
 
 ONE_OF_EACH = range(28, 28 + len(FAMILIES))
 # rows that repeat others by way of some that are nearly repeated: Bennett's, cranks in a row, Sarrus's
@@ -59,6 +59,24 @@ def test_states_a_little_off_the_constraints(seed: int) -> None:
         found = ours(this.robot, q, this.v + off * faster, this.tau)
         assert found.plain.rank == this.expected.rank
         assert apart(found.plain.a, this.expected.a) < 1e-11 + 1000.0 * off
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar", "watt", "slider", *WITH])
+def test_loops_that_are_wide_open_still_count(name: str) -> None:
+    """Where no row repeats another, none is left out: whoever closes the loops needs them all."""
+    this = family(name)
+    rng = np.random.default_rng(7)
+    q = integrate(this.robot, this.q, 0.03 * rng.normal(size=this.robot.nv))
+    found = ours(this.robot, q, this.v, this.tau)
+    assert np.abs(found.phi).max() > 3e-3
+    assert found.plain.rank == this.expected.rank
+    assert apart(found.J @ found.plain.a, bias(this, q)) < EXACT
+
+
+def bias(this: Case, q: Array) -> Array:
+    """gamma of the package (nc,), at another configuration."""
+    _, tree = ready(this.robot)
+    return np.array(loops.constraint_bias(tree, q.tolist(), this.v.tolist()))
 
 
 def scaled(this: Case, length: float, mass: float) -> Ours:
