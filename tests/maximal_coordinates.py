@@ -80,10 +80,6 @@ def motion(kind: str, q: Any, axis: Any = (0, 0, 1), axis2: Any = (1, 0, 0), pit
             return pose(turn((0, 0, 1), q[2]), (q[0], q[1], 0.0))
         case "free":
             return pose(turn_of_quaternion(q[3:]), q[:3])
-        case "point_on_line":
-            return pose(turn_of_quaternion(q[1:]), q[0] * along)
-        case "point_on_plane":
-            return pose(turn_of_quaternion(q[2:]), (q[0], q[1], 0.0))
     raise ValueError(kind)
 
 
@@ -104,7 +100,7 @@ class Side:
     arm: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Seat:
     """Both sides of a joint, and its axes in the world: the first on the parent's side, the second on the child's."""
 
@@ -260,8 +256,6 @@ class Conditions:
             "spherical": point,
             "planar": [lambda: self.travel(along), *parallel],
             "free": [],
-            "point_on_line": line,
-            "point_on_plane": [lambda: self.travel(along)],
         }
         return [condition() for condition in kinds[seat.joint.kind]]
 
@@ -324,8 +318,6 @@ class Conditions:
             "spherical": turns,
             "planar": [*slides[:2], turns[2]],
             "free": slides + turns,
-            "point_on_line": [(axis, _ZERO, self.wA), *turns],
-            "point_on_plane": [*((x, _ZERO, self.wA) for x in self.A.R.T[:2]), *turns],
         }[joint.kind]
         return np.array([[*t, *s] for t, s, _ in rows]).reshape(-1, 6).T, [w for _, _, w in rows]
 
@@ -367,8 +359,6 @@ class Solution:
 
     `effort`: what all loops and couplings together do on the tree's velocities, (nv,) [N or N m]; `efforts` the same by
     loop, of those whose rows repeat nothing.
-    `wrenches`, by joint of the same sort, tree joints too: [force; moment] of the parent on the child, with what drives
-    the joint, in the axes of the joint frame on the child, about its origin [N, N m].
     `smallest` is the least singular value that counts, against the largest; `residual` how far conditions are missed.
     """
 
@@ -377,7 +367,6 @@ class Solution:
     mobility: int
     effort: Array
     efforts: dict[str, Array]
-    wrenches: dict[str, Array]
     smallest: float
     residual: float
 
@@ -402,34 +391,21 @@ def solve(mechanism: Mechanism, v: Array, tau: Array, locked: Sequence[int] = ()
     N = Wt[rank:].T
     A = A + N @ np.linalg.solve(N.T @ M @ N, N.T @ (F - M @ A)) if N.size else A
 
-    # a joint's reaction is decided where no combination of rows that says nothing has a share of its rows
+    # a loop's reaction is decided where no combination of rows that says nothing has a share of its rows
     lambdas = np.linalg.lstsq(C.T, M @ A - F, rcond=RANK)[0]
     idle = np.abs(U[:, rank:]).max(axis=1, initial=0.0)
-    # what drives a joint: forces, rotors, and the joints it is coupled to
-    coupled = slice(sum(6 - seat.joint.nv for seat in [*mechanism.joints, *mechanism.loops]), len(C) - len(locked))
-    ties = mechanism.couplings(np.eye(len(v)), np.zeros(len(v)))[0].reshape(-1, len(v))
-    driven = G.T * (tau - rotors * (G @ A + bias) + ties.T @ lambdas[coupled])
-    efforts, wrenches, row, column = {}, {}, 0, 0
-    for seat in [*mechanism.joints, *mechanism.loops]:
-        name, mine = seat.joint.name, slice(row, row + 6 - seat.joint.nv)
-        row, pushed = mine.stop, C[mine].T @ lambdas[mine]
-        decided = bool((idle[mine] < RANK).all())
-        if seat in mechanism.loops:
-            efforts |= {name: mechanism.spread.T @ pushed} if decided else {}
-        else:
-            pushed = pushed + driven[:, column : column + seat.joint.nv].sum(axis=1)
-            column += seat.joint.nv
-        if decided:
-            force, moment = np.split(pushed[6 * seat.B.body : 6 * seat.B.body + 6], 2)
-            moment = moment - cross(seat.B.arm, force)
-            wrenches[name] = np.concatenate([seat.B.R.T @ force, seat.B.R.T @ moment])
+    efforts, start = {}, sum(6 - seat.joint.nv for seat in mechanism.joints)
+    for seat in mechanism.loops:
+        mine = slice(start, start + 6 - seat.joint.nv)
+        if (idle[mine] < RANK).all():
+            efforts[seat.joint.name] = mechanism.spread.T @ C[mine].T @ lambdas[mine]
+        start = mine.stop
     return Solution(
         a=G @ A + bias,
         rank=rank - (mechanism.size - len(v)),
         mobility=mechanism.size - rank,
         effort=mechanism.spread.T @ (M @ A - F),
         efforts=efforts,
-        wrenches=wrenches,
         smallest=float(s[rank - 1] / s[0]),
         residual=float(np.abs(C @ A - gamma).max(initial=0.0)),
     )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.mechanics import loops, reactions
+from kinemorph.mechanics import loops
 from kinemorph.mechanics.constrained import Constrained
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
@@ -92,21 +92,7 @@ def check(this: Case, tolerance: float = EXACT) -> Array:
         for loop, effort in expected.efforts.items():
             mine = owners == loop
             assert apart(found.J[mine].T @ np.array(way.multipliers)[mine], effort) < tolerance
-    check_wrenches(this)
     return np.array(found.plain.a)
-
-
-def check_wrenches(this: Case) -> None:
-    """What goes through joints, cut ones and those of the tree, wherever it is decided."""
-    _, robot, *state, expected = this
-    q, v, tau = (x.tolist() for x in state)
-    a, tree = expected.a.tolist(), resolve(robot, merged=False)
-    multipliers = reactions.reaction_multipliers(tree, q, v, a, tau, loops.rows_of(tree, q, v))
-    found = reactions.joint_wrenches(robot, tree, q, v, a, None, multipliers)
-    names = [joint.name for joint in (*robot.joints, *robot.loops)]
-    for name, wrench in zip(names, found, strict=True):
-        if name in expected.wrenches:
-            assert apart(wrench, expected.wrenches[name]) < EXACT, name
 
 
 def askew(this: Case, seed: int) -> Case:

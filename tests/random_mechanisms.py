@@ -25,9 +25,8 @@ from kinemorph.model.robot import Robot
 from maximal_coordinates import Array, inverse, motion, pose, turn, turn_of_quaternion
 from random_robots import random_axis, random_body
 
-ONE_WAY = ("point_on_line", "point_on_plane")  # these are not turned round
-CLOSING = ("revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "fixed", *ONE_WAY)
-FRAMED = ("spherical", "planar", "free", "fixed", *ONE_WAY)  # velocities are along the joint frame's own axes
+CLOSING = ("revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "fixed")
+FRAMED = ("spherical", "planar", "free", "fixed")  # kinds without an axis: velocities are along the joint frame's own
 FREEDOM = {kind: JOINT_KINDS[kind].nv for kind in (*CLOSING, "free")}
 
 
@@ -213,7 +212,7 @@ class Drafter:
     def joint(self, kind: str, parent: str, child: str, frame: Array | None = None, **data: Any) -> Hinge:
         rng, n = self.rng, FREEDOM[kind]
         q = rng.uniform(-1.5, 1.5, size=n)
-        if kind in ("spherical", "free", *ONE_WAY):
+        if kind in ("spherical", "free"):
             x = rng.normal(size=4)
             q = np.concatenate([rng.normal(size=n - 3), x / np.linalg.norm(x)])
         axes: dict[str, Any] = {}
@@ -450,8 +449,7 @@ def row_of_joints(d: Drafter, freedom: int, closing: str | None = None) -> list[
     while True:
         kinds = [str(kind) for kind in d.rng.choice(CLOSING, size=int(d.rng.integers(1, 7)))]
         kinds += [closing] if closing else []
-        one_way = sum(kind in ONE_WAY for kind in kinds)
-        if len(kinds) > 1 and sum(FREEDOM[kind] for kind in kinds) == freedom and one_way < 2:
+        if len(kinds) > 1 and sum(FREEDOM[kind] for kind in kinds) == freedom:
             d.rng.shuffle(kinds)
             return kinds
 
@@ -562,19 +560,13 @@ FAMILIES = FLAT | REPEATING | SPACE
 
 
 def random_mechanism(seed: int) -> Draft:
-    """A mechanism of the family whose turn it is; every other is cut by hand."""
-    return mechanism_of(list(FAMILIES)[seed % len(FAMILIES)], seed, by_hand=bool(seed // len(FAMILIES) % 2))
-
-
-def mechanism_of(family: str, seed: int, *, by_hand: bool) -> Draft:
-    """A mechanism of a family. `by_hand`: it is cut at a joint of its loops that is drawn by lot."""
+    """A mechanism of the family whose turn it is. Every other is cut at a joint of its loops that is drawn by lot."""
+    family = list(FAMILIES)[seed % len(FAMILIES)]
     draft = drafted(FAMILIES[family], family, seed, flat=family in FLAT)
-    cuts = draft.closing()
-    if family in WITH:
-        by_hand, cuts = True, [hinge for hinge in cuts if hinge.kind == family.removeprefix("with_")]
-    one_way = [hinge for hinge in draft.hinges if hinge.kind in ONE_WAY]
-    if by_hand and not draft.ratios and (not one_way or cuts == one_way):  # cut, such a joint need not be turned
-        draft.cut = str(np.random.default_rng([seed, 29]).choice([hinge.name for hinge in cuts]))
+    kind = family.removeprefix("with_")
+    cuts = [hinge.name for hinge in draft.closing() if hinge.kind == kind or family not in WITH]
+    if (family in WITH or seed // len(FAMILIES) % 2) and not draft.ratios:
+        draft.cut = str(np.random.default_rng([seed, 29]).choice(cuts))
     return draft
 
 

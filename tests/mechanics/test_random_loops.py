@@ -1,7 +1,7 @@
 """Random closed mechanisms, in the plane and in space, against every body by its own six velocities.
 
 `maximal_coordinates` shares nothing with the package: other coordinates, other conditions, other derivatives, other
-linear algebra. Three hundred mechanisms of 30 families by default, a thousand with the slow marker.
+linear algebra. Three hundred mechanisms of 28 families by default, a thousand with the slow marker.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def test_every_kind_of_joint_closes_loops() -> None:
     kinds = Counter(loop.kind for robot in robots for loop in robot.loops)
     assert set(kinds) == set(CLOSING) and min(kinds.values()) >= 10, kinds
     carried = Counter(joint.kind for robot in robots for joint in robot.joints)
-    assert set(carried) == {*CLOSING, "free"} and min(carried.values()) >= 10, carried
+    assert set(carried) == {*CLOSING, "free"} and min(carried.values()) >= 30, carried
     assert sum(bool(robot.couplings) for robot in robots) >= 10
     assert sum(len(robot.loops) > 1 for robot in robots) >= 80
 

@@ -59,7 +59,7 @@ def by_time(states: dict[str, Any], until: float = np.inf) -> tuple[list[float],
 def test_four_bars_in_a_row_pass_where_they_could_fold(n: int, until: float) -> None:
     case = reference("a02_n_four_bar")
     times, states = by_time(case["reference"][str(n)]["states"], until)
-    q, v = run(library.n_four_bar(n), times, rtol=1e-10, atol=1e-10)
+    q, v = run(library.n_four_bar(n), times, rtol=1e-11, atol=1e-11)
     th, rate = q[:, 0], v[:, 0]
     top = np.transpose([-np.sin(th), np.cos(th), -np.cos(th) * rate, -np.sin(th) * rate])
     assert off(top, states) < case["tolerance_suggestion"]

@@ -181,7 +181,6 @@ def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrai
     heavy = [[times(x, pivot) for x, pivot in zip(row, metric.pivots, strict=True)] for row in z]
     y = gathered(metric, rest)
     L: list[dict[int, S]] = []  # rows below the unit diagonal
-    doubts: list[S] = []  # what errors are a share of in each pivot, as in `span_of`
     inverses: list[S] = []
     solution: list[S] = []
     counted: list[S] = []
@@ -201,11 +200,7 @@ def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrai
         for i, entry in below.items():
             pivot = minus(pivot, times(entry, line[i]))
             right = minus(right, times(entry, solution[i]))
-        doubt = whole
-        for i, entry in below.items():
-            doubt = plus(doubt, times(times(entry, entry), doubts[i]))
-        doubts.append(doubt)
-        counts = times(rows.weights[j], less(times(limit, doubt), pivot))
+        counts = times(rows.weights[j], less(times(limit, whole), pivot))
         L.append(below)
         inverses.append(where(counts, div(1.0, pivot), 0.0))
         solution.append(right)

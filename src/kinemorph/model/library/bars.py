@@ -98,7 +98,7 @@ def linkage(
     origins = {WORLD: (0.0, 0.0), **(carriers or {})}
     origins |= {link.name: points[link.bars.split("-")[0]] for link in links}
     for link in links:
-        whole = bar_inertia(link, points, 2.0 * radius)
+        whole = bar_inertia(link, points)
         shapes = bar_shapes(link, points, radius)
         builder.body(link.name, whole.mass, com=whole.com, inertia=whole.moment, shapes=shapes)
     reached: set[str] = set()
@@ -116,11 +116,8 @@ def linkage(
     return builder
 
 
-def bar_inertia(link: Link, points: Mapping[str, Point], depth: float) -> Inertia:
-    """Mass, center and inertia of a link in its frame, which stands at the first point that its bars name.
-
-    Bars are strips of the given `depth` [m] along the hinges, and thin in the plane.
-    """
+def bar_inertia(link: Link, points: Mapping[str, Point]) -> Inertia:
+    """Mass, center and inertia of a link in its frame, which stands at the first point that its bars name."""
     bars = list(_bars(link, points))
     whole = sum(math.dist(start, end) for start, end in bars)
     inertia = Inertia(0.0, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3)
@@ -128,8 +125,7 @@ def bar_inertia(link: Link, points: Mapping[str, Point], depth: float) -> Inerti
         dx, dz = x2 - x, z2 - z
         mass = link.mass * math.hypot(dx, dz) / whole
         xx, xz, zz = (mass / 12.0 * square for square in (dx * dx, dx * dz, dz * dz))
-        deep = mass / 12.0 * depth * depth
-        moment = ((zz + deep, 0.0, -xz), (0.0, xx + zz, 0.0), (-xz, 0.0, xx + deep))
+        moment = ((zz, 0.0, -xz), (0.0, xx + zz, 0.0), (-xz, 0.0, xx))
         inertia = added(inertia, Inertia(mass, (0.5 * (x + x2), 0.0, 0.5 * (z + z2)), moment))
     return inertia
 

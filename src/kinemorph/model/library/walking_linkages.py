@@ -62,7 +62,7 @@ def klann(
 
 
 def jansen(
-    scale: float = 0.476 / 91.8,
+    scale: float = 0.005185,
     density: float = 0.15,
     angle: float = 0.0,
     lengths: Sequence[float] = JANSEN_LENGTHS,
