@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from kinemorph.codegen.pivoting import chosen_columns
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import four_bar, n_four_bar
 from kinemorph.plants.loop_methods import LOOP_METHODS
+from kinemorph.plants.programs import Plant
 
 ROBOT = four_bar()
 START = {"q1": 0.6}
@@ -24,26 +26,25 @@ def torque(t: Any) -> list[Any]:
     return [0.5 * sin(2.0 * t), 0.0, 0.0]
 
 
-def run(loops: Any = None, until: float = 2.0, **options: Any) -> Any:
+@cache
+def made(loops: Any = "projection", *, driven: bool = False) -> Plant:
+    """The four-bar, compiled once for all tests that are alike."""
+    return plant(ROBOT, loops=loops, forces=torque if driven else None, account=driven)
+
+
+def run(loops: Any = "projection", until: float = 2.0, **options: Any) -> Any:
     options = {"rtol": 1e-11, "atol": 1e-13, "sample": 0.05, **options}
     options.setdefault("q", START)
-    return simulate(ROBOT, until, forces=torque, loops=loops, **options)
+    return simulate(made(loops, driven=True), until, **options)
 
 
-@pytest.fixture(scope="module")
-def runs() -> dict[str, Any]:
-    return {name: run(name) for name in LOOP_METHODS}
-
-
-@pytest.mark.parametrize("name", LOOP_METHODS)
-def test_every_method_ends_where_the_reference_does(runs: dict[str, Any], name: str) -> None:
-    assert runs[name].outcome.ok
-    assert abs(runs[name].q[-1, 0] - END) < 1e-8
-    assert abs(runs[name].v[-1, 0] - END_RATE) < 2e-8
-
-
-def test_projection_and_partitioning_leave_nothing_open(runs: dict[str, Any]) -> None:
-    for name in ("projection", "partitioning"):
+def test_every_method_ends_where_the_reference_does() -> None:
+    runs = {name: run(name) for name in LOOP_METHODS}
+    for found in runs.values():
+        assert found.outcome.ok
+        assert abs(found.q[-1, 0] - END) < 1e-8
+        assert abs(found.v[-1, 0] - END_RATE) < 2e-8
+    for name in ("projection", "partitioning"):  # and nothing is open
         assert runs[name].loop_error.max() < 1e-13
         assert runs[name].loop_rate.max() < 1e-11
     assert runs["multipliers"].loop_error.max() > 100 * runs["projection"].loop_error.max()
@@ -63,7 +64,9 @@ def test_errors_of_the_start_fall_exponentially_by_singular_perturbation(epsilon
     found = run(SingularPerturbation(epsilon), until=0.3, q=q, sample=0.02)
     expected = found.loop_error[0] * np.exp(-found.t / epsilon)
     assert found.loop_error[0] > 0.02
-    assert np.abs(found.loop_error / expected - 1.0).max() < 1e-6
+    assert np.abs(found.loop_error - expected).max() < 1e-9 * found.loop_error[0]
+    soon = found.t < 4.0 * epsilon
+    assert np.abs(found.loop_error[soon] / expected[soon] - 1.0).max() < 1e-7
 
 
 def test_baumgarte_brings_errors_back_critically_damped() -> None:
@@ -76,8 +79,8 @@ def test_baumgarte_brings_errors_back_critically_damped() -> None:
 
 def test_dependent_velocities_are_chosen_anew_at_a_dead_point() -> None:
     # driven by its rocker, the four-bar has dead points: the crank must take over and hand back
-    found = simulate(ROBOT, 2.0, q=START, v={"q1": 9.0}, loops="partitioning", sample=0.01)
-    exact = simulate(ROBOT, 2.0, q=START, v={"q1": 9.0}, sample=0.01)
+    found = simulate(made("partitioning"), 2.0, q=START, v={"q1": 9.0}, sample=0.01)
+    exact = simulate(made(), 2.0, q=START, v={"q1": 9.0}, sample=0.01)
     chosen = found.m[1:]
     assert found.outcome.ok and (chosen.sum(axis=1) == 2.0).all()
     assert np.abs(found.q - exact.q).max() < 1e-5
@@ -95,9 +98,17 @@ def test_masks_of_columns_are_chosen_by_rank() -> None:
     assert choose(late).tolist() == [0.0, 0.0, 1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("name", ["projection", "baumgarte", "partitioning", "perturbation"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "projection",
+        "partitioning",
+        pytest.param("baumgarte", marks=pytest.mark.slow),
+        pytest.param("perturbation", marks=pytest.mark.slow),
+    ],
+)
 def test_a_batch_is_the_same_as_runs_one_by_one(name: str) -> None:
-    system = plant(ROBOT, loops=name)
+    system = made(name)
     starts = np.array([simulate(system, 0.01, q={"q1": angle}).q[0] for angle in (0.2, 0.6, 1.4, 2.5)])
     many = simulate_batch(system, 0.7, q=starts, rtol=1e-9, atol=1e-11, sample=0.1)
     assert many.ok.all()
@@ -106,11 +117,11 @@ def test_a_batch_is_the_same_as_runs_one_by_one(name: str) -> None:
         assert np.abs(many.q[k] - one.q).max() < 1e-9
 
 
-@pytest.mark.parametrize("method", ["rk4", "radau", "newmark"])
+@pytest.mark.parametrize("method", ["rk4", "radau", pytest.param("newmark", marks=pytest.mark.slow)])
 def test_other_integrators_are_held_as_well(method: str) -> None:
     options = {"step": 2e-3} if method == "rk4" else {"rtol": 1e-7, "atol": 1e-9}
-    found = simulate(ROBOT, 0.5, q=START, method=method, sample=0.1, **options)
-    exact = simulate(ROBOT, 0.5, q=START, rtol=1e-11, atol=1e-13, sample=0.1)
+    found = simulate(made(), 0.5, q=START, method=method, sample=0.1, **options)
+    exact = simulate(made(), 0.5, q=START, rtol=1e-11, atol=1e-13, sample=0.1)
     assert found.loop_error.max() < 1e-12
     assert np.abs(found.q - exact.q).max() < 1e-4
 
@@ -124,18 +135,28 @@ def test_singular_configurations_are_passed_on_the_branch(n: int, rtol: float) -
         found = simulate(system, 8.0, v=speed * np.array(system.settings.v), rtol=rtol, atol=1e-2 * rtol, sample=1.0)
         assert found.outcome.ok, found.outcome.message
         assert np.abs(found.q[:, : n + 1] - found.q[:, :1]).max() < 1e-9
-        assert np.ptp(found.energy.total) < 1e4 * rtol
+        assert np.ptp(found.energy.kinetic + found.energy.potential) < 1e4 * rtol
         assert np.abs(found.q[-1, 0]) > 15.0  # it has gone round and round
 
 
+def test_stages_on_the_constraints_save_steps_at_singular_configurations() -> None:
+    system = n_four_bar(2)
+    steps = {}
+    for stages in (False, True):
+        found = simulate(system, 6.0, rtol=1e-12, atol=1e-14, sample=6.0, loops=Projection(stages=stages))
+        assert found.outcome.ok and np.ptp(found.q[-1, :3]) < 1e-9
+        steps[stages] = found.statistics.accepted
+    assert steps[True] <= steps[False]
+
+
 def test_events_stop_on_the_constraints() -> None:
-    guard = Guard("upright", lambda q: q[0] - 0.9, action="stop")
-    found = simulate(ROBOT, 2.0, q=START, v={"q1": 3.0}, events=guard, sample=0.1)
-    assert abs(found.q[-1, 0] - 0.9) < 1e-10 and found.loop_error.max() < 1e-12
+    guard = Guard("lower", lambda q: q[0] - 0.3, stop=True)
+    found = simulate(made(), 2.0, q=START, events=guard, sample=0.1)
+    assert abs(found.q[-1, 0] - 0.3) < 1e-10 and found.loop_error.max() < 1e-12
 
 
 def test_a_locked_joint_locks_the_loop() -> None:
-    found = simulate(ROBOT, 1.0, q=START, locked="q1")
+    found = simulate(ROBOT, 0.2, q=START, locked="q1")
     assert np.abs(found.q - found.q[0]).max() < 1e-12
 
 
@@ -143,7 +164,7 @@ def test_a_locked_joint_locks_the_loop() -> None:
 
 
 def test_what_is_named_is_kept_and_the_rest_follows() -> None:
-    found = simulate(ROBOT, 0.01, q={"q1": 0.6}, v={"q3": 0.5})
+    found = simulate(made(), 0.01, q={"q1": 0.6}, v={"q3": 0.5})
     assert found.q[0, 0] == 0.6 and found.v[0, 2] == 0.5
     assert found.loop_error[0] < 1e-13 and found.loop_rate[0] < 1e-13
     assert np.abs(found.q[0] - [0.6, 0.02989836, 1.6066907]).max() < 1e-7
@@ -160,7 +181,7 @@ def test_what_is_named_is_kept_and_the_rest_follows() -> None:
 )
 def test_starts_that_do_not_close_are_refused(options: dict[str, Any], words: tuple[str, ...]) -> None:
     with pytest.raises(ShapeError) as caught:
-        simulate(ROBOT, 1.0, **options)
+        simulate(made(), 1.0, **options)
     for word in words:
         assert word in str(caught.value)
 
@@ -193,5 +214,5 @@ def test_named_joints_that_stop_deciding_end_the_run() -> None:
 
 
 def test_steps_too_long_for_the_fast_motion_are_named() -> None:
-    found = simulate(ROBOT, 3.0, q=START, loops=SingularPerturbation(0.01), method="rk4", step=0.04)
+    found = simulate(made("perturbation"), 3.0, q=START, method="rk4", step=0.04)
     assert not found.outcome.ok and "epsilon" in found.outcome.message

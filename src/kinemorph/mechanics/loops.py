@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
-from kinemorph.algebra.scalar import S, absolute, atan2, div, is_zero, less, maximum, plus
+from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, sincos
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.mechanics.constrained import Rows, least_share
 from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move, tangent_of
@@ -46,7 +46,11 @@ def _orientation(T: Pose, closure: Closure) -> list[S]:
 
 
 def _pitch(T: Pose, closure: Closure) -> list[S]:
-    return [T.p[2] - closure.pitch * atan2(T.R[1][0], T.R[0][0])]
+    """Travel less pitch times angle, by the sine of what they differ: an angle by itself would jump at half a turn."""
+    if is_zero(closure.pitch):
+        return [T.p[2]]
+    s, c = sincos(div(T.p[2], closure.pitch))
+    return [closure.pitch * (s * T.R[0][0] - c * T.R[1][0])]
 
 
 # how far a closure is open, by condition: rows of the pose T of the child's side in the parent's side [m or rad]

@@ -26,12 +26,12 @@ class Projection:
     """Back onto the constraints after every step, by the least displacement and change of velocity as M measures.
 
     `tolerance` is how far a row may be off, against the size of its loop; for velocities ten times that per second.
-    With `stages` the motion is looked at on the constraints within steps, too: half as fast again, and what it takes to
-    go through singular configurations.
+    With `stages` the motion is looked at on the constraints within steps, too: slower, but with fewer steps where the
+    tolerance is tight and the way goes through singular configurations.
     """
 
     tolerance: float = 1e-12
-    stages: bool = True
+    stages: bool = False
 
 
 @dataclass(frozen=True)
