@@ -71,10 +71,16 @@ def linkage(
     return builder.build()
 
 
+def links_of(robot: Robot, q: np.ndarray) -> dict[str, complex]:
+    """The direction of every link, exp(i angle): the sum of the angles from the ground on, as all axes are one."""
+    angles: dict[str, float] = {"world": 0.0}
+    for joint in robot.joints:
+        angles[joint.child] = angles[joint.parent] + float(q[robot.q_slice(joint.name)][0])
+    return {link: complex(np.exp(1j * angle)) for link, angle in angles.items() if link != "world"}
+
+
 # ── six-bars ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 # ground A = 0 and D; crank A-B; coupler triangle B-C-E; rocker D-C. Watt: E on the rocker's side carries F-G.
-
-CRANK = 0.6
 
 
 def watt(plane: Plane | None = None) -> Robot:
