@@ -1,4 +1,4 @@
-"""Inverse kinematics with loops: targets are met with loops closed; where they are not, loops are closed nevertheless."""
+"""Inverse kinematics with loops: targets are met with loops closed; loops are closed also where targets are missed."""
 
 from __future__ import annotations
 
