@@ -204,3 +204,28 @@ def test_partitions_that_fail_say_why() -> None:
     assert "'q1', 'q2', 'q3' would be undecided" in none.problem
     with pytest.raises(ModelError, match="no joint 'crank'"):
         partition(dynamics, q, ["crank"])
+
+
+def test_constraints_of_elements_count_with_those_of_loops() -> None:
+    robot = km.library.double_pendulum()
+    tip = robot.body_names[-1]
+    guided = km.System(
+        robot, (km.elements.PointOnLine("rail", tip, origin=(0.0, 0.0, -0.6), direction=(1.0, 0.0, 0.0)),)
+    )
+    found = mobility(guided)
+    assert found.closed and found.dof == 1 and found.constraints == {"rail": 2}
+    assert len(found.redundant["rail"]) == 1  # the pendulum never leaves its plane
+    closed = close_loops(guided, [0.3, 0.4])
+    assert closed and closed.gaps["rail"].length < 1e-10
+    beyond = km.System(robot, (km.elements.PointOnLine("rail", tip, origin=(0.0, 0.0, 9.0)),))
+    missed = close_loops(beyond, [0.3, 0.4])
+    assert not missed and "'rail' by" in missed.message
+
+
+def test_a_blade_takes_a_velocity_and_no_place() -> None:
+    builder = km.RobotBuilder("sled")
+    builder.add(km.Body.box("sled", 1.0, (0.3, 0.2, 0.1)))
+    builder.joint("slide", "planar", "world", "sled")
+    found = mobility(km.System(builder.build(), (km.elements.KnifeEdge("blade", "sled"),)), [0.3, 0.1, 0.7])
+    assert found.dof == 2 and found.rank == 1 and found.constraints == {"blade": 1}
+    np.testing.assert_allclose(found.q, [0.3, 0.1, 0.7])  # every place is allowed

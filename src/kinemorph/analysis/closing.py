@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.analysis.assemblies import Assemblies, Listing, Part, Way, products
-from kinemorph.analysis.constraint_rows import Gap, Rows, open_loops
+from kinemorph.analysis.constraint_rows import Gap, Rows, open_loops, rows_of
 from kinemorph.analysis.descent import Array, Problem, descend
 from kinemorph.analysis.ranges import Ranges
 from kinemorph.deriving import Dynamics, derive
@@ -118,10 +118,11 @@ class Closer:
         limits: bool = True,
         tolerance: float = 1e-11,
         iterations: int = 60,
+        rows: Rows | None = None,
     ) -> None:
-        self.dynamics = model if isinstance(model, Dynamics) else derive(model)
+        self.dynamics = rows.dynamics if rows else model if isinstance(model, Dynamics) else derive(model)
         self.robot = self.dynamics.robot
-        self.rows = Rows(self.dynamics)
+        self.rows = rows_of(model, self.dynamics) if rows is None else rows
         self.ranges = Ranges(self.robot, limits, ())
         self.assemblies = Assemblies(self.rows, self.ranges)
         self.tolerance = tolerance
@@ -142,7 +143,7 @@ class Closer:
 
     def near(self, q: Array, held: str | Sequence[str] = ()) -> Closed:
         """One descent from q, which is within limits; no other start."""
-        if not self.robot.loops:  # coupled joints stand on their leaders already
+        if self.rows.is_closed_by_itself:
             return Closed(q, 0.0, 0, True, "there are no loops to close.", self.rows.gaps(q))
         fixed = self._fixed(held)
         if fixed.all():  # nothing may move, so there is nothing to descend on
