@@ -22,7 +22,7 @@ def five_bar() -> Dynamics:
 def test_a_five_bar_puts_its_tip_where_it_is_wanted(five_bar: Dynamics) -> None:
     rng = np.random.default_rng(2)
     tip = five_bar.pose("tip")(np.zeros(4))[:3, 3]
-    for _ in range(4):
+    for _ in range(2):
         goal = tip + np.array([1.0, 0.0, 1.0]) * rng.uniform(-0.08, 0.08, 3)
         found = inverse_kinematics(five_bar, {"tip": goal})
         assert found and max(map(max, found.gaps.values())) < 1e-10
@@ -51,7 +51,7 @@ def test_a_linkage_reaches_only_its_own_path() -> None:
     foot = jansen.pose("foot")(there.q)[:3, 3]
     found = inverse_kinematics(jansen, {"foot": foot})
     assert found and np.abs(jansen.pose("foot")(found.q)[:3, 3] - foot).max() < 1e-10
-    missed = inverse_kinematics(jansen, {"foot": foot + np.array([0.0, 0.0, 0.03])}, restarts=2)
+    missed = inverse_kinematics(jansen, {"foot": foot + np.array([0.0, 0.0, 0.03])}, restarts=0)
     assert not missed and missed.errors["foot"].position < 0.03 + 1e-9
 
 

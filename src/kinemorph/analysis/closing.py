@@ -358,11 +358,13 @@ class Closer:
         drawn = self._of_joints(held)
         led = bool(drawn.any())
         drawn = drawn if led else np.ones_like(drawn)  # where nobody leads, all go toward q
-        now, count, longest = begun, begun.iterations, FARTHEST
+        now, count, longest, trend = begun, begun.iterations, FARTHEST, np.zeros(self.robot.nv)
         for _ in range(MOST_STEPS):
             way = self._way(now.q, goal, drawn)
             length = float(np.abs(way).max(initial=0.0))
             step = way * min(1.0, longest / max(length, longest))
+            if led:  # the others go on as they went, so that a singular configuration is passed and not turned at
+                step = np.where(drawn, step, trend * np.linalg.norm(step))
             found = self.near(self.ranges.inside(np.asarray(integrate(self.robot, now.q, step))), held)
             count += found.iterations
             left = float(np.linalg.norm(self._way(found.q, goal, drawn)))
@@ -370,6 +372,9 @@ class Closer:
                 return self._signed(replace(found, iterations=count), self.named(held))
             # limits hold a joint back, and loops one that nobody leads: then it comes no nearer
             nearer = bool(found) and left < np.linalg.norm(way) - 1e-3 * min(length, longest)
+            if nearer:
+                went = np.asarray(difference(self.robot, now.q, found.q))
+                trend = went / max(float(np.linalg.norm(went[drawn])), 1e-12)
             now = found if nearer else now
             if not nearer and longest > SHORTEST:
                 longest *= 0.5  # the end of the way is near
