@@ -66,9 +66,19 @@ def test_where_nobody_leads_it_ends_as_near_as_the_loops_allow(dynamics: Dynamic
 
 def test_a_parallelogram_passes_where_it_is_flat_and_stays_one() -> None:
     flat = km.derive(km.library.four_bar(1.0, (0.5, 1.0, 0.5)), backend="interpreter")
-    found = follow_loops(flat, [0.8, -0.8, 0.8], [-0.7, 0.0, 0.0], held="q1")
-    assert found and found.q[2] == pytest.approx(-0.7, abs=1e-9)  # the rocker goes with the crank, not against it
+    for start in (0.6, 0.45, 0.5):  # some of these steps end where it is flat
+        found = follow_loops(flat, [start, -start, start], [-0.7, 0.0, 0.0], held="q1")
+        assert found and found.q[2] == pytest.approx(-0.7, abs=1e-9)  # the rocker goes with the crank, not against it
     assert found.branch != close_loops(flat, [0.8, -0.8, 0.8], held="q1").branch  # as the dyad has turned over
+
+
+@pytest.mark.parametrize("start", [0.6, 0.5])
+def test_a_linkage_that_is_nearly_flat_keeps_its_branch(start: float) -> None:
+    nearly = km.derive(km.library.four_bar(1.0, (0.497, 1.0, 0.5)), backend="interpreter")  # flat within 3 mm
+    for branch in "+-":
+        begun = close_loops(nearly, [start, 0.0, 0.0], held="q1", branch=branch)
+        found = follow_loops(nearly, begun.q, [-0.7, 0.0, 0.0], held="q1")
+        assert found and found.branch == begun.branch == branch
 
 
 def test_who_is_there_already_stays(dynamics: Dynamics) -> None:

@@ -92,7 +92,7 @@ def assembly_tables(data: Data) -> list[RenderableType]:
     """What `analyze ROBOT assembly` shows: a column for each coordinate, a row for each way."""
     columns = ["number", "branch", *data["q_names"]]
     rows = [
-        [str(number), mode["branch"], *(f"{round(x, 12):.8g}" for x in mode["q"])]
+        [str(number), mode["branch"], *(f"{round(x, 12) + 0.0:.8g}" for x in mode["q"])]
         for number, mode in enumerate(data["modes"])
     ]
     title = f"closed configurations of {data['name']}"
