@@ -8,6 +8,7 @@ distance that is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -71,10 +72,16 @@ def linkage(
     return builder.build()
 
 
+def links_of(robot: Robot, q: np.ndarray) -> dict[str, complex]:
+    """The direction of every link, exp(i angle): the sum of the angles from the ground on, as all axes are one."""
+    angles: dict[str, float] = {"world": 0.0}
+    for joint in robot.joints:
+        angles[joint.child] = angles[joint.parent] + float(q[robot.q_slice(joint.name)][0])
+    return {link: complex(np.exp(1j * angle)) for link, angle in angles.items() if link != "world"}
+
+
 # ── six-bars ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 # ground A = 0 and D; crank A-B; coupler triangle B-C-E; rocker D-C. Watt: E on the rocker's side carries F-G.
-
-CRANK = 0.6
 
 
 def watt(plane: Plane | None = None) -> Robot:
@@ -150,13 +157,22 @@ def stephenson_scan(
 def _zeros(
     at: Callable[[float], tuple[float, dict[str, complex]] | None], grid: np.ndarray
 ) -> list[dict[str, complex]]:
-    """Where a function that is not defined everywhere changes its sign, by bisection."""
+    """Where a function that is not defined everywhere changes its sign, by bisection; up to the ends of where it is."""
     found = []
-    values = [at(float(x)) for x in grid]
-    for left, right, one, two in zip(grid, grid[1:], values, values[1:], strict=False):
+    points = [float(x) for x in grid]
+    for left, right in list(pairwise(points)):
+        if (at(left) is None) != (at(right) is None):
+            inside, outside = (right, left) if at(left) is None else (left, right)
+            for _ in range(60):
+                middle = 0.5 * (inside + outside)
+                inside, outside = (inside, middle) if at(middle) is None else (middle, outside)
+            points.append(inside)
+    points.sort()
+    values = [at(x) for x in points]
+    for left, right, one, two in zip(points, points[1:], values, values[1:], strict=False):
         if one is None or two is None or one[0] * two[0] > 0.0:
             continue
-        low, high = float(left), float(right)
+        low, high = left, right
         for _ in range(60):
             middle = 0.5 * (low + high)
             value = at(middle)

@@ -72,7 +72,11 @@ def test_derive_says_which_functions_keep_a_loop_closed() -> None:
 
 
 def test_info_of_a_loop_speaks_of_the_cut_tree() -> None:
-    assert "3 dof of the cut tree, 1 loop" in run("info", "four_bar").stdout
+    told = run("info", "four_bar").stdout
+    assert "3 dof of the cut tree, 1 loop" in told and "1 with loops closed, 2 of 5 rows are independent" in told
+    assert "point.z, parallel.x, parallel.y" in told
+    assert parsed("info", "four_bar")["mobility"]["independent"] == ["q1"]
+    assert parsed("info", "puma")["mobility"] is None
     assert "cut tree" not in run("info", "puma").stdout
 
 

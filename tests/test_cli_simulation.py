@@ -167,10 +167,23 @@ def test_poles_without_a_state_are_about_an_equilibrium() -> None:
     assert inverted.stderr == "" and json.loads(inverted.stdout)["poles"][0]["alpha"] > 3.0
 
 
+def test_analyze_tells_what_loops_allow() -> None:
+    data = parsed("analyze", "four_bar", "mobility")
+    assert data["dof"] == 1 and data["constraints"][0]["redundant"] == ["point.z", "parallel.x", "parallel.y"]
+    assert "1 degree of freedom" in run("analyze", "four_bar", "mobility").stdout
+    ways = parsed("analyze", "four_bar", "assembly", "--q", "q1=0.6", "--lock", "q1")
+    assert ways["complete"] and [mode["branch"] for mode in ways["modes"]] == ["+", "-"]
+    assert "and there is no other" in run("analyze", "four_bar", "assembly").stdout
+    none = run("analyze", "four_bar", "assembly", "--q", "q3=0.3", "--lock", "q3")
+    assert none.exit_code == 1 and "no configuration is closed with q3 held" in none.stderr
+
+
 # ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 BAD = [
     ("simulate pendulm", "Did you mean 'pendulum'"),
+    ("analyze four_bar mobility --lock q1", "--lock means nothing for 'mobility'"),
+    ("analyze four_bar assembly --lock q1 --lock q2", "held joint 'q2' follows from 'q1'"),
     ("simulate pendulum --method rk5", "Did you mean 'rk4'"),
     ("simulate pendulum --method rk4", "takes steps of one size"),
     ("simulate four_bar --loops baumgart", "Did you mean 'baumgarte'"),

@@ -9,6 +9,8 @@ import kinemorph as km
 from kinemorph.analysis import closing
 from kinemorph.analysis.closing import close_loops, follow_loops
 from kinemorph.deriving import Dynamics
+from kinemorph.model.library.benchmark_linkages import bricard
+from linkage_cases import linkage, watt
 
 ASSEMBLED = np.array([0.6, 0.02989836, 1.6066907])
 
@@ -62,6 +64,23 @@ def test_where_nobody_leads_it_ends_as_near_as_the_loops_allow(dynamics: Dynamic
     assert near and np.abs(near.q - ASSEMBLED).max() < 5e-3
 
 
+def test_a_parallelogram_passes_where_it_is_flat_and_stays_one() -> None:
+    flat = km.derive(km.library.four_bar(1.0, (0.5, 1.0, 0.5)), backend="interpreter")
+    for start in (0.6, 0.45, 0.5):  # some of these steps end where it is flat
+        found = follow_loops(flat, [start, -start, start], [-0.7, 0.0, 0.0], held="q1")
+        assert found and found.q[2] == pytest.approx(-0.7, abs=1e-9)  # the rocker goes with the crank, not against it
+    assert found.branch != close_loops(flat, [0.8, -0.8, 0.8], held="q1").branch  # as the dyad has turned over
+
+
+@pytest.mark.parametrize("start", [0.6, 0.5])
+def test_a_linkage_that_is_nearly_flat_keeps_its_branch(start: float) -> None:
+    nearly = km.derive(km.library.four_bar(1.0, (0.497, 1.0, 0.5)), backend="interpreter")  # flat within 3 mm
+    for branch in "+-":
+        begun = close_loops(nearly, [start, 0.0, 0.0], held="q1", branch=branch)
+        found = follow_loops(nearly, begun.q, [-0.7, 0.0, 0.0], held="q1")
+        assert found and found.branch == begun.branch == branch
+
+
 def test_who_is_there_already_stays(dynamics: Dynamics) -> None:
     there = close_loops(dynamics, ASSEMBLED).q
     found = follow_loops(dynamics, there, there, held="q1")
@@ -108,3 +127,94 @@ def test_bad_input(dynamics: Dynamics) -> None:
         close_loops(dynamics, [0.0, np.nan, 0.0])
     with pytest.raises(km.errors.ModelError, match="no joint 'crank'"):
         close_loops(dynamics, ASSEMBLED, held="crank")
+
+
+# ── gaps, bad guesses, and what cannot close ──────────────────────────────────────────────────────────────────────────
+
+
+def test_every_loop_is_told_with_its_gap_the_largest_first() -> None:
+    robot = watt()
+    dynamics = km.derive(robot, backend="interpreter")
+    q = np.zeros(robot.nq)
+    found = close_loops(dynamics, q, held=robot.joint_names)  # nothing may move
+    assert not found and set(found.gaps) == {"first", "second"}
+    sizes = {name: gap.length for name, gap in found.gaps.items()}
+    C, F = 0.4 + 0.9, 0.4 + 0.5 + 0.4j + 0.6
+    expected = {"first": abs(C - 1.7), "second": abs(F - (1.0 + 0.3 + 0.5j + 0.5))}
+    assert sizes == pytest.approx(expected)
+    first, second = sorted(sizes, key=lambda name: -sizes[name])
+    assert found.message.index(f"'{first}' by") < found.message.index(f"'{second}' by")
+    closed = close_loops(dynamics, [0.6, 0.0, 1.4, 0.0, 0.0])
+    assert closed and max(map(max, closed.gaps.values())) < 1e-11
+
+
+def test_hinges_closed_the_wrong_way_round_are_open() -> None:
+    builder = km.RobotBuilder("turned")
+    builder.add(km.Body.box("plate", 1.0, (0.1, 0.1, 0.1)))
+    builder.joint("ball", "spherical", "world", "plate")
+    builder.joint("hinge", "revolute", "world", "plate", axis=(0.0, 0.0, 1.0))
+    dynamics = km.derive(builder.build(), backend="interpreter")
+    half = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: the axes are parallel, one against the other
+    assert np.abs(dynamics.constraint_error(half)).max() < 1e-15
+    found = close_loops(dynamics, half)
+    assert found and found.gaps["hinge"].angle < 1e-9 and abs(found.q[1]) < 1e-9
+
+
+def test_closes_from_anywhere(dynamics: Dynamics) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(8):
+        q = rng.uniform(-np.pi, np.pi, 3)
+        found = close_loops(dynamics, q, held="q1")
+        assert found and found.q[0] == q[0] and opening(dynamics, found.q) < 1e-11
+    straight = close_loops(dynamics, [0.0, 0.0, 0.0])  # all in line, where every derivative points along it
+    assert straight and "from start 2" in straight.message
+
+
+def test_closes_loops_in_space_from_anywhere() -> None:
+    robot = bricard().robot
+    dynamics = km.derive(robot, backend="interpreter")
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        found = close_loops(dynamics, rng.uniform(-np.pi, np.pi, robot.nq))
+        assert found and opening(dynamics, found.q) < 1e-11 and max(map(max, found.gaps.values())) < 1e-10
+
+
+def test_what_cannot_close_is_proved(dynamics: Dynamics) -> None:
+    long = close_loops(km.derive(km.library.four_bar(3.0), backend="interpreter"), [0.3, 0.2, 0.1])
+    assert not long and "one side of it is 3 m long and the others reach 1.9 m together" in long.message
+    assert long.gaps["closure"].length == pytest.approx(1.1, abs=1e-3)  # and the gap is the least there is
+    rocker = close_loops(dynamics, [0.0, 0.0, 0.3], held="q3")
+    assert not rocker and "with q3 = 0.3" in rocker.message and "Hold other values" in rocker.message
+    crowded = close_loops(dynamics, [0.6, 3.0, -2.0], held=("q1", "q2"))
+    assert not crowded and "Held joint 'q2' follows from 'q1': hold 'q1' only." in crowded.message
+
+
+def test_a_dyad_that_cannot_meet_is_told_with_its_reach() -> None:
+    # the second loop hangs on the far side of the crank's end, whichever way the first one closes
+    robot = linkage(
+        "short",
+        [
+            ("crank", "world", "a", 0.0),
+            ("coupler", "a", "b", 0.4),
+            ("rocker", "world", "c", 1.0),
+            ("fourth", "b", "d", 0.5),
+            ("fifth", "world", "e", -0.218 + 0.118j),
+        ],
+        [("first", "b", "c", 0.9, 0.7), ("second", "d", "e", 0.1, 0.1)],
+    )
+    found = close_loops(km.derive(robot, backend="interpreter"), np.full(5, 0.3), held="crank")
+    assert not found and "two links that reach from 0 m to 0.2 m have to span" in found.message
+    assert found.gaps["second"].length > 0.1
+
+
+def test_limits_keep_a_loop_open() -> None:
+    robot = km.library.four_bar()
+    joints = tuple(
+        dataclasses.replace(joint, lower=(-0.1,), upper=(0.1,)) if joint.name != "q1" else joint
+        for joint in robot.joints
+    )
+    limited = km.derive(dataclasses.replace(robot, joints=joints), backend="interpreter")
+    found = close_loops(limited, ASSEMBLED, held="q1")
+    assert not found and "beyond limits" in found.message
+    free = close_loops(limited, ASSEMBLED, held="q1", limits=False)
+    assert free

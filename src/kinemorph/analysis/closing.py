@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.analysis.assemblies import Assemblies, Listing, Part, Way, products
-from kinemorph.analysis.constraint_rows import Gap, Rows, open_loops
+from kinemorph.analysis.constraint_rows import Gap, Rows, open_loops, rows_of
 from kinemorph.analysis.descent import Array, Problem, descend
 from kinemorph.analysis.ranges import Ranges
 from kinemorph.deriving import Dynamics, derive
@@ -103,7 +103,8 @@ def follow_loops(
     """From a closed configuration `start` (nq,) to the one nearest to q (nq,), in small steps, closed after each.
 
     The joints that are `held` go all the way to their coordinates in q. Where the loops cannot be closed any farther on
-    the way, the result is not converged and `q` is the last configuration that was closed.
+    the way, the result is not converged and `q` is the last configuration that was closed. A sign of the branch that
+    changes within a step makes for shorter steps: only a singular configuration is passed, and no other branch taken.
     """
     return Closer(model, limits=limits, tolerance=tolerance).follow(start, q, held)
 
@@ -118,10 +119,11 @@ class Closer:
         limits: bool = True,
         tolerance: float = 1e-11,
         iterations: int = 60,
+        rows: Rows | None = None,
     ) -> None:
-        self.dynamics = model if isinstance(model, Dynamics) else derive(model)
+        self.dynamics = rows.dynamics if rows else model if isinstance(model, Dynamics) else derive(model)
         self.robot = self.dynamics.robot
-        self.rows = Rows(self.dynamics)
+        self.rows = rows_of(model, self.dynamics) if rows is None else rows
         self.ranges = Ranges(self.robot, limits, ())
         self.assemblies = Assemblies(self.rows, self.ranges)
         self.tolerance = tolerance
@@ -142,7 +144,7 @@ class Closer:
 
     def near(self, q: Array, held: str | Sequence[str] = ()) -> Closed:
         """One descent from q, which is within limits; no other start."""
-        if not self.robot.loops:  # coupled joints stand on their leaders already
+        if self.rows.is_closed_by_itself:
             return Closed(q, 0.0, 0, True, "there are no loops to close.", self.rows.gaps(q))
         fixed = self._fixed(held)
         if fixed.all():  # nothing may move, so there is nothing to descend on
@@ -357,19 +359,31 @@ class Closer:
         drawn = self._of_joints(held)
         led = bool(drawn.any())
         drawn = drawn if led else np.ones_like(drawn)  # where nobody leads, all go toward q
-        now, count, longest = begun, begun.iterations, FARTHEST
+        now, count, longest, careful = begun, begun.iterations, FARTHEST, FARTHEST
+        names, trend = self.named(held), np.zeros(self.robot.nv)
+        branch = self.signs(now.q, names) if led else ""
         for _ in range(MOST_STEPS):
             way = self._way(now.q, goal, drawn)
             length = float(np.abs(way).max(initial=0.0))
-            step = way * min(1.0, longest / max(length, longest))
+            farthest = min(longest, careful)
+            step = way * min(1.0, farthest / max(length, farthest))
+            if led:  # the others go on as they went: through a singular configuration, and not back from it
+                step = np.where(drawn, step, trend * np.linalg.norm(step))
             found = self.near(self.ranges.inside(np.asarray(integrate(self.robot, now.q, step))), held)
             count += found.iterations
+            there = self.signs(found.q, names) if led and found else branch
+            if careful > SHORTEST and any({a, b} == {"+", "-"} for a, b in zip(branch, there, strict=True)):
+                careful = 0.5 * farthest  # it may have been a jump to another branch: look closer
+                continue
             left = float(np.linalg.norm(self._way(found.q, goal, drawn)))
-            if found and length <= longest and (left <= THERE or not led):
+            if found and length <= farthest and (left <= THERE or not led):
                 return self._signed(replace(found, iterations=count), self.named(held))
             # limits hold a joint back, and loops one that nobody leads: then it comes no nearer
-            nearer = bool(found) and left < np.linalg.norm(way) - 1e-3 * min(length, longest)
-            now = found if nearer else now
+            nearer = bool(found) and left < np.linalg.norm(way) - 1e-3 * min(length, farthest)
+            if nearer:
+                went = np.asarray(difference(self.robot, now.q, found.q))
+                trend = went / max(float(np.linalg.norm(went[drawn])), 1e-12)
+                now, branch, careful = found, there, 2.0 * careful
             if not nearer and longest > SHORTEST:
                 longest *= 0.5  # the end of the way is near
             elif not nearer:

@@ -6,10 +6,14 @@ With l the longest lever arm by which a turn moves a closure [m], `scaled` is
     D_r J D_c,    D_r = 1/l for rows in meters, else 1,    D_c = l for velocities in m/s, else 1
 
 whose entries are plain numbers, 1 at most where joints only turn. Masses do not enter.
+
+`Rows` are those of loops and coupled joints; `PlantRows` also those of the elements of a system, at t = 0, with rows of
+velocities alone (wheels) last: these count in J, and there is nothing of them to close.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -17,11 +21,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.codegen.compile import build
+from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import Dynamics
 from kinemorph.mechanics.loops import constraint_names, constraint_owners, constraint_units, openings
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -49,36 +58,46 @@ class Rows:
         self.lengths: Mask = np.array([unit == "m" for unit in constraint_units(self.robot)], dtype=bool)
         self.slides: Mask = np.array([unit == "m/s" for unit in self.robot.v_units], dtype=bool)
 
+    @property
+    def is_closed_by_itself(self) -> bool:
+        """Whether there is nothing to close: coupled joints stand on their leaders already."""
+        return not self.robot.loops
+
     def error(self, q: Array) -> Array:
         """phi, (nc,)."""
         if not self.names:
             return np.zeros(0)
         return np.asarray(self.dynamics.constraint_error(q, *self._parameters))
 
+    def slopes(self, q: Array) -> Array:
+        """J, (nc, nv), with rows of velocities alone."""
+        return self.jacobian(q)
+
     def jacobian(self, q: Array) -> Array:
-        """J, (nc, nv)."""
+        """J, (nc, nv), of the rows of `error`."""
         if not self.names:
             return np.zeros((0, self.robot.nv))
         return np.asarray(self.dynamics.constraint_jacobian(q, *self._parameters))
 
     def lever(self, J: Array) -> float:
         """The longest lever arm in J [m]; 1 where nothing turns a row in meters."""
-        arms = np.abs(J[np.ix_(self.lengths, ~self.slides)])
+        arms = np.abs(J[np.ix_(self.lengths[: len(J)], ~self.slides)])
         longest = float(arms.max(initial=0.0))
         return longest if longest > 0.0 else 1.0
 
     def scaled(self, J: Array, lever: float) -> Array:
         """J (nc, nv) without units."""
-        return np.asarray(J / np.where(self.lengths, lever, 1.0)[:, None] * np.where(self.slides, lever, 1.0))
+        rows = np.where(self.lengths[: len(J)], lever, 1.0)
+        return np.asarray(J / rows[:, None] * np.where(self.slides, lever, 1.0))
 
     def gaps(self, q: Array) -> dict[str, Gap]:
         """For every loop, then for every coupled joint: how far it is open, by name."""
         sizes = openings(self._tree, [float(x) for x in q])
         gaps = {joint.name: Gap(*size) for joint, size in zip(self.robot.loops, sizes, strict=True)}
-        count = len(self.robot.couplings)
+        count, end = len(self.robot.couplings), len(constraint_owners(self.robot))
         if count:
-            off = np.abs(self.error(q)[-count:])
-            for coupling, size, length in zip(self.robot.couplings, off, self.lengths[-count:], strict=True):
+            off = np.abs(self.error(q)[end - count : end])
+            for coupling, size, length in zip(self.robot.couplings, off, self.lengths[end - count : end], strict=True):
                 gaps[coupling.joint] = Gap(float(size), 0.0) if length else Gap(0.0, float(size))
         return gaps
 
@@ -97,6 +116,62 @@ class Rows:
     @cached_property
     def _parameters(self) -> list[Array]:
         return [self.dynamics.nominal_parameters] if self.dynamics.parameters else []
+
+
+class PlantRows(Rows):
+    """Those of a system: its loops, coupled joints and constraints of elements; inputs and states as at the start."""
+
+    def __init__(self, dynamics: Dynamics, plant: Plant) -> None:
+        super().__init__(dynamics)
+        assert plant.constraints is not None
+        self.plant = plant
+        more = plant.constraint_names[len(self.names) :]
+        self.names = plant.constraint_names
+        self.owners = (*self.owners, *(name.partition(".")[0] for name in more))
+        sizes = self._at(np.array(plant.start["q"], dtype=float))[3]
+        self.lengths = np.concatenate([self.lengths, sizes[len(self.lengths) :] != 1.0])
+
+    @property
+    def is_closed_by_itself(self) -> bool:
+        return not self.robot.loops and self.plant.position_rows == len(self.robot.couplings)
+
+    def error(self, q: Array) -> Array:
+        return self._at(q)[0]
+
+    def jacobian(self, q: Array) -> Array:
+        return np.asarray(self._at(q)[2][..., : self.plant.position_rows, :])
+
+    def slopes(self, q: Array) -> Array:
+        return self._at(q)[2]
+
+    def gaps(self, q: Array) -> dict[str, Gap]:
+        gaps, own = super().gaps(q), len(constraint_owners(self.robot))
+        for row, (owner, off) in enumerate(zip(self.owners[own:], self.error(q)[own:], strict=False), own):
+            length, angle = gaps.get(owner, Gap(0.0, 0.0))
+            size = abs(float(off))
+            gaps[owner] = Gap(math.hypot(length, size), angle) if self.lengths[row] else Gap(length, angle + size)
+        return gaps
+
+    def _at(self, q: Array) -> tuple[Array, ...]:
+        """phi, rate, J, sizes at rest."""
+        start = self.plant.start
+        s = np.concatenate([np.zeros(2 * self.robot.nv), np.asarray(start["x"], dtype=float)])
+        found = self._constraints(0.0, q, s, *(np.asarray(start[group], dtype=float) for group in "mup"))
+        return tuple(np.asarray(part) for part in found)
+
+    @cached_property
+    def _constraints(self) -> CompiledFunction:
+        assert self.plant.constraints is not None
+        return build(self.plant.constraints, backend=self.dynamics.backend)
+
+
+def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> Rows:
+    """All rows of a model: those of a system's elements too, where it has any."""
+    if isinstance(model, System) and model.elements:
+        whole = plant(model)
+        if len(whole.constraint_names) > len(constraint_names(dynamics.robot)):
+            return PlantRows(dynamics, whole)
+    return Rows(dynamics)
 
 
 def open_loops(gaps: Mapping[str, Gap], tolerance: float) -> str:

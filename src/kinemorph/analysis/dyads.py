@@ -225,7 +225,7 @@ def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answe
     distance, first, second = abs(c), abs(a), abs(b)
     if distance > first + second + DOUBLE * size or distance < abs(first - second) - DOUBLE * size:
         return [], (
-            f"two links that reach from {abs(first - second):.4g} m to {first + second:.4g} m have to span "
+            f"two links that reach from {round(abs(first - second), 12):.4g} m to {first + second:.4g} m have to span "
             f"{distance:.4g} m"
         )
     if not distance > RANK * size:

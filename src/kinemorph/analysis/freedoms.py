@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.analysis.closing import Closed, Closer
-from kinemorph.analysis.constraint_rows import Rows
+from kinemorph.analysis.constraint_rows import Rows, rows_of
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.model.configuration import difference, integrate, neutral
 from kinemorph.model.couplings import followers
@@ -53,7 +53,8 @@ class Mobility:
     `dof`            degrees of freedom: how many motions really go on from here
     `instantaneous`  how many J allows at q; more than `dof` where q is singular
     `rank`, `rows`   of J at q
-    `redundant`      loop or coupled joint -> its rows that follow from those before, "point.z"
+    `constraints`    loop, coupled joint or element -> how many rows it has
+    `redundant`      loop, coupled joint or element -> its rows that follow from those before, "point.z"
     `smallest`       the smallest singular value of the scaled J that is not always zero; None where there are no rows
     `singular`       whether q is singular: freedoms appear there, or the loops jam
     `motions`        (nv, instantaneous), a basis of the velocities with J v = 0, unit columns in rad/s and m/s
@@ -68,6 +69,7 @@ class Mobility:
     instantaneous: int
     rank: int
     rows: int
+    constraints: Mapping[str, int]
     redundant: Mapping[str, tuple[str, ...]]
     smallest: float | None
     singular: bool
@@ -83,11 +85,11 @@ class Mobility:
 def mobility(model: Robot | System | Dynamics, q: npt.ArrayLike | None = None) -> Mobility:
     """The degrees of freedom of a robot with loops or coupled joints, and which of its rows are redundant.
 
-    `model`   a robot, or its Dynamics: compiled functions are then used again from call to call
+    `model`   a robot, a system with its constraints, or Dynamics, whose compiled functions are used again
     `q`       (nq,), closed first where it is not; by default a regular configuration is chosen
     """
     dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
-    return _Seeker(dynamics).mobility(q, model.settings.q if isinstance(model, System) else ())
+    return _Seeker(rows_of(model, dynamics)).mobility(q, model.settings.q if isinstance(model, System) else ())
 
 
 class Partition(NamedTuple):
@@ -109,7 +111,7 @@ def partition(
     conditioned.
     """
     dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
-    seeker = _Seeker(dynamics)
+    seeker = _Seeker(rows_of(model, dynamics))
     at = seeker.closer.checked(q)
     if independent is None:
         free, condition = seeker.chosen(at)
@@ -120,11 +122,10 @@ def partition(
 class _Seeker:
     """What `mobility` and `partition` ask of one robot."""
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        self.dynamics = dynamics
-        self.robot = dynamics.robot
-        self.closer = Closer(dynamics, limits=False, tolerance=TOLERANCE)
-        self.rows: Rows = self.closer.rows
+    def __init__(self, rows: Rows) -> None:
+        self.robot = rows.robot
+        self.rows = rows
+        self.closer = Closer(rows.dynamics, limits=False, tolerance=TOLERANCE, rows=rows)
         self.rng = np.random.default_rng(0)
 
     def mobility(self, q: npt.ArrayLike | None, settings: Sequence[float]) -> Mobility:
@@ -199,7 +200,7 @@ class _Seeker:
 
     def scaled(self, q: Array) -> Array:
         """J (nc, nv) without units."""
-        J = self.rows.jacobian(q)
+        J = self.rows.slopes(q)
         self._lever = self.rows.lever(J)
         return self.rows.scaled(J, self._lever)
 
@@ -317,6 +318,7 @@ class _Seeker:
             instantaneous=motions.shape[1],
             rank=rank,
             rows=len(self.rows.names),
+            constraints={owner: self.rows.owners.count(owner) for owner in dict.fromkeys(self.rows.owners)},
             redundant=redundant,
             smallest=smallest,
             singular=singular,
@@ -365,10 +367,10 @@ class _Seeker:
     def _repeated(self, redundant: Mapping[str, tuple[str, ...]]) -> list[str]:
         """`Loop 'closure': 3 of 5 rows redundant: point.z, parallel.x, parallel.y; planar mechanism.`"""
         planar = {name for part in self.closer.assemblies.parts if part.planar for name in part.loops}
-        loops = {joint.name for joint in self.robot.loops}
+        loops, coupled = {joint.name for joint in self.robot.loops}, {c.joint for c in self.robot.couplings}
         told = []
         for owner, rows in redundant.items():
-            word = "Loop" if owner in loops else "Coupling of"
+            word = "Loop" if owner in loops else "Coupling of" if owner in coupled else "Constraint"
             count = self.rows.owners.count(owner)
             kind = "; planar mechanism" if owner in planar else ""
             told.append(f"{word} '{owner}': {len(rows)} of {count} rows redundant: {', '.join(rows)}{kind}.")

@@ -36,7 +36,7 @@ from kinemorph.model.system import System
 
 Target = npt.ArrayLike | Pose
 
-LOOPS_FIRST = 1e3  # weight of a loop's gap against that of a target where both cannot be closed
+LOOPS, LOOPS_FIRST = 30.0, 1e3  # weights of a loop's gap against a target's, and where both cannot be closed
 
 
 class Miss(NamedTuple):
@@ -104,7 +104,7 @@ def inverse_kinematics(
     rows = sum(3 if goal.rotation is None else 6 for goal in goals)
     rng = np.random.default_rng(seed)
 
-    def linearize(q: Array, weight: float = 1.0) -> tuple[Array, Array]:
+    def linearize(q: Array, weight: float = LOOPS) -> tuple[Array, Array]:
         e, J = _linearized(goals, ranges.leading, parameters, q)
         if closer is None:
             return e, J
@@ -113,7 +113,7 @@ def inverse_kinematics(
 
     def met(residual: Array) -> bool:
         there = all(_largest(miss) <= tolerance for miss in _misses(goals, residual))
-        return there and float(np.abs(residual[rows:]).max(initial=0.0)) <= tolerance
+        return there and float(np.abs(residual[rows:]).max(initial=0.0)) <= LOOPS * tolerance
 
     problem = Problem(linearize, ranges.moved, ranges.held)
     if closer is not None:

@@ -12,12 +12,13 @@ import typer
 
 from kinemorph.cli import reading
 from kinemorph.cli.application import FAILED, WELL, Json, app, put, say, working
-from kinemorph.cli.choosing import RobotName, chosen_robot, reads_models
+from kinemorph.cli.choosing import RobotName, chosen, reads_models
 from kinemorph.cli.running import Q_HELP
 from kinemorph.cli.seeing import GifPath, Mp4Path, Sights
 from kinemorph.errors import KinemorphError
 from kinemorph.model.formats.sources import Options
 from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
 
 if TYPE_CHECKING:
     from kinemorph.analysis.modes import Poles
@@ -71,8 +72,9 @@ def analyze(
     """
     from kinemorph.display import run_summaries, run_tables
 
-    model = chosen_robot(robot, options)
-    chosen: dict[str, Any] = {"u": reading.values(torque, "--torque"), "locked": lock or ()}
+    system = chosen(robot, options)
+    model = system.robot
+    acting: dict[str, Any] = {"u": reading.values(torque, "--torque"), "locked": lock or ()}
     given = dict(v=v, stable=stable, window=window, gif=gif, mp4=mp4, mode=mode, torque=torque, lock=lock, plot=plot)
     _check(what, **given)
     reading.picture(plot, "--plot")
@@ -81,14 +83,14 @@ def analyze(
     _check_save(save, what)
     tables: Callable[[Any], list[Any]]
     if what is Analysis.equilibrium:
-        data, files, well = _equilibrium(model, guess, chosen, stable, plot)
+        data, files, well = _equilibrium(model, guess, acting, stable, plot)
         tables = run_tables.equilibrium_tables
     elif what in (Analysis.mobility, Analysis.assembly):
-        data, tables, well = _of_loops(model, what, guess, lock)
+        data, tables, well = _of_loops(system, what, guess, lock)
         files = []
     else:
         with working(f"linearizing {model.name}"):
-            found = _poles(model, guess, speeds, chosen, band)
+            found = _poles(model, guess, speeds, acting, band)
         if not len(found):
             say(f"note: no pole of {model.name} has a frequency within --window {window}")
         well, files = True, _drawn(found, what, count, plot, sights, mode or 1)
@@ -154,7 +156,7 @@ def _equilibrium(
 
 
 def _of_loops(
-    model: Robot, what: Analysis, guess: Any, lock: list[str] | None
+    system: System, what: Analysis, guess: Any, lock: list[str] | None
 ) -> tuple[dict[str, Any], Callable[[Any], list[Any]], bool]:
     """(data, its tables, whether the loops close): what loops let a robot do."""
     from kinemorph.analysis.branches import assembly_modes
@@ -162,16 +164,16 @@ def _of_loops(
     from kinemorph.display import loop_reports
     from kinemorph.plants.robots import plant
 
-    at = None if guess is None else plant(model).initial("q", guess)
+    robot, at = system.robot, None if guess is None else plant(system).initial("q", guess)
     if what is Analysis.mobility:
-        with working(f"moving {model.name} about"):
-            freedom = mobility(model, at)
-        return loop_reports.mobility_summary(model, freedom), loop_reports.mobility_tables, freedom.closed
-    with working(f"closing {model.name}"):
-        ways = assembly_modes(model, at, held=lock)
+        with working(f"moving {robot.name} about"):
+            freedom = mobility(system, at)
+        return loop_reports.mobility_summary(robot, freedom), loop_reports.mobility_tables, freedom.closed
+    with working(f"closing {robot.name}"):
+        ways = assembly_modes(system, at, held=lock)
     if not ways:
         say(f"failed: {ways.message}")
-    return loop_reports.assembly_summary(model, ways), loop_reports.assembly_tables, bool(len(ways))
+    return loop_reports.assembly_summary(robot, ways), loop_reports.assembly_tables, bool(len(ways))
 
 
 def _poles(model: Robot, q: Any, v: Any, chosen: dict[str, Any], band: tuple[float, float] | None) -> Poles:

@@ -117,7 +117,8 @@ def system_summary(system: System, examination: Examination | None = None, path:
     """A system as data: its robot, elements, freedoms and settings, and the file that it came from."""
     data = robot_summary(system.robot)
     data["elements"] = element_rows(system)
-    data["mobility"] = None if system.robot.is_open else mobility_summary(system.robot, mobility(system))
+    found = mobility(system)
+    data["mobility"] = mobility_summary(system.robot, found) if found.rows else None
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
     data["file"] = None
     if examination is not None:

@@ -10,7 +10,6 @@ from kinemorph.analysis.branches import AssemblyModes
 from kinemorph.analysis.freedoms import Mobility
 from kinemorph.display.summaries import Data
 from kinemorph.display.tables import pairs, plain_table
-from kinemorph.mechanics.loops import constraint_owners
 from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ WIDTH = 100  # characters of a sentence in a line
 
 def mobility_summary(robot: Robot, found: Mobility) -> Data:
     """The freedoms of a robot: figures, and for each loop and coupled joint its rows and those that are redundant."""
-    owners = constraint_owners(robot)
     return {
         "name": robot.name,
         "dof": found.dof,
@@ -34,8 +32,8 @@ def mobility_summary(robot: Robot, found: Mobility) -> Data:
         "independent": list(found.independent),
         "condition": found.condition if math.isfinite(found.condition) else None,
         "constraints": [
-            {"name": name, "rows": owners.count(name), "redundant": list(found.redundant.get(name, ()))}
-            for name in dict.fromkeys(owners)
+            {"name": name, "rows": count, "redundant": list(found.redundant.get(name, ()))}
+            for name, count in found.constraints.items()
         ],
         "q": [{"name": name, "value": float(x)} for name, x in zip(robot.q_names, found.q, strict=True)],
         "message": found.message,
@@ -51,12 +49,12 @@ def freedom_rows(data: Data) -> list[tuple[str, str]]:
 
 
 def constraint_table(data: Data) -> RenderableType:
-    """Each loop and coupled joint: how many rows, and which follow from the others."""
+    """Each loop, coupled joint and element: how many rows, and which follow from the others."""
     rows = [
         (row["name"], str(row["rows"]), str(len(row["redundant"])), ", ".join(row["redundant"]))
         for row in data["constraints"]
     ]
-    columns = ("loop or coupling", "rows", "redundant", "these")
+    columns = ("constraint", "rows", "redundant", "these")
     return plain_table("constraints", columns, rows, ("rows", "redundant"))
 
 
@@ -94,7 +92,7 @@ def assembly_tables(data: Data) -> list[RenderableType]:
     """What `analyze ROBOT assembly` shows: a column for each coordinate, a row for each way."""
     columns = ["number", "branch", *data["q_names"]]
     rows = [
-        [str(number), mode["branch"], *(f"{round(x, 12):.8g}" for x in mode["q"])]
+        [str(number), mode["branch"], *(f"{round(x, 12) + 0.0:.8g}" for x in mode["q"])]
         for number, mode in enumerate(data["modes"])
     ]
     title = f"closed configurations of {data['name']}"
