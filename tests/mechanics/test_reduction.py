@@ -22,9 +22,9 @@ Array = np.ndarray
 ROBOTS: dict[str, Callable[[], Robot]] = {
     "four_bar": library.four_bar,
     "five_bar": five_bar,
-    "ball": lambda: looped("spherical", 4),
-    "hinge": lambda: looped("revolute", 4, free=True),
-    "universal, coupled": lambda: looped("universal", 4, couple=True),
+    "ball": lambda: looped("spherical", 4, long=True),
+    "hinge": lambda: looped("revolute", 4, free=True, long=True),
+    "universal, coupled": lambda: looped("universal", 4, couple=True, long=True),
 }
 STARTS = {"four_bar": tuple(CLOSED), "five_bar": FIVE_BAR_START}
 
@@ -176,7 +176,7 @@ def test_what_cannot_be_chosen_is_said() -> None:
         d.reduced("q1", at=[0.0, 0.0])
     with pytest.raises(UnsupportedError, match="open tree"):
         derive(library.pendulum(), backend="interpreter").reduced()
-    with pytest.raises(UnsupportedError, match="stay open by"):
+    with pytest.raises(UnsupportedError, match="do not close near the neutral"):
         derive(library.four_bar(5.0), backend="interpreter").reduced()
 
 
