@@ -16,7 +16,7 @@ from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import joint_twist, random_configuration
-from kinemorph.model.elements import DistanceConstraint, RollingDisc
+from kinemorph.model.elements import DistanceConstraint, ForceTorqueSensor, RollingDisc
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -182,12 +182,14 @@ def test_pinocchio_has_the_same_force_in_the_closure(kind: str) -> None:
 
 def test_a_run_of_a_closed_robot_knows_its_reactions() -> None:
     robot = library.four_bar()
-    run = simulate(robot, 0.3, q=CLOSED, forces=lambda t: [2.0, 0.0, 0.0], sample=0.1, rtol=1e-9, atol=1e-10)
+    system = System(robot, (ForceTorqueSensor("pin", "closure"),))
+    run = simulate(system, 0.3, q=CLOSED, forces=lambda t: [2.0, 0.0, 0.0], sample=0.1, rtol=1e-9, atol=1e-10)
     found = np.stack([run.reactions(name) for name in ("q1", "q2", "q3", "closure")], axis=1)
     d = derive(robot, backend="interpreter")
     tau = np.tile([2.0, 0.0, 0.0], (len(run), 1))
     np.testing.assert_allclose(found, d.joint_wrenches(run.q, run.v, run.a, tau), atol=1e-9)
     np.testing.assert_allclose(-found[:, 0, 4], 2.0, atol=1e-9)  # the crank's axis is -y
+    np.testing.assert_allclose(run["pin.fx"], found[:, 3, 0], atol=1e-9)  # what a sensor in the pin reads
 
 
 # ── constraints of elements ───────────────────────────────────────────────────────────────────────────────────────────
