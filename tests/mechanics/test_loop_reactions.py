@@ -26,6 +26,7 @@ from loop_robots import CLOSED, closed_state, looped
 from random_robots import joint_data, random_body, random_pose
 
 KINDS = tuple(kind for kind in JOINT_KINDS if kind != "free")
+QUICK = ("revolute", "universal", "helical")
 
 
 def state(robot: Robot, seed: int) -> tuple[np.ndarray, ...]:
@@ -46,7 +47,9 @@ def felt(robot: Robot, q: np.ndarray, a: np.ndarray, wrenches: np.ndarray) -> np
     return np.array(rows)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+)
 def test_every_body_balances_and_axes_feel_tau(kind: str) -> None:
     robot = looped(kind, 4)
     q, v, a, tau = state(robot, 1)

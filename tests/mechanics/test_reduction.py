@@ -29,7 +29,9 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
 STARTS = {"four_bar": tuple(CLOSED), "five_bar": FIVE_BAR_START}
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "ball" else name for name in ROBOTS]
+)
 def test_reduced_dynamics_are_those_of_the_closed_robot(name: str) -> None:
     robot = ROBOTS[name]()
     d = derive(robot, backend="interpreter")
@@ -61,7 +63,7 @@ def test_reduced_dynamics_are_those_of_the_closed_robot(name: str) -> None:
     assert np.array_equal(a_q, r.reduced_dynamics(q, v_q, tau))
 
 
-@pytest.mark.parametrize("name", ["five_bar", "hinge"])
+@pytest.mark.parametrize("name", ["five_bar", pytest.param("hinge", marks=pytest.mark.slow)])
 def test_rates_are_derivatives_and_the_coriolis_matrix_is_skew(name: str) -> None:
     robot = ROBOTS[name]()
     d = derive(robot, backend="interpreter")
