@@ -17,8 +17,8 @@ CLOSED = np.array([0.6, 0.02989836, 1.6066907])  # of the library's four-bar, to
 SWING = (0.0, -1.0, 0.0)  # angles from +x toward +z
 
 
-def looped(kind: str, seed: int, *, couple: bool = False, free: bool = False) -> Robot:
-    """Two limbs of three bodies each, askew, on a body that slides or is free; a joint of `kind` closes their ends."""
+def looped(kind: str, seed: int, *, couple: bool = False, free: bool = False, long: bool = False) -> Robot:
+    """Two limbs of two bodies (three if `long`), askew, on a body that slides or is free; a `kind` closes them."""
     rng = np.random.default_rng(seed)
     builder = RobotBuilder(f"looped_{kind}")
     builder.add(random_body(rng, "base"), random_body(rng, "plate"))
@@ -30,7 +30,7 @@ def looped(kind: str, seed: int, *, couple: bool = False, free: bool = False) ->
     ends = []
     for side in "ab":
         parent = "plate"
-        for k, of in enumerate(("revolute", "universal", "revolute")):
+        for k, of in enumerate(("revolute", "universal", "revolute")[: 2 + long]):
             name = f"{side}{k}"
             builder.add(random_body(rng, name))
             data = joint_data(rng, of) | {"placement": random_pose(rng), "child_placement": random_pose(rng)}
@@ -41,7 +41,7 @@ def looped(kind: str, seed: int, *, couple: bool = False, free: bool = False) ->
     data.pop("armature", None)
     builder.joint("closure", kind, *ends, **data)
     if couple:
-        builder.couple("jb2", "ja0", multiplier=-1.7, offset=0.2)
+        builder.couple("jb0", "ja0", multiplier=-1.7, offset=0.2)
     return builder.build()
 
 

@@ -19,6 +19,7 @@ PAGES = [
     for name in (
         "robots",
         "dynamics",
+        "closed_chain_paper",
         "programs",
         "derivatives",
         "export",

@@ -504,9 +504,11 @@ class Dynamics:
         if not (np.isfinite(epsilon) and epsilon > 0.0):
             raise UnsupportedError(f"reduced: epsilon is {epsilon} s; expected a finite number above 0.")
         robot, tree = self.robot, self._cut_tree
-        closed = independence.assembled(robot, tree, at, "reduced")
         driven = robot.v_names if actuated is None else actuated
         places = independence.velocity_places(robot, driven, "reduced: actuated")
+        if independent is not None:
+            independence.velocity_places(robot, independent, "reduced: independent")
+        closed = independence.assembled(robot, tree, at, "reduced")
         parts = independence.chosen_partition(robot, tree, closed, independent, places)
         names = tuple(robot.v_names[k] for k in places)
 

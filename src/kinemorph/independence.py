@@ -6,7 +6,7 @@ that cannot be made is an exception which names the joints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ REPEATED = 1e-9  # what is left of a row or column, against the longest, where i
 SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as undecided
 CLOSED = 1e-9  # [m or rad]
 STEPS, LONGEST = 60, 0.3  # of closing the loops, [rad or m] each
-TRIES, AROUND = 3, 0.2  # configurations to look at where none is given, [rad or m] about the neutral one
+TRIES, AROUND = 4, 0.2  # configurations to look at where none is given; the next is farther away by so much [rad or m]
 
 
 def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tuple[int, ...]:
@@ -50,22 +50,38 @@ def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tupl
 
 
 def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Array:
-    """The closed configuration (nq,) near a start, or near the neutral one; raises where none is found."""
+    """The closed configuration (nq,) near a start, or one near the neutral; raises where none is found."""
+    for q in _closed_ones(robot, tree, start, what):
+        return q
+    near = "near the neutral configuration" if start is None else "near the configuration given"
+    raise UnsupportedError(
+        f"{what}: the loops of robot '{robot.name}' do not close {near}. Give a closed one as `at`, as close_loops "
+        "finds it."
+    )
+
+
+def _closed_ones(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
+    """Closed configurations near a start; where none is given, near the neutral one and some about it."""
     q = neutral(robot) if start is None else np.array(start, dtype=float)
     if q.shape != (robot.nq,) or not np.isfinite(q).all():
         raise UnsupportedError(f"{what}: `at` has shape {q.shape}; expected ({robot.nq},) finite numbers, as q_names.")
-    if robot.is_open:
-        return q
+    rng = np.random.default_rng(0)
+    for k in range(TRIES if start is None else 1):
+        found = _closed(robot, tree, integrate(robot, q, k * AROUND * rng.normal(size=robot.nv)) if k else q)
+        if found is not None:
+            yield found
+
+
+def _closed(robot: Robot, tree: Tree, q: Array) -> Array | None:
+    """The closed configuration that Newton's steps of least norm lead to, or None."""
     for _ in range(STEPS):
         phi = np.array(loops.constraint_error(tree, q.tolist()), dtype=float)
         if np.abs(phi).max(initial=0.0) < CLOSED:
             return q
-        step = -np.linalg.lstsq(np.array(loops.constraint_jacobian(tree, q.tolist()), dtype=float), phi, rcond=1e-10)[0]
+        J = np.array(loops.constraint_jacobian(tree, q.tolist()), dtype=float)
+        step = -np.linalg.lstsq(J, phi, rcond=1e-10)[0]
         q = integrate(robot, q, step * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300)))
-    raise UnsupportedError(
-        f"{what}: the loops of robot '{robot.name}' stay open by {np.abs(phi).max():.3g} m or rad near the "
-        "configuration given. Give a closed one as `at`, as close_loops finds it."
-    )
+    return None
 
 
 def chosen_partition(
@@ -115,22 +131,12 @@ def scaled_jacobian(tree: Tree, q: Array) -> Array:
 def check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.ArrayLike | None) -> None:
     """Raises where forces at some velocities cannot drive every motion of the robot; says which they leave alone.
 
-    At a configuration, or at several near the neutral one: there one that can be driven is enough.
+    At a configuration, or at several about the neutral one: there one that can be driven is enough.
     """
-    rng = np.random.default_rng(0)
-    starts = (
-        [at]
-        if at is not None
-        else [integrate(robot, neutral(robot), AROUND * rng.normal(size=robot.nv)) for _ in range(TRIES)]
-    )
     left: Array | None = None
-    for start in starts:
-        try:
-            q = assembled(robot, tree, start, "actuation")
-        except UnsupportedError:
-            if at is not None:
-                raise
-            continue
+    if at is not None:
+        assembled(robot, tree, at, "actuation")
+    for q in _closed_ones(robot, tree, at, "actuation"):
         left = _undriven(scaled_jacobian(tree, q), places)
         if left is None:
             return

@@ -373,7 +373,3 @@ def test_sensors_that_do_not_fit_the_robot() -> None:
     builder = RobotBuilder("lift").body("load", 1.0).joint("slide", "prismatic", "world", "load")
     with pytest.raises(ModelError, match="Give `resolution`"):
         plant(System(builder.build(), (Encoder("s", "slide", counts=100.0),)))
-    builder.body("other", 1.0, inertia=(1.0, 1.0, 1.0)).joint("turn", "revolute", "world", "other")
-    coupled = builder.couple("turn", "slide", 2.0).build()
-    with pytest.raises(ModelError, match="loops or coupled joints"):
-        plant(System(coupled, (ForceTorqueSensor("s", "slide", every=0.1),)))

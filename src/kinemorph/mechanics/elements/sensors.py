@@ -106,17 +106,12 @@ class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
     """What passes through a joint."""
 
     def problems(self, element: ForceTorqueSensor, robot: Robot) -> list[str]:
-        what, names = f"element '{element.name}'", [joint.name for joint in robot.joints]
+        what, names = f"element '{element.name}'", [joint.name for joint in (*robot.joints, *robot.loops)]
         found = []
         if element.joint not in names:
             found.append(
-                f"{what}: joint is '{element.joint}', and the tree of robot '{robot.name}' has no such joint. Known: "
+                f"{what}: joint is '{element.joint}', and robot '{robot.name}' has no such joint. Known: "
                 f"{', '.join(names[:16])}."
-            )
-        if not robot.is_open:
-            found.append(
-                f"{what}: robot '{robot.name}' has loops or coupled joints, so that the motion does not decide what "
-                "each joint bears; expected an open tree. Remove the sensor."
             )
         return found + super().problems(element, robot)
 

@@ -74,7 +74,7 @@ class IMU(Sensor):
 @dataclass(frozen=True)
 class ForceTorqueSensor(Sensor):
     """The wrench that passes through a joint, from the parent to the child, in the axes of the joint frame on the child
-    and about its origin: a hanging mass is felt as a force upward. Any joint of an open tree, fixed ones too.
+    and about its origin: a hanging mass is felt as a force upward. Any joint, those that are fixed or close loops too.
 
     Signals: fx, fy, fz [N], mx, my, mz [N m].
     """
