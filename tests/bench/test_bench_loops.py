@@ -157,6 +157,7 @@ def test_a_peer_is_held_against_our_fastest_run_that_is_no_worse() -> None:
 @pytest.fixture
 def few(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cheapest contestants only, with one setting."""
+    monkeypatch.setattr(loop_simulators, "LOOP_METHODS", ("projection",))
     for make in ("kinemorph_ways", "pinocchio_ways"):
         ways = getattr(loop_simulators, make)
         monkeypatch.setattr(

@@ -14,7 +14,7 @@ from kinemorph.codegen.threads import default_threads
 from kinemorph.display.environment import llvm_target
 from kinemorph.errors import CompileError
 
-PACKAGES = ("kinemorph", "numpy", "scipy", "llvmlite", "pin", "mujoco", "exudyn")
+PACKAGES = ("kinemorph", "numpy", "scipy", "llvmlite", "pin", "mujoco", "drake", "exudyn")
 
 
 def machine(pace: Pace) -> dict[str, Any]:

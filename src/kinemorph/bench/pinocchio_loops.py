@@ -29,7 +29,7 @@ SETTINGS: dict[str, tuple[Prox, ...]] = {
         *(Prox(mu, 1) for mu in (1e-14, 1e-12, 1e-11)),
         *(Prox(mu, n) for n in (2, 3, 5, 20) for mu in (1e-12, 1e-10, 1e-8, 1e-6)),
     ),
-    "lcaba": tuple(Prox(mu, n) for n in (1, 2, 3, 4, 6, 10, 30) for mu in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)),
+    "lcaba": tuple(Prox(mu, n) for n in (1, 2, 3, 4, 6, 10, 30) for mu in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)),
 }
 
 
