@@ -462,6 +462,11 @@ class Dynamics:
         `locked` are velocities that have no acceleration, rows of their own after those of the robot; `shared` asks for
         multipliers of least norm.
         """
+        if self.precision == "float32":
+            raise UnsupportedError(
+                f"robot '{self.robot.name}' has loops or coupled joints, and float32 cannot tell which of their "
+                "constraints repeat others. Use float64."
+            )
         rest = self.rest(tree, q, v, tau, *loads)
         return self.under(tree, q, rest, held_rows(loops.rows_of(tree, q, v), locked), shared=shared)
 
