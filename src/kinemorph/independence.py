@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import loops
+from kinemorph.mechanics.assembly import closed_by_newton, float_look
 from kinemorph.mechanics.perturbation import Partition
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import integrate, neutral
@@ -22,8 +23,7 @@ Array = npt.NDArray[np.float64]
 
 REPEATED = 1e-9  # what is left of a row or column, against the longest, where it repeats others
 SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as undecided
-CLOSED = 1e-9  # [m or rad]
-STEPS, LONGEST = 60, 0.3  # of closing the loops, [rad or m] each
+CLOSED = 1e-9  # of the size of a loop
 TRIES, AROUND = 4, 0.2  # configurations to look at where none is given; the next is farther away by so much [rad or m]
 
 
@@ -66,22 +66,12 @@ def _closed_ones(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: st
     if q.shape != (robot.nq,) or not np.isfinite(q).all():
         raise UnsupportedError(f"{what}: `at` has shape {q.shape}; expected ({robot.nq},) finite numbers, as q_names.")
     rng = np.random.default_rng(0)
-    for k in range(TRIES if start is None else 1):
-        found = _closed(robot, tree, integrate(robot, q, k * AROUND * rng.normal(size=robot.nv)) if k else q)
-        if found is not None:
+    tries = TRIES if start is None else 1
+    for k in range(tries):
+        begun = integrate(robot, q, k * AROUND * rng.normal(size=robot.nv)) if k else q
+        found, apart = closed_by_newton(float_look(tree), lambda at, step: integrate(robot, at, step), begun)
+        if apart <= CLOSED:
             yield found
-
-
-def _closed(robot: Robot, tree: Tree, q: Array) -> Array | None:
-    """The closed configuration that Newton's steps of least norm lead to, or None."""
-    for _ in range(STEPS):
-        phi = np.array(loops.constraint_error(tree, q.tolist()), dtype=float)
-        if np.abs(phi).max(initial=0.0) < CLOSED:
-            return q
-        J = np.array(loops.constraint_jacobian(tree, q.tolist()), dtype=float)
-        step = -np.linalg.lstsq(J, phi, rcond=1e-10)[0]
-        q = integrate(robot, q, step * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300)))
-    return None
 
 
 def chosen_partition(

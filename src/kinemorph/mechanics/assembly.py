@@ -1,17 +1,19 @@
-"""The start of a robot with loops, on plain floats: how far each loop is open, and the closed configuration near by.
+"""The closed configuration near another one, by Newton's steps; and on plain floats how far each loop is open.
 
-Made for files, which are read without compiling anything. `close_loops` of analysis does more.
+On floats for files, which are read without compiling anything. `close_loops` of analysis does more: it holds joints
+within limits, starts again elsewhere, knows branches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.mechanics.loops import constraint_error, constraint_jacobian, constraint_owners, constraint_sizes
 from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.tree import Tree
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
 
@@ -36,29 +38,47 @@ def loop_gaps(robot: Robot, q: Sequence[float]) -> dict[str, float]:
     return dict(sorted(gaps.items(), key=lambda item: -item[1]))
 
 
+Look = Callable[[Array], tuple[Array, Array]]  # (phi (nc,), J (nc, nv)) at q, rows against their sizes
+Move = Callable[[Array, Array], Array]  # q after a displacement (nv,)
+
+
+def closed_by_newton(look: Look, move: Move, q: Array) -> tuple[Array, float]:
+    """(q, how far it is open at most, against the sizes of rows) after steps of least norm, each at most LONGEST."""
+    apart = np.inf
+    for _ in range(MOST_STEPS):
+        phi, J = look(q)
+        before, apart = apart, float(np.abs(phi).max(initial=0.0))
+        if apart <= CLOSED or (apart <= 1e3 * CLOSED and apart >= before):  # closed, or as well as rounding allows
+            break
+        step = -np.linalg.pinv(J, FLAT) @ phi
+        q = move(q, step * min(1.0, LONGEST / max(float(np.abs(step).max(initial=0.0)), LONGEST)))
+    else:
+        apart = float(np.abs(look(q)[0]).max(initial=0.0))
+    return q, apart
+
+
+def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
+    """The constraints of a tree, by plain floats; `free` (nv,) are the velocities that may close them."""
+
+    def look(at: Array) -> tuple[Array, Array]:
+        values = at.tolist()
+        sizes = np.array(constraint_sizes(tree, values), dtype=float)
+        J = np.array(constraint_jacobian(tree, values), dtype=float).reshape(-1, tree.nv)
+        kept = J if free is None else np.where(free, J, 0.0)
+        return np.array(constraint_error(tree, values), dtype=float) / sizes, kept / sizes[:, None]
+
+    return look
+
+
 def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array | None:
     """The configuration (nq,) near q that closes all loops, with the joints `kept` as they are; None where none is."""
-    tree = resolve(robot)
     free = np.ones(robot.nv, dtype=bool)
     for joint in kept:
         free[robot.v_slice(joint)] = False
-    now = np.array(q, dtype=float)
-
-    def seen(at: Array) -> tuple[Array, Array]:
-        values = at.tolist()
-        sizes = np.array(constraint_sizes(tree, values), dtype=float)
-        J = np.array(constraint_jacobian(tree, values), dtype=float)
-        return np.array(constraint_error(tree, values), dtype=float) / sizes, np.where(free, J, 0.0) / sizes[:, None]
-
+    look, now = float_look(resolve(robot), free), np.array(q, dtype=float)
     nudge = np.where(free, ASIDE, 0.0)
     for start in (now, integrate(robot, now, nudge), integrate(robot, now, -nudge)):
-        now = start
-        for _ in range(MOST_STEPS):
-            phi, J = seen(now)
-            if np.abs(phi).max(initial=0.0) <= CLOSED:
-                return now
-            step = -np.linalg.pinv(J, FLAT) @ phi
-            now = integrate(robot, now, step * min(1.0, LONGEST / max(np.abs(step).max(initial=0.0), LONGEST)))
-        if np.abs(seen(now)[0]).max(initial=0.0) <= 1e3 * CLOSED:
-            return now
+        found, apart = closed_by_newton(look, lambda at, step: integrate(robot, at, step), start)
+        if apart <= 1e3 * CLOSED:
+            return found
     return None

@@ -17,18 +17,14 @@ import numpy.typing as npt
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.errors import ModelError, ShapeError
+from kinemorph.mechanics.assembly import CLOSED, FLAT, OPEN, closed_by_newton
 from kinemorph.mechanics.motions import ELEMENTARY
 from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
 
 Array = npt.NDArray[np.float64]
 
-OPEN = 1e-3  # of the size of its loop; a loop that is open by more at the start is no rounding of numbers
-CLOSED = 1e-13  # likewise: closed
-MOST_STEPS = 60
-LONGEST = 0.3  # [rad or m] of a step toward closed loops
 UNDECIDED = 1e-2  # of the largest singular value, by dependent joints: the smallest that still decides them
-FLAT = 1e-9  # of the largest singular value: a direction that closes nothing
 
 _BUILT: WeakKeyDictionary[Plant, CompiledFunction] = WeakKeyDictionary()  # loading code takes longer than a short run
 
@@ -132,18 +128,13 @@ def _closed(look: _Look, start: Array, free: npt.NDArray[np.bool_], *, named: bo
             "configuration that closes them. Name the coordinates that you know, as q={...}, and the others follow; or "
             "use kinemorph.close_loops."
         )
-    for _ in range(MOST_STEPS):
-        if apart <= CLOSED:
-            break
-        J = np.where(free, look.at(q, still)[2][: len(phi)], 0.0)
-        step = -np.linalg.pinv(J, FLAT) @ phi
-        step *= min(1.0, LONGEST / max(float(np.abs(step).max(initial=0.0)), LONGEST))
-        new = look.moved(q, step)
-        new_phi = look.at(new, still)[0]
-        new_apart = float(np.abs(new_phi).max(initial=0.0))
-        if new_apart >= apart and apart <= 1e3 * CLOSED:
-            break  # rounding
-        q, phi, apart = new, new_phi, new_apart
+
+    def seen(at: Array) -> tuple[Array, Array]:
+        phi, _, J = look.at(at, still)
+        return phi, np.where(free, J[: len(phi)], 0.0)
+
+    q, apart = closed_by_newton(seen, look.moved, start)
+    phi = look.at(q, still)[0]
     if apart > 1e4 * CLOSED:
         held = "" if free.all() else " with the named coordinates kept"
         raise ShapeError(
