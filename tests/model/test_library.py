@@ -36,6 +36,7 @@ SIZES = {
     "spatial_slider_crank": (4, 4, 3, 1),
     "andrews_squeezer": (7, 7, 7, 3),
     "flyball_governor": (4, 4, 4, 0),
+    "jansen_walker": (40, 40, 38, 18),
 }
 
 

@@ -5,6 +5,7 @@ arms                 scara, puma
 legged               hexapod24, hexapod36, humanoid
 linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
 walking_linkages     klann, jansen: legs that one crank drives
+walkers              jansen_walker: a System that walks on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the start of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: Systems, with elements as well
 """
@@ -20,6 +21,7 @@ from kinemorph.model.library.benchmark_machines import andrews_squeezer, flyball
 from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
 from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
 from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
+from kinemorph.model.library.walkers import jansen_walker
 from kinemorph.model.library.walking_linkages import jansen, klann
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -47,6 +49,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "spatial_slider_crank": spatial_slider_crank,
     "andrews_squeezer": andrews_squeezer,
     "flyball_governor": flyball_governor,
+    "jansen_walker": jansen_walker,
 }
 
 

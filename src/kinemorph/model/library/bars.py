@@ -88,13 +88,16 @@ def linkage(
     hinges: Iterable[Hinge],
     *,
     carriers: Mapping[str, Point] | None = None,
+    plane: float = 0.0,
 ) -> RobotBuilder:
     """The builder, with links and hinges added. The bars that are drawn are as thick as suits the extent of `points`.
 
-    `carriers` are other bodies on which hinges sit, with the points where their frames stand. The first hinge that
-    leads to a link is called `<link>_joint`, a later one `<parent>_<link>`.
+    `carriers` are other bodies on which hinges sit, with the points where their frames stand; `plane` is the y [m] of
+    the linkage on them and on the ground. The first hinge that leads to a link is called `<link>_joint`, a later one
+    `<parent>_<link>`.
     """
     radius = SLENDER * size(points.values())
+    moving = {link.name for link in links}
     origins = {WORLD: (0.0, 0.0), **(carriers or {})}
     origins |= {link.name: points[link.bars.split("-")[0]] for link in links}
     for link in links:
@@ -103,12 +106,13 @@ def linkage(
         builder.body(link.name, whole.mass, com=whole.com, inertia=whole.moment, shapes=shapes)
     reached: set[str] = set()
     for point, parent, child in hinges:
+        x, _, z = arm(origins[parent], points[point])
         builder.joint(
             f"{parent}_{child}" if child in reached else f"{child}_joint",
             "revolute",
             parent,
             child,
-            translation=arm(origins[parent], points[point]),
+            translation=(x, 0.0 if parent in moving else plane, z),
             child_placement=translation(arm(origins[child], points[point])),
             axis=HINGE,
         )

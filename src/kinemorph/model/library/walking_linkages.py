@@ -6,12 +6,14 @@ the six links and two loops of BOLT's leg, Jansen's the eight links and three lo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kinemorph.model.builder import RobotBuilder
-from kinemorph.model.library.bars import Hinge, Link, Point, arm, at_angle, linkage, meet, positive
+from kinemorph.model.library.bars import Hinge, Link, Place, Point, arm, at_angle, linkage, meet, positive
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE
+from kinemorph.model.shapes import GRAPHITE, Color
 
 # of the patent's optimized leg, in its units: crank AC, BH, CH, CF, FH, DE, EF, EG, FG; then B and D, where A is (0, 0)
 KLANN_LENGTHS = (17.5, 23.7, 38.8, 73.4, 35.2, 34.1, 57.7, 111.7, 59.0)
@@ -72,36 +74,74 @@ def jansen(
     `scale` [m] is the unit of the thirteen `lengths`, `density` [kg/m] the mass of the bars (a strip of carbon fiber),
     `angle` [rad] where the crank stands at q = 0, from +x toward +z. The foot is the frame "foot".
     """
+    leg = jansen_leg(scale, density, angle, lengths)
+    O, M = leg.points["O"], leg.points["M"]
+    links = [Link("crank", "O-M", density * math.dist(O, M)), *leg.links]
+    hinges = [Hinge("O", "world", "crank"), *leg.hinges]
+    builder = linkage(RobotBuilder("jansen"), leg.points, links, hinges)
+    return builder.frame("foot", "leg", translation=leg.foot).build()
+
+
+class Leg(NamedTuple):
+    """What a leg of Jansen's is made of, without its crank, as `bars.linkage` takes it; `foot` [m] is on the last link.
+
+    O is the crank's axis, M its pin, B the pivot on the frame.
+    """
+
+    points: dict[str, Point]
+    links: list[Link]
+    hinges: list[Hinge]
+    foot: Place
+
+
+def jansen_leg(
+    scale: float,
+    density: float,
+    angle: float,
+    lengths: Sequence[float] = JANSEN_LENGTHS,
+    *,
+    frame: str = "world",
+    prefix: str = "",
+    mirrored: bool = False,
+    color: Color = GRAPHITE,
+) -> Leg:
+    """One leg, with data as for `jansen`, behind the crank or, `mirrored`, ahead of it; hinged to `frame` and "crank".
+
+    Names of its links begin with `prefix`; `color` is that of the link that walks.
+    """
     positive("jansen", "scale", (scale,), 1)
     a, b, c, d, e, f, g, h, i, j, k, l, m = (scale * length for length in positive("jansen", "lengths", lengths, 13))
     O: Point = (0.0, 0.0)
     B = (-a, -l)
-    M = at_angle(O, angle, m)
+    M = at_angle(O, math.pi - angle if mirrored else angle, m)
     P1 = meet(M, j, B, b, -1, name="jansen")
     P2 = meet(P1, e, B, d, -1, name="jansen")
     P3 = meet(M, k, B, c, 1, name="jansen")
     P4 = meet(P2, f, P3, g, -1, name="jansen")
     P5 = meet(P4, h, P3, i, -1, name="jansen")
     points = {"O": O, "B": B, "M": M, "P1": P1, "P2": P2, "P3": P3, "P4": P4, "P5": P5}
+    if mirrored:
+        points = {name: (-x, z) for name, (x, z) in points.items()}
+    upper, rocker, upper_rod, lower_rod, coupler, last = (
+        f"{prefix}{name}" for name in ("upper", "lower_rocker", "upper_rod", "lower_rod", "coupler", "leg")
+    )
     links = [
-        Link("crank", "O-M", density * m),
-        Link("upper", "B-P1-P2-B", density * (b + d + e)),
-        Link("lower_rocker", "B-P3", density * c),
-        Link("upper_rod", "M-P1", density * j),
-        Link("lower_rod", "M-P3", density * k),
-        Link("coupler", "P2-P4", density * f),
-        Link("leg", "P3-P4-P5-P3", density * (g + h + i), GRAPHITE),
+        Link(upper, "B-P1-P2-B", density * (b + d + e)),
+        Link(rocker, "B-P3", density * c),
+        Link(upper_rod, "M-P1", density * j),
+        Link(lower_rod, "M-P3", density * k),
+        Link(coupler, "P2-P4", density * f),
+        Link(last, "P3-P4-P5-P3", density * (g + h + i), color),
     ]
     hinges = [
-        Hinge("O", "world", "crank"),
-        Hinge("B", "world", "upper"),
-        Hinge("B", "world", "lower_rocker"),
-        Hinge("M", "crank", "upper_rod"),
-        Hinge("M", "crank", "lower_rod"),
-        Hinge("P2", "upper", "coupler"),
-        Hinge("P3", "lower_rocker", "leg"),
-        Hinge("P1", "upper", "upper_rod"),
-        Hinge("P3", "lower_rocker", "lower_rod"),
-        Hinge("P4", "coupler", "leg"),
+        Hinge("B", frame, upper),
+        Hinge("B", frame, rocker),
+        Hinge("M", "crank", upper_rod),
+        Hinge("M", "crank", lower_rod),
+        Hinge("P2", upper, coupler),
+        Hinge("P3", rocker, last),
+        Hinge("P1", upper, upper_rod),
+        Hinge("P3", rocker, lower_rod),
+        Hinge("P4", coupler, last),
     ]
-    return linkage(RobotBuilder("jansen"), points, links, hinges).frame("foot", "leg", translation=arm(P3, P5)).build()
+    return Leg(points, links, hinges, arm(points["P3"], points["P5"]))
