@@ -16,6 +16,7 @@ from kinemorph.plants.programs import Plant
 
 Array = npt.NDArray[np.float64]
 Rate = Callable[[float, Array], Array]
+GUESS = 10.0  # [s]
 UNBOUNDED = 1e30  # [s] a largest step beyond it is none
 
 
@@ -111,7 +112,8 @@ class Sundials:
 
     def step(self) -> tuple[float, Array]:
         for _ in range(2):  # after values in between, it first comes back to where it was
-            found = self.solver.step(self.stop, method="onestep", tstop=self.stop)
+            # the time that it is told to go to serves it for a first guess of the step
+            found = self.solver.step(min(self.stop, self.t + GUESS), method="onestep", tstop=self.stop)
             if not found.success:
                 raise ArithmeticError(str(found.message))
             if not np.isfinite(found.y).all():

@@ -91,6 +91,12 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
             "mechanism may be at a singular configuration, or at the end of its reach. Try tighter tolerances, or "
             "start elsewhere; kinemorph.mobility says where it stands."
         )
+    if status is Status.STUCK and method.name == "sundials:ida" and plant.constraint_names:
+        return (
+            f"At t = {t:.9g} s steps became too short to count, {worst} changes fastest: the mechanism may be at a "
+            "singular configuration, where the forces of its constraints are not determined. Use method='dop853', "
+            "which goes through, or start elsewhere."
+        )
     if status is Status.UNSOLVED:
         return (
             f"At t = {t:.9g} s the equations of a step of method '{method.name}' could not be solved, {worst} changes "
