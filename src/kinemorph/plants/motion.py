@@ -133,6 +133,7 @@ class Motion:
             constraints=self.constraints if self.constrained else None,
             held=self.held if self.constrained and not isinstance(self.loops, Baumgarte | Multipliers) else None,
             dependence=self.dependence if self.partial else None,
+            bound=self.bound if self.constrained else None,
         )
 
     @cached_property
@@ -463,6 +464,35 @@ class Motion:
             unmet = sub(self.dynamics.inverse(ready, q, v, a), self._tau(ready, q, v, acting))
         left = [z[k] if k in self.still else entry for k, entry in enumerate(unmet)]
         return [*left, *sub(z[nv:], self._extra_rates(t, q, v, x, m, u, p, acting, driven))]
+
+    def bound(self, t: Any, base: Any, s: Any, z: Any, forces: Any, pushes: Any, m: Any, u: Any, p: Any) -> Any:
+        """The stabilized form of index 2 (Gear, Gupta, Leimkuhler), with multipliers as unknowns: `forces` (nc,) in
+
+            M a + h = tau + J^T forces,     dq/dt moves at  v + J^T pushes,     0 = phi,     0 = d phi/dt
+
+        `pushes` (nh,) are zero but for errors of a method. Gives `moving` (nv,), how coordinates move; `left` (nv +
+        nx,), what is left over at z = [a, dx/dt]; `phi` (nh,) and `rate` (nc,).
+        """
+        tree, nv = self.tree(p), self.nv
+        ready = self.prepared(tree)
+        q, v, x = self._state(tree, base, s)
+        a = [0.0 if k in self.still else entry for k, entry in enumerate(z[:nv])]
+        found = self._conditions(ready, t, q, v, x, m, u, p)
+        acting = self._acting(ready, t, q, v, x, m, u, p)
+        takes = self.dynamics.takes_wrenches
+        tau = acting.tau if takes else self._tau(ready, q, v, acting)
+        unmet = sub(self.dynamics.inverse(ready, q, v, a, *(acting.loads if takes else ())), tau)
+        left, moving = [], []
+        for k in range(nv):
+            column = [row[k] for row in found.J]
+            held = k in self.still
+            left.append(z[k] if held else minus(unmet[k], dot(column, forces)))
+            moving.append(0.0 if held else plus(v[k], dot(column[: len(found.phi)], pushes)))
+        driven: Any = 0.0
+        for force, rate in zip(forces, found.driven, strict=True):
+            driven = minus(driven, times(force, rate))
+        left += sub(z[nv:], self._extra_rates(t, q, v, x, m, u, p, acting, driven))
+        return {"moving": moving, "left": left, "phi": found.phi, "rate": found.rate}
 
     def place(self, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
         """The configuration that s means."""

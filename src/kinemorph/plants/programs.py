@@ -14,6 +14,7 @@ one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
     reactions  (t, base, s, a, m, u, p) -> wrenches     through joints
     sampling, settling, switching       (t, base, s, m, u, p) -> m, x      how memory changes
     flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that know of no manifold
+    unmet      (t, y, dy, rows, m, u, p) -> unmet       likewise with multipliers as unknowns, zero where all are right
     drift      (s, h) -> w                              where w is after the time h when v is held
     discrete   see `variational`                        the balance of a whole step, for variational integrators
     implicit_step   see `implicit`                      a whole step with stiff forces at its end
@@ -32,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.scalar import where
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.tracing import Shape, trace
 from kinemorph.deriving import Dynamics
@@ -113,6 +115,7 @@ class Laws:
     constraints: Law | None = None  # (t, base, s, m, u, p) -> phi, rate, J, sizes; none where the motion is free
     held: Law | None = None  # (t, base, s, m, u, p) -> s with constraints kept better, and the error before
     dependence: Law | None = None  # (t, base, s, m, u, p) -> margin of the dependent velocities, and J scaled
+    bound: Law | None = None  # (t, base, s, z, forces, pushes, m, u, p) -> moving, left, phi, rate: see `motion`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -230,6 +233,34 @@ class Plant:
         size = (nq + nv + self.nx,)
         shapes = {"t": (), "y": size, **{name: self.ports[name] for name in ("m", "u", "p")}}
         return trace(law, shapes, name=f"{self.name}.flow", outputs={"out": size})
+
+    @cached_property
+    def unmet(self) -> Program:
+        """What is left over, as many numbers as y has, at y = [q, v, x, forces (nc,), pushes (nh,)] and at the rates of
+        its first part, `dy` (nq + nv + nx,), from (t, y, dy, rows, m, u, p). Quaternions may be of any length.
+
+        The last are the constraints: rates, then errors. Of those that are not among `rows` (nc,), 1 or 0, multipliers
+        are zero instead. See `motion` for the form.
+        """
+        nq, nv, nx, nc, nh = self.nq, self.nv, self.nx, len(self.constraint_names), self.position_rows
+        ends = (nq, nq + nv, nq + nv + nx, nq + nv + nx + nc)
+
+        def law(t: Any, y: Any, dy: Any, rows: Any, m: Any, u: Any, p: Any) -> list[Any]:
+            q, v, x, forces, pushes = (y[a:b] for a, b in zip((0, *ends), (*ends, None), strict=True))
+            s, z = [*[0.0] * nv, *v, *x], dy[nq:]
+            if self.laws.bound is None:
+                found = {"moving": v, "left": self.laws.residual(t, q, s, z, m, u, p), "phi": [], "rate": []}
+            else:
+                found = self.laws.bound(t, q, s, z, forces, pushes, m, u, p)
+            moving = [Dual(0.0, rate, level=LEVEL) for rate in found["moving"]]
+            placed = self.laws.place(q, [*moving, *v, *x], finished=False)
+            moved = [rate - tangent_of(entry, LEVEL) for rate, entry in zip(dy, placed, strict=False)]
+            kept = [*zip(rows, found["rate"], forces, strict=True), *zip(rows, found["phi"], pushes, strict=False)]
+            return [*moved, *found["left"], *(where(*choice) for choice in kept)]
+
+        shapes: dict[str, Shape] = {"t": (), "y": (ends[-1] + nh,), "dy": (ends[2],), "rows": (nc,)}
+        shapes |= {name: self.ports[name] for name in ("m", "u", "p")}
+        return trace(law, shapes, name=f"{self.name}.unmet", outputs={"out": (ends[-1] + nh,)})
 
     @cached_property
     def drift(self) -> Program:

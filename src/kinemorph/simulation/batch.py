@@ -28,6 +28,7 @@ from kinemorph.simulation.failures import explained
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import usual
 from kinemorph.simulation.run import sample_times
+from kinemorph.simulation.starting import closed_already, closed_start
 from kinemorph.simulation.stepper import MOST_TRIES, Stepper
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.trajectory import Statistics
@@ -123,6 +124,7 @@ def simulate_batch(
         plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=rows, t=times[0], begun=False
     )
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
+    _close(plant, float(times[0]), given, q, v)
     known = () if m is None else tuple(m) if isinstance(m, Mapping) else tuple(column.name for column in plant.m)
     fleet = _Fleet(one, given, known, times, most_steps, threads)
     compiled = time.perf_counter()
@@ -215,6 +217,19 @@ def _finished(plant: Plant, q: Array) -> Array:
     for k in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1]:
         plant.initial("q", q[k])  # says which quaternion is zero
     return found
+
+
+def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> None:
+    """Brings all states onto the constraints, as `simulate` does with one; names that are given are kept."""
+    if plant.constraints is None or not len(given["q"]):
+        return
+    given["q"], given["v"] = given["q"].copy(), given["v"].copy()
+    for k in np.flatnonzero(~closed_already(plant, t, given)).tolist():
+        state, others = ((given[name][k] for name in names) for names in ("qvx", "mup"))
+        try:
+            given["q"][k], given["v"][k] = closed_start(plant, t, tuple(state), (q, v, tuple(others)))
+        except ShapeError as error:
+            raise ShapeError(f"state {k} of the batch: {error}") from None
 
 
 # ── the runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -84,11 +84,18 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
             else "Look at the forces there."
         )
         return f"At t = {t:.9g} s the next state is not finite, {worst} first of all. {remedy}"
-    if status is Status.UNSOLVED and plant.holding is not None and not NOTES[method.name].stiff:
+    note = NOTES.get(method.name)
+    if status is Status.UNSOLVED and plant.holding is not None and not (note and note.stiff):
         return (
             f"At t = {t:.9g} s a step could not be brought back onto the constraints, {worst} changes fastest: the "
             "mechanism may be at a singular configuration, or at the end of its reach. Try tighter tolerances, or "
             "start elsewhere; kinemorph.mobility says where it stands."
+        )
+    if status is Status.STUCK and method.name == "sundials:ida" and plant.constraint_names:
+        return (
+            f"At t = {t:.9g} s steps became too short to count, {worst} changes fastest: the mechanism may be at a "
+            "singular configuration, where the forces of its constraints are not determined. Use method='dop853', "
+            "which goes through, or start elsewhere."
         )
     if status is Status.UNSOLVED:
         return (

@@ -100,6 +100,9 @@ OUTSIDE: dict[str, MethodRow] = {
         MethodRow("scipy:LSODA", "1-12", True, True, "Adams or backward differences, whichever suits, by SciPy"),
         MethodRow("sundials:cvode-adams", "1-12", True, False, "Adams-Moulton of CVODE; smooth motion, costly rates"),
         MethodRow("sundials:cvode-bdf", "1-5", True, True, "backward differences of CVODE, with exact Jacobians"),
+        MethodRow(
+            "sundials:ida", "1-5", True, True, "backward differences of IDA; constraints and their forces as unknowns"
+        ),
     )
 }
 

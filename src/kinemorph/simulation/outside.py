@@ -2,143 +2,53 @@
 
 `OutsideStepper` is a Stepper to `simulate`: it advances, samples and stops at events in the same way. These methods
 know of no manifold, so they are given y = [q, v, x] and its rate (plants: `flow`), with the exact Jacobian where they
-take one; quaternions are made unit again where a state is read. An `Engine` is what a library has to offer: one step,
-and values in between.
+take one; quaternions are made unit again where a state is read. `engines` are what libraries have to offer.
 
-SciPy and scikit-sundae are imported when a method of theirs is asked for.
+Nor do they know of constraints: their steps drift from these as far as their errors go. What is read is brought back,
+at samples, at events and at the end; and where a step has gone too far the method begins anew from where it ought to
+be. The rate itself is that on the constraints, so a drift changes little else.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import Dynamics
 from kinemorph.errors import MissingExtraError, UnsupportedError, did_you_mean
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.plants.loop_methods import Multipliers, Projection
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.clockwork import Clockwork
+from kinemorph.simulation.differential_algebraic import IdaEngine
+from kinemorph.simulation.engines import UNBOUNDED, CvodeEngine, Engine, Equations, Problem, ScipyEngine
 from kinemorph.simulation.events import Guard, Watch
+from kinemorph.simulation.keeping import Keeping
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import OUTSIDE
+from kinemorph.simulation.starting import closed_start
 from kinemorph.simulation.stepper import SMALLEST, Marched, State, Stepper, check_numbers
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.watching import PIECES
 
 Array = npt.NDArray[np.float64]
-Rate = Callable[[float, Array], Array]
 MOST_STEPS = 2000  # in one call: `simulate` looks up at least this often
+DRIFT = 10.0  # of the relative tolerance: how far steps may lead from constraints before the method begins anew on them
 
 
-class Engine(Protocol):
-    """A method of a library at work from one state on."""
-
-    def step(self) -> tuple[float, Array]:
-        """One step: time and state at its end. Raises ArithmeticError where there is none."""
-        ...
-
-    def at(self, t: float) -> Array:
-        """The state at a time within the last step."""
-        ...
-
-
-class Problem(NamedTuple):
-    """What an engine is given."""
-
-    rate: Rate
-    slope: Rate  # the Jacobian, (n, n)
-    t: float
-    y: Array
-    stop: float  # no step goes beyond it
-    first: float | None  # size of the first step [s]
-    rtol: float
-    atol: float
-    largest: float
-
-
-class ScipyEngine:
-    """A solver of scipy.integrate."""
-
-    def __init__(self, name: str, problem: Problem) -> None:
-        from scipy import integrate
-
-        options: dict[str, Any] = {"rtol": problem.rtol, "atol": problem.atol, "max_step": problem.largest}
-        if name in ("Radau", "BDF", "LSODA"):
-            options["jac"] = problem.slope
-        if problem.first is not None:
-            options["first_step"] = min(problem.first, problem.stop - problem.t)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # tolerances below what it can do are raised to what it can
-            self.solver = getattr(integrate, name)(problem.rate, problem.t, problem.y, problem.stop, **options)
-        self.dense: Any = None
-
-    def step(self) -> tuple[float, Array]:
-        self.dense = None
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what it warns of it fails with
-                message = self.solver.step()
-        except ValueError as error:  # a matrix with NaN
-            raise FloatingPointError(str(error)) from error
-        if self.solver.status == "failed":
-            raise ArithmeticError(message)
-        return float(self.solver.t), np.array(self.solver.y)
-
-    def at(self, t: float) -> Array:
-        if self.dense is None:
-            self.dense = self.solver.dense_output()
-        found: Array = np.asarray(self.dense(t))
-        return found
-
-
-class SundialsEngine:
-    """CVODE of SUNDIALS, by scikit-sundae."""
-
-    def __init__(self, name: str, problem: Problem) -> None:
-        from sksundae.cvode import CVODE
-
-        def rate(t: float, y: Array, out: Array) -> None:
-            out[:] = problem.rate(t, y)
-
-        def slope(t: float, y: Array, out: Array, matrix: Array) -> None:
-            matrix[:] = problem.slope(t, y)
-
-        self.solver = CVODE(
-            rate,
-            method={"cvode-bdf": "BDF", "cvode-adams": "Adams"}[name],
-            jacfn=slope,
-            rtol=max(problem.rtol, 1e-15),
-            atol=problem.atol,
-            max_step=0.0 if problem.largest >= 1e30 else problem.largest,
-            first_step=0.0 if problem.first is None else min(problem.first, problem.stop - problem.t),
-            max_num_steps=100_000,
-        )
-        self.solver.init_step(problem.t, problem.y)
-        self.t, self.stop = problem.t, problem.stop
-
-    def step(self) -> tuple[float, Array]:
-        for _ in range(2):  # after values in between, it first comes back to where it was
-            found = self.solver.step(self.stop, method="onestep", tstop=self.stop)
-            if not found.success:
-                raise ArithmeticError(str(found.message))
-            if not np.isfinite(found.y).all():
-                raise FloatingPointError("the state is not finite")
-            if found.t > self.t:
-                self.t = float(found.t)
-                return self.t, np.array(found.y)
-        raise ArithmeticError("steps are too small to count")
-
-    def at(self, t: float) -> Array:
-        return np.array(self.solver.step(t, method="normal", tstop=self.stop).y)
+def sundials_engine(name: str, problem: Problem) -> Engine:
+    """A solver of SUNDIALS by its name."""
+    return IdaEngine(name, problem) if name == "ida" else CvodeEngine(name, problem)
 
 
 class Library(NamedTuple):
@@ -152,7 +62,7 @@ class Library(NamedTuple):
 
 LIBRARIES = {
     "scipy": Library(ScipyEngine, "scipy", "scipy"),
-    "sundials": Library(SundialsEngine, "sksundae", "scikit-sundae", "stiff"),
+    "sundials": Library(sundials_engine, "sksundae", "scikit-sundae", "stiff"),
 }
 
 
@@ -197,7 +107,12 @@ class OutsideStepper:
             )
         check_numbers(rtol=rtol, atol=atol, largest=largest, smallest=smallest)
         self.plant, self.method, self.fixed = as_plant(model), Named(method), False
-        self.limits = np.array([rtol, atol, smallest, min(largest, 1e30), MOST_STEPS])
+        self.limits = np.array([rtol, atol, smallest, min(largest, UNBOUNDED), MOST_STEPS])
+        if self.kind == "ida" and not isinstance(self.plant.loops, Projection | Multipliers):
+            raise UnsupportedError(
+                f"loops is {type(self.plant.loops).__name__}, and method '{method}' keeps constraints in its own way. "
+                "Leave out loops, or choose another method."
+            )
         if self.plant.settling(located=True):
             raise UnsupportedError(
                 f"'{self.plant.name}' has elements that remember every step, and steps of method '{method}' are not "
@@ -210,8 +125,9 @@ class OutsideStepper:
         self.m, self.u, self.p = (self.plant.initial(group, given) for group, given in (("m", m), ("u", u), ("p", p)))
         self.clockwork = Clockwork(self.plant)
         self._clock, self._known, self._begun = self.clockwork.first(t), self.plant.named("m", m), begun
-        self._flow, self._slope = build(self.plant.flow), build(jacobian(self.plant.flow, "out", "y"))
+        self._flow = build(self.plant.flow)
         self._place = build(self.plant.place)
+        self._constraints = Keeping(self.plant)
         self._guards = build(self.watch.program) if self.watch else None
         self._ways = np.array(self.watch.marched.directions if self.watch else ())
         self._sides = np.zeros(len(self._ways))
@@ -230,7 +146,7 @@ class OutsideStepper:
     @property
     def state(self) -> State:
         """(t, q, v, x) now."""
-        return State(self._t, *self._split(self._row(self._y)))
+        return State(self._t, *self._split(self._row(self._t, self._y)))
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -241,11 +157,17 @@ class OutsideStepper:
         a, b = self.plant.nq, self.plant.nq + self.plant.nv
         return y[:a].copy(), y[a:b].copy(), y[b:].copy()
 
-    def _row(self, y: Array) -> Array:
-        """[q, v, x] with quaternions of length 1."""
+    def _row(self, t: float, y: Array) -> Array:
+        """[q, v, x] on the constraints and with quaternions of length 1."""
+        base, s = self._local(y)
+        s = self._constraints.held(t, base, s, self._numbers).s
         q = np.zeros(self.plant.nq)
-        self._place.raw(q, *map(np.ascontiguousarray, (y[: self.plant.nq], self._local(y)[1])))
-        return np.concatenate([q, y[self.plant.nq :]])
+        self._place.raw(q, np.ascontiguousarray(base), s)
+        return np.concatenate([q, s[self.plant.nv :]])
+
+    @property
+    def _numbers(self) -> tuple[Array, Array, Array]:
+        return self.m, self.u, self.p
 
     @property
     def inputs(self) -> tuple[Any, ...]:
@@ -258,20 +180,29 @@ class OutsideStepper:
 
     def place(self, t: float | None = None, q: Any = None, v: Any = None, x: Any = None) -> None:
         """Puts the plant at a state; what is left out stays (at the beginning: is the plant's start)."""
-        now = self.state
+        kept, first = self._split(self._y), not self._placed
         parts = [
-            kept if given is None and self._placed else self.plant.initial(group, given)
-            for group, given, kept in (("q", q, now.q), ("v", v, now.v), ("x", x, now.x))
+            old if given is None and self._placed else self.plant.initial(group, given)
+            for group, given, old in zip("qvx", (q, v, x), kept, strict=True)
         ]
         parts[1][list(self.plant.locked)] = 0.0
         self._y = np.concatenate(parts)
         self._placed = True
         if t is not None:
             self._t = float(t)
+        if first and (q is not None or v is not None):
+            self.close(q, v)
+        if t is not None:
             self._clock, self._known = self.clockwork.first(self._t, self._known), ()
             if self._begun:
                 self.tick()
             self._begun = True
+        self.refresh()
+
+    def close(self, q: Any = None, v: Any = None) -> None:
+        """Brings the state onto the constraints; `q` and `v` are what was given, of which names are kept."""
+        now = self._split(self._y)
+        self._y = np.concatenate([*closed_start(self.plant, self._t, now, (q, v, self._numbers)), now[2]])
         self.refresh()
 
     @property
@@ -341,7 +272,7 @@ class OutsideStepper:
             if self._t < target:
                 break
             y = self._y if target == self._t or self._engine is None else self._engine.at(target)
-            rows.append(np.concatenate([self._row(y), self.m]))
+            rows.append(np.concatenate([self._row(target, y), self.m]))
         width = len(self._y) + len(self.m)
         self._zero = self._due = 0.0
         if self.watch and fired:
@@ -354,6 +285,8 @@ class OutsideStepper:
 
     def _take(self, stop: float) -> tuple[Status, tuple[int, ...]]:
         """One step and a look at the guards along it."""
+        if self._choose_dependent():
+            return Status.LOST, ()
         if self._engine is None or self._anew or stop != self._stop:
             self._begin(stop)
         assert self._engine is not None
@@ -370,25 +303,55 @@ class OutsideStepper:
             return Status.INFINITE, ()
         if self.h <= 4.0 * np.spacing(abs(self._t)) and self._t < stop:
             return Status.STUCK, ()
+        status = self._keep()
+        if status is not Status.GOING:
+            return status, ()
         return self._look_along() if self.watch else (Status.GOING, ())
 
+    def _choose_dependent(self) -> bool:
+        """Where some velocities are to follow from the others: which. Says whether those that were named do not."""
+        if self.plant.dependence is None:
+            return False
+        chosen = self._constraints.chosen(self._t, *self._local(self._y), self._numbers)
+        if chosen is None:
+            return True
+        if not np.array_equal(chosen, self.m):
+            self.m, self._anew = chosen, True
+        return False
+
+    def _keep(self) -> Status:
+        """Looks how far the last step has led from the constraints; where it is too far the next one begins on them."""
+        found = self._constraints.held(self._t, *self._local(self._y), self._numbers)
+        if not found.kept:
+            return Status.UNSOLVED
+        if found.drift > DRIFT * self.limits[0]:
+            self._y, self._stop = self._row(self._t, self._y), math.nan
+        return Status.GOING
+
     def _begin(self, stop: float) -> None:
-        _, _, _, largest, _ = self.limits
         first = self.h if self._engine is not None and not self._anew and self.h > 0.0 else None
-        rtol, atol = self.limits[:2]
-        problem = Problem(self._rate, self._jacobian, self._t, self._y, stop, first, rtol, atol, largest)
+        rtol, atol, _, largest, _ = map(float, self.limits)
+        equations = Equations(self.plant, self._numbers, self._rate, self._jacobian, self._looked)
+        problem = Problem(equations, self._t, self._y, stop, first, rtol, atol, largest)
         self._engine, self._stop, self._anew = self.library.engine(self.kind, problem), stop, False
+
+    @cached_property
+    def _slope(self) -> CompiledFunction:
+        return build(jacobian(self.plant.flow, "out", "y"))
+
+    def _looked(self) -> None:
+        self.calls += 1
 
     def _rate(self, t: float, y: Array) -> Array:
         out = np.zeros(len(self._y))
         self._flow.raw(out, np.array(float(t)), np.ascontiguousarray(y, dtype=float), self.m, self.u, self.p)
-        self.calls += 1
+        self._looked()
         return out
 
     def _jacobian(self, t: float, y: Array) -> Array:
         out = np.zeros((len(self._y), len(self._y)))
         self._slope.raw(out, np.array(float(t)), np.ascontiguousarray(y, dtype=float), self.m, self.u, self.p)
-        self.calls += 1
+        self._looked()
         return out
 
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -409,7 +372,7 @@ class OutsideStepper:
                 else:
                     low = middle
             assert self._engine is not None
-            self._y = at_end if high == end else self._engine.at(high)
+            self._y = self._row(high, at_end if high == end else self._engine.at(high))
             crossed = self._crossed(self._guard_values(high, self._y))
             self._t, self._anew = high, True
             return Status.EVENT, tuple(map(int, np.flatnonzero(crossed)))
@@ -420,6 +383,7 @@ class OutsideStepper:
         y = self._engine.at(t) if y is None else y
         values = np.zeros(len(self._ways))
         base, s = self._local(np.asarray(y, dtype=float))
+        s = self._constraints.held(t, base, s, self._numbers).s
         self._guards.raw(values, np.array(t), np.ascontiguousarray(base), s, self.m, self.u, self.p)
         return values
 

@@ -33,7 +33,6 @@ from kinemorph.simulation.failures import Patience, explained
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import usual
 from kinemorph.simulation.outside import OutsideStepper, stepper_for
-from kinemorph.simulation.starting import closed_start
 from kinemorph.simulation.stepper import Marched, State, Stepper, check_numbers
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.storage import Checkpoints
@@ -148,7 +147,8 @@ def simulate(
         m=m,
         begun=False,
     )
-    _close(stepper, q, v)
+    if q is None and v is None:  # else it has done so
+        stepper.close()
     compiled = time.perf_counter()
     options = {"method": stepper.method.name, "step": step, "rtol": rtol, "atol": atol, "until": until}
 
@@ -187,14 +187,6 @@ def final_state(run: Trajectory, plant: Plant) -> dict[str, Any]:
         raise ModelError(f"start: '{plant.name}' has no coordinate of '{run.name}', which it is to go on with.")
     same = [column.name for column in last.plant.p] == [column.name for column in plant.p]
     return {**end, "p": last.p if same else None}
-
-
-def _close(stepper: Stepper | OutsideStepper, q: Any, v: Any) -> None:
-    """Brings the start onto the constraints; see `starting`."""
-    if stepper.plant.constraint_names:
-        now = stepper.state
-        q, v = closed_start(stepper.plant, now.t, (now.q, now.v, now.x), (q, v, (stepper.m, stepper.u, stepper.p)))
-        stepper.place(q=q, v=v)
 
 
 def _has_elements(model: Any) -> bool:

@@ -37,9 +37,7 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
     q_given, v_given, others = given
     if plant.constraints is None:
         return q, v
-    if plant not in _BUILT:
-        _BUILT[plant] = build(plant.constraints)
-    look = _Look(plant, _BUILT[plant], t, x, others)
+    look = _Look(plant, _function(plant), t, x, others)
     free_q = _movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         q = _closed(look, q, free_q, named=isinstance(q_given, Mapping))
@@ -47,6 +45,27 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
         return q, v  # they close on the way, and so do velocities
     _check_independent(look, q, v)
     return q, _moving(look, q, v, _movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
+
+
+def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.NDArray[np.bool_]:
+    """Which of many states, values of shape (B, n) by group, are on the constraints to rounding, shape (B,)."""
+    if names_independent(plant.loops) is not None:  # each of them has to be looked at
+        return np.zeros(len(given["q"]), dtype=bool)
+    s = np.concatenate([np.zeros_like(given["v"]), given["v"], given["x"]], axis=1)
+    phi, rate, _, sizes = _function(plant)(t, given["q"], s, *(given[group] for group in "mup"))
+    fast = np.maximum(1.0, np.abs(given["v"]).max(axis=1, initial=0.0))
+    placed = np.abs(phi / sizes[:, : phi.shape[1]]).max(axis=1, initial=0.0) <= CLOSED
+    moving = np.abs(rate / sizes).max(axis=1, initial=0.0) <= 10.0 * CLOSED * fast
+    found: npt.NDArray[np.bool_] = placed & moving
+    return found
+
+
+def _function(plant: Plant) -> CompiledFunction:
+    """The constraints of a plant, compiled."""
+    assert plant.constraints is not None
+    if plant not in _BUILT:
+        _BUILT[plant] = build(plant.constraints)
+    return _BUILT[plant]
 
 
 def _check_independent(look: _Look, q: Array, v: Array) -> None:

@@ -24,6 +24,7 @@ from kinemorph.simulation.events import Guard, Watch
 from kinemorph.simulation.march_memory import Layout, Status, layout
 from kinemorph.simulation.marching import compiled_march
 from kinemorph.simulation.methods import method_named, usual
+from kinemorph.simulation.starting import closed_start
 from kinemorph.simulation.stepping import CHANGED, Method
 
 Array = npt.NDArray[np.float64]
@@ -148,7 +149,10 @@ class Stepper:
         return int(self._at("accepted")), int(self._at("rejected"))
 
     def place(self, t: float | None = None, q: Any = None, v: Any = None, x: Any = None) -> None:
-        """Puts the plant at a state; what is left out stays (at the beginning: is the plant's start)."""
+        """Puts the plant at a state; what is left out stays (at the beginning: is the plant's start).
+
+        At the beginning constraints are closed: coordinates and velocities that are named are kept, others follow.
+        """
         now = self.state
         for group, given, kept in (("q", q, now.q), ("v", v, now.v), ("x", x, now.x)):
             values = kept if given is None and self._placed else self.plant.initial(group, given)
@@ -160,11 +164,22 @@ class Stepper:
             known = self.plant.named("m", self._remembered) if first else ()
             if first:
                 self.m = self.plant.initial("m", self._remembered)
+            if first and (q is not None or v is not None):
+                self.close(q, v)
             self._at("clock")[:] = self.clockwork.first(t, known)
             self._remembered = None
             if self._begun:
                 self.tick()
             self._begun = True
+        self.refresh(1.0)
+
+    def close(self, q: Any = None, v: Any = None) -> None:
+        """Brings the state onto the constraints; `q` and `v` are what was given, of which names are kept."""
+        now = self.state
+        given = (q, v, (self.m, self.u, self.p))
+        closed = closed_start(self.plant, now.t, (now.q, now.v, now.x), given)
+        for group, values in zip("qv", closed, strict=True):
+            self._write(group, values)
         self.refresh(1.0)
 
     @property
