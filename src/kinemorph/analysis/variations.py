@@ -6,7 +6,7 @@ The derivative S = ds/dp of a state, in the tangent space at the state itself, o
 
 Where the base of the local coordinates moves along with the motion, a displacement w of a joint with several axes
 turns as well: with  rate_w(w, v) = v + Gamma(w, v) + ...  it moves by  dv + Gamma(w, v) - Gamma(v, w). All of it comes
-from the plant's own law, run on dual numbers.
+from the plant's own law, run on dual numbers. Where there are constraints the motion is kept on them as in any run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import is_zero
-from kinemorph.plants.laws import Column
+from kinemorph.plants.laws import Column, Law
 from kinemorph.plants.programs import Laws, Plant
 
 LEVEL = 0  # of the dual numbers here, below those that laws and mechanics open inside
@@ -69,6 +69,16 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
     def place(base: Any, s: Any, *, finished: bool = True) -> Any:
         return plant.laws.place(base, s[:ns], finished=finished)
 
+    def held(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
+        """The motion goes back onto the constraints; its derivatives are off by no more than their own tolerance."""
+        assert plant.laws.held is not None
+        better = plant.laws.held(t, base, s[:ns], m, u, p)
+        return {"out": [*better["out"], *s[ns:]], "error": better["error"]}
+
+    def of_motion(law: Law | None) -> Law | None:
+        """A law that looks at the motion alone."""
+        return law and (lambda t, base, s, m, u, p: law(t, base, s[:ns], m, u, p))
+
     labels = [*names, *(f"initial {k}" for k in range(initial))]
     entries = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
     columns = tuple(Column(f"d {entry} / d {label}") for label in labels for entry in entries)
@@ -80,7 +90,12 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         start=begun,
         outputs={},
         output_units={},
-        laws=Laws(rate, residual, place, plant.laws.drift),
+        laws=Laws(
+            *(rate, residual, place, plant.laws.drift),
+            constraints=of_motion(plant.laws.constraints),
+            held=held if plant.laws.held else None,
+            dependence=of_motion(plant.laws.dependence),
+        ),
     )
 
 
