@@ -22,6 +22,7 @@ from kinemorph.model.shapes import GRAPHITE, ORANGE, Capsule, Color, Cylinder, S
 from kinemorph.model.system import Settings, System
 
 COLORS: tuple[Color, ...] = (ORANGE, (0.16, 0.44, 0.64), (0.36, 0.60, 0.32))  # of the legs of a throw
+PALE: Color = (0.70, 0.73, 0.76)  # of single bars
 UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # x forward, y up: the plane in which the trunk moves
 ACROSS = STANDING["y"]
 
@@ -54,7 +55,7 @@ def jansen_walker(
                 frame="trunk",
                 prefix=f"{name}{k + 1}_",
                 mirrored=mirrored,
-                color=COLORS[k % len(COLORS)],
+                colors=(COLORS[k % len(COLORS)],) * 2,
             )
     points = legs["back1"].points
     radius = SLENDER * size(points.values())
@@ -75,7 +76,8 @@ def jansen_walker(
         # bars of one pair lie side by side
         plane = planes[int(name[-1]) - 1] + (radius if name.startswith("front") else -radius)
         fixed = {"trunk": points["O"], "crank": points["O"]}
-        linkage(builder, leg.points, leg.links, leg.hinges, carriers=fixed, plane=plane)
+        links = [link if link.bars.count("-") > 1 else link._replace(color=PALE) for link in leg.links]
+        linkage(builder, leg.points, links, leg.hinges, carriers=fixed, plane=plane)
         builder.frame(f"{name}_foot", f"{name}_leg", translation=leg.foot)
         feet.append(Contact(f"{name}_foot", f"{name}_foot", **soil))
     robot = builder.build()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.library.bars import Hinge, Link, Place, Point, arm, at_angle, linkage, meet, positive
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, Color
+from kinemorph.model.shapes import GRAPHITE, STEEL, Color
 
 # of the patent's optimized leg, in its units: crank AC, BH, CH, CF, FH, DE, EF, EG, FG; then B and D, where A is (0, 0)
 KLANN_LENGTHS = (17.5, 23.7, 38.8, 73.4, 35.2, 34.1, 57.7, 111.7, 59.0)
@@ -103,11 +103,11 @@ def jansen_leg(
     frame: str = "world",
     prefix: str = "",
     mirrored: bool = False,
-    color: Color = GRAPHITE,
+    colors: tuple[Color, Color] = (STEEL, GRAPHITE),
 ) -> Leg:
     """One leg, with data as for `jansen`, behind the crank or, `mirrored`, ahead of it; hinged to `frame` and "crank".
 
-    Names of its links begin with `prefix`; `color` is that of the link that walks.
+    Names of its links begin with `prefix`; `colors` are those of the triangle above and of the one that walks.
     """
     positive("jansen", "scale", (scale,), 1)
     a, b, c, d, e, f, g, h, i, j, k, l, m = (scale * length for length in positive("jansen", "lengths", lengths, 13))
@@ -126,12 +126,12 @@ def jansen_leg(
         f"{prefix}{name}" for name in ("upper", "lower_rocker", "upper_rod", "lower_rod", "coupler", "leg")
     )
     links = [
-        Link(upper, "B-P1-P2-B", density * (b + d + e)),
+        Link(upper, "B-P1-P2-B", density * (b + d + e), colors[0]),
         Link(rocker, "B-P3", density * c),
         Link(upper_rod, "M-P1", density * j),
         Link(lower_rod, "M-P3", density * k),
         Link(coupler, "P2-P4", density * f),
-        Link(last, "P3-P4-P5-P3", density * (g + h + i), color),
+        Link(last, "P3-P4-P5-P3", density * (g + h + i), colors[1]),
     ]
     hinges = [
         Hinge("B", frame, upper),
