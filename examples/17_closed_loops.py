@@ -30,7 +30,9 @@ for name, mass, length in (("crank", 0.5, 0.3), ("coupler", 1.0, 0.9), ("rocker"
 builder.connect("world", "crank", name="crank_hinge", **hinge)
 builder.connect("world", "rocker", name="rocker_hinge", translation=(1.0, 0, 0), **hinge)
 builder.connect("crank", "coupler", name="knee", translation=(0.3, 0, 0), **hinge)
-builder.connect("coupler", "rocker", name="pin", translation=(0.9, 0, 0), child_placement=translation((0.7, 0, 0)), **hinge)
+builder.connect(
+    "coupler", "rocker", name="pin", translation=(0.9, 0, 0), child_placement=translation((0.7, 0, 0)), **hinge
+)
 robot = builder.build()
 print("coordinates", robot.q_names, "cut", [loop.name for loop in robot.loops])
 print(kinemorph.mobility(robot).message)
@@ -86,5 +88,7 @@ for axes in (top, middle, bottom):
     axes.grid(alpha=0.3)
 figure.savefig(folder / "17_closed_loops.png", dpi=120)
 print("wrote", folder / "17_closed_loops.png")
-both = kinemorph.draw(robot, modes[0].q, ghosts=[mode.q for mode in modes[1:]], camera=(8, -80), title="two assembly modes")
+both = kinemorph.draw(
+    robot, modes[0].q, ghosts=[mode.q for mode in modes[1:]], camera=(8, -80), title="two assembly modes"
+)
 print("wrote", save(both, folder / "17_assembly_modes.png"))

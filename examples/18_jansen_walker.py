@@ -1,6 +1,6 @@
 """A machine that walks: six of Jansen's legs on one crankshaft, eighteen loops, feet on the ground.
 
-    python examples/18_jansen_walker.py [folder]
+python examples/18_jansen_walker.py [folder]
 """
 
 import sys
@@ -40,7 +40,9 @@ print(f"the motor gave {run['energy.supplied'][-1]:.2f} J; account off by {np.ab
 
 # ── pictures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-figure, (top, left, bottom) = plt.subplots(3, 1, figsize=(8.0, 9.0), layout="constrained", height_ratios=(1.0, 1.1, 1.0))
+figure, (top, left, bottom) = plt.subplots(
+    3, 1, figsize=(8.0, 9.0), layout="constrained", height_ratios=(1.0, 1.1, 1.0)
+)
 top.plot(run.t, run["q.trunk.x"], label="trunk")
 for k, way in feet.items():
     top.plot(run.t, way[:, 0], lw=1.0, label=f"foot {k} behind")

@@ -9,7 +9,8 @@ acceleration c; J a is what the joint accelerations add to that:
     force      f + D (J a of the pass before) - D J a
 
 f is an outside wrench, D an inertia that the link has at this point and that weighs nothing. So the equations stay
-those of the algorithm: O(n), without a contact matrix. A joint's force does the same with a pivot for D. One pass is a
+those of the algorithm: O(n), without a contact matrix. A joint's force does the same with a pivot for D. Where loops
+close, D and the pivots join the mass matrix instead, and a meets the constraints. One pass is a
 linearly implicit step; each further pass is one of Newton's on v+, with D in place of the slope. What passes have in
 common is computed once. The first pass may begin with accelerations that somebody knows, those of the step before: they
 are a far better guess than none where a foot rests, and cost a tenth of a pass.
@@ -24,13 +25,13 @@ Gravity is an upward acceleration of the world in the recursion, so c has to tak
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks
-from kinemorph.algebra.scalar import S, plus, times
+from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, neg, scale, sub
 from kinemorph.mechanics.articulated_bodies import Responses, given_responses, responses
@@ -39,11 +40,13 @@ from kinemorph.mechanics.newton_euler import (
     Flow,
     Wrench,
     added,
+    carried,
     carried_point,
     inertial_wrench,
     joint_twist,
     negative,
     outward,
+    project,
 )
 from kinemorph.mechanics.point_states import JointForce, JointState, PointForce, PointState, Sight
 from kinemorph.mechanics.tree import WORLD, Tree
@@ -55,6 +58,15 @@ class Ends(NamedTuple):
     a: list[S]
     points: list[Vec3]  # [N], in the axes of their links
     joints: list[S]  # [N m or N]
+
+
+@dataclass(frozen=True, eq=False)
+class Under:
+    """Constraints on the accelerations of a step: a = solve(M, rest) meets them, with  M a = rest + J^T lambda."""
+
+    masses: Sequence[Sequence[S]]  # M(q), (nv, nv)
+    slopes: Mapping[tuple[int, Vec3], Mapping[int, Vec3]]  # of points at which forces act, see `point_slopes`
+    solve: Callable[[Sequence[Sequence[S]], Sequence[S]], Sequence[S]]
 
 
 def implicit_accelerations(
@@ -71,12 +83,13 @@ def implicit_accelerations(
     wrenches: Mapping[int, Wrench] | None = None,
     locked: Collection[int] = (),
     centered: bool = False,
+    under: Under | None = None,
 ) -> Ends:
     """Accelerations (nv,) over a step of h [s] under `tau` and `wrenches`, and under laws at the end of the step:
 
     (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joints, each of these of the last pass.
     `guess` are the accelerations to begin with, none (0) where nothing is known. Where it is `centered`, q is that of
-    the middle of the step, and v still that of its start.
+    the middle of the step, and v still that of its start. `under` are constraints on the accelerations.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -89,10 +102,10 @@ def implicit_accelerations(
 
     before = None if guess is None else given_responses(tree, moves, guess)
     felt, held = laws.at_points(before), laws.at_joints(before, None)
-    answer = _answer(tree, moves, tau, loads, points, felt, joints, held, locked)
+    answer = _answer(tree, moves, tau, loads, points, felt, joints, held, locked, under)
     for _ in range(passes - 1):  # from where the last pass has led
         felt, held = laws.at_points(answer), laws.at_joints(answer, held)
-        answer = _answer(tree, moves, tau, loads, points, felt, joints, held, locked)
+        answer = _answer(tree, moves, tau, loads, points, felt, joints, held, locked, under)
     return Ends(
         answer.a,
         [sub(f, _times(D, _reach(force, answer))) for force, (f, D) in zip(points, felt, strict=True)],
@@ -188,19 +201,55 @@ def _answer(
     joints: Sequence[JointForce],
     held: Sequence[tuple[S, S]],
     locked: Collection[int],
+    under: Under | None,
 ) -> Responses:
     """One pass of the algorithm with these forces and slopes."""
     loads, tau = list(loads), list(tau)
-    inertias: dict[int, Blocks] = {}
-    for (link, point, _), (f, D) in zip(points, felt, strict=True):
+    for (link, point, _), (f, _) in zip(points, felt, strict=True):
         loads[link] = added(loads[link], (neg(f), neg(cross(point, f))))
+    inertias: dict[int, Blocks] = {}
+    for (link, point, _), (_, D) in zip(points, felt, strict=True):
         blocks = shifted_blocks((D, (0.0,) * 9, ZERO_SYM), point)
         inertias[link] = joined_blocks(inertias[link], blocks) if link in inertias else blocks
     pivots: dict[int, S] = {}
     for (j, _), (f, pivot) in zip(joints, held, strict=True):
         tau[j] = tau[j] + f
         pivots[j] = plus(pivots.get(j, 0.0), pivot)
-    return responses(tree, moves, tau, loads, inertias, pivots, locked)
+    if under is None:
+        return responses(tree, moves, tau, loads, inertias, pivots, locked)
+    through = carried(tree, moves, loads, None)
+    rest = list(tau)
+    M = [list(row) for row in under.masses]
+    for link_, load in zip(tree.links, through, strict=True):
+        for k, axis in enumerate(link_.axes):
+            rest[link_.v + k] = minus(rest[link_.v + k], project(axis, load))
+    for j, pivot in pivots.items():
+        M[j][j] = plus(M[j][j], pivot)
+    for force, (_, D) in zip(points, felt, strict=True):
+        _add_inertia(M, under.slopes[force.link, force.point], D)
+    return given_responses(tree, moves, under.solve(M, rest))
+
+
+def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
+    """Adds J^T D J to M (nv, nv), J being the slope of a point: its velocity for a unit of each velocity."""
+    heavy = {j: _times(D, column) for j, column in slope.items()}
+    for i, column in slope.items():
+        for j, weighed in heavy.items():
+            M[i][j] = plus(M[i][j], dot(column, weighed))
+
+
+def point_slopes(
+    tree: Tree, moves: Sequence[Move], points: Sequence[PointForce]
+) -> dict[tuple[int, Vec3], dict[int, Vec3]]:
+    """How points move, in the axes of their links, for a unit of each velocity that carries them; by link and point."""
+    found: dict[tuple[int, Vec3], dict[int, Vec3]] = {(force.link, force.point): {} for force in points}
+    for j in range(tree.nv):
+        unit = given_responses(tree, moves, [float(k == j) for k in range(tree.nv)])
+        for force in points:
+            reach = _reach(force, unit)
+            if not all(map(is_zero, reach)):
+                found[force.link, force.point][j] = reach
+    return found
 
 
 def _reach(force: PointForce, answer: Responses) -> Vec3:

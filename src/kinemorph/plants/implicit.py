@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinemorph.mechanics import charts
-from kinemorph.mechanics.implicit_forces import Ends, implicit_accelerations
+from kinemorph.mechanics.implicit_forces import Ends, Under, implicit_accelerations
 from kinemorph.mechanics.newton_euler import Wrench
 from kinemorph.mechanics.point_states import JointForce, PointForce
 from kinemorph.mechanics.tree import Tree
@@ -60,11 +60,12 @@ def implicit_step(
     guess: Sequence[Any] | None = None,
     locked: Collection[int] = (),
     first: Sequence[Any] | None = None,
+    under: Under | None = None,
 ) -> tuple[list[Any], Ends]:
     """(s at the end of the step, what was found on the way), from s = [0, v, x] at the configuration `base`.
 
     `guess` are accelerations to begin with, those of the step before. A centered step has `base` at its middle, and
-    `first` is how it got there: see `half_moved`.
+    `first` is how it got there: see `half_moved`. `under` are constraints on the accelerations.
     """
     _, v, x = split(s, tree.nv)
     v = [0.0 if k in locked else rate for k, rate in enumerate(v)]
@@ -75,6 +76,7 @@ def implicit_step(
         wrenches=acting.wrenches,
         locked=locked,
         centered=first is not None,
+        under=under,
     )
     after = [rate + h * a for rate, a in zip(v, ends.a, strict=True)]
     if first is None:

@@ -22,12 +22,14 @@ from kinemorph.algebra.vectors import add, dot, sub
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
 from kinemorph.mechanics import charts, loops
+from kinemorph.mechanics.branch_factor import branch_factor
 from kinemorph.mechanics.constrained import Rows, constrained_dynamics, held_rows, masked, span_of
 from kinemorph.mechanics.discrete_action import discrete_action
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.law import Change, Stiff
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.elements.scene import Gathered, World, generalized
+from kinemorph.mechanics.implicit_forces import Under, point_slopes
 from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.newton_euler import Wrench
 from kinemorph.mechanics.point_states import JointForce, PointForce
@@ -127,7 +129,7 @@ class Motion:
             *(self.rate, self.residual, self.place, self.drift, self.acting, discrete, jumps),
             stored=self.stored if self.elements.members else None,
             reactions=self.reactions,
-            implicit=None if self.constrained else self.implicit,
+            implicit=self.implicit,
             stiff=self.stiff if self.elements.members and not self.constrained else None,
             for_one=self.for_one,
             constraints=self.constraints if self.constrained else None,
@@ -357,13 +359,10 @@ class Motion:
         if not self.constrained:
             return Solved(self.dynamics.accelerations(tree, q, v, *forces, locked=self.still))
         found = self._conditions(tree, t, q, v, x, m, u, p)
-        wanted = found.gamma
-        if isinstance(self.loops, Baumgarte):
-            pull, damp = self.loops.beta**2, 2.0 * self.loops.alpha
-            wanted = [g - damp * r - pull * e for g, r, e in zip(wanted, found.rate, found.filled(), strict=True)]
         rest = self.dynamics.rest(tree, q, v, *forces)
-        a, multipliers, *_ = self.dynamics.under(tree, q, rest, held_rows(found.rows(wanted), self.still))
-        multipliers = multipliers[: len(wanted)]
+        rows = held_rows(found.rows(self._wanted(found)), self.still)
+        a, multipliers, *_ = self.dynamics.under(tree, q, rest, rows)
+        multipliers = multipliers[: len(found.rate)]
         power: Any = 0.0
         for force, rate in zip(multipliers, found.driven, strict=True):
             power = minus(power, times(force, rate))
@@ -380,6 +379,13 @@ class Motion:
             return self._seen(tree, t, q, v, x, m, u, p)
 
         return conditions(tree, t, q, v, seen if self.elements.constraint_names else None, bias=bias, near=NEAR)
+
+    def _wanted(self, found: Conditions) -> list[Any]:
+        """What J a is to be, shape (nc,)."""
+        if not isinstance(self.loops, Baumgarte):
+            return found.gamma
+        pull, damp = self.loops.beta**2, 2.0 * self.loops.alpha
+        return [g - damp * r - pull * e for g, r, e in zip(found.gamma, found.rate, found.filled(), strict=True)]
 
     def constraints(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
         """phi (nh,), the rates (nc,) of all rows, J (nc, nv), and the sizes of rows (nc,)."""
@@ -526,7 +532,16 @@ class Motion:
             acting.elements.loads,
             self._extra_rates(t, q, v, x, m, u, p, acting),
         )
-        after, ends = implicit_step(ready, base, s, h, during, passes, guess, self.still, first)
+        under = None
+        if self.constrained:
+            found = self._conditions(ready, t, q, v, x, m, u, p)
+            rows = held_rows(found.rows(self._wanted(found)), self.still)
+            under = Under(
+                self.dynamics.masses(ready, q),
+                point_slopes(ready, ready.moves(q), during.points),
+                lambda M, rest: constrained_dynamics(branch_factor(ready, M), rest, rows).a,
+            )
+        after, ends = implicit_step(ready, base, s, h, during, passes, guess, self.still, first, under)
         world = self._seen(ready, t, q, v, x, m, u, p)
         for index, (element, law, start, _) in enumerate(self.elements.members):
             late = law.late_rates(element, world.scenes[index], after[self.nv : 2 * self.nv], h)

@@ -297,7 +297,7 @@ class Plant:
         """
         if self.laws.implicit is None:
             raise UnsupportedError(
-                f"plant '{self.name}' has no step with forces at its end, which is for robots that are open trees. "
+                f"plant '{self.name}' has no step with forces at its end, which is for robots. "
                 "Use method='rodas' or 'radau'."
             )
 

@@ -37,7 +37,6 @@ METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for met
 DEFAULT = "dop853"
 CONTACT = "extrapolated_contact"  # where something touches the ground
 CONTACT_STEP = 1e-3  # [s]
-MOST_TANGENTS = 12  # velocities of a robot with loops for which slopes of the motion are written out
 
 
 class Note(NamedTuple):
@@ -141,8 +140,6 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
         return method, CONTACT_STEP if for_contact and step is None and not exact else step
     if not plant.touches or exact:
         return DEFAULT, step
-    if plant.laws.implicit is None:  # loops; what rodas needs of large ones takes minutes to compile
-        return ("rodas" if plant.nv <= MOST_TANGENTS else DEFAULT), step
     return CONTACT, CONTACT_STEP if step is None else step
 
 
