@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kinemorph import Body, Guard, Partitioning, RobotBuilder, System, derive, elements, plant, simulate, simulate_batch
+from kinemorph import (
+    Baumgarte,
+    Body,
+    Guard,
+    Partitioning,
+    RobotBuilder,
+    System,
+    derive,
+    elements,
+    load,
+    plant,
+    save,
+    simulate,
+    simulate_batch,
+)
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.compile import build
-from kinemorph.errors import MissingExtraError, ShapeError, UnsupportedError
+from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import bricard, four_bar
+from kinemorph.model.system import LOOP_METHOD_NAMES, Settings
+from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.differential_algebraic import independent_rows
 from kinemorph.simulation.failures import explained
@@ -170,3 +187,16 @@ def test_batches_close_their_starts() -> None:
         assert np.abs(many.q[k] - one.q).max() < 1e-12 and many.q[k, 0, 0] == angle
     with pytest.raises(ShapeError, match="state 1 of the batch: q: the loops of 'four_bar' are open at the start"):
         simulate_batch(system, 0.2, q=[many.q[0, 0], many.q[0, 0] + 0.1])
+
+
+# ── settings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_settings_say_how_loops_are_kept(tmp_path: Path) -> None:
+    assert tuple(LOOP_METHODS) == LOOP_METHOD_NAMES
+    system = System(four_bar(), settings=Settings(loops="baumgarte"))
+    save(system, tmp_path / "four_bar.toml")
+    assert plant(load(tmp_path / "four_bar.toml")).loops == Baumgarte()
+    assert plant(system, loops="partitioning").loops == Partitioning()
+    with pytest.raises(ModelError, match=r"loops is 'baumgart', expected one of projection, .* mean 'baumgarte'"):
+        System(four_bar(), settings=Settings(loops="baumgart"))
