@@ -12,11 +12,12 @@ from kinemorph.analysis.equilibria import equilibrium
 from kinemorph.analysis.linearization import linearize
 from kinemorph.analysis.modes import poles
 from kinemorph.deriving import Dynamics, derive
+from kinemorph.errors import ShapeError
 from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import integrate
-from kinemorph.model.elements import DistanceConstraint, RollingDisc
+from kinemorph.model.elements import DistanceConstraint, PrescribedMotion, RollingDisc
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from loop_robots import CLOSED
@@ -124,3 +125,31 @@ def test_a_rolling_cart_swings_on_its_spring() -> None:
     assert [part.shape[1] for part in linear.directions] == [2, 1]
     values = linear.poles().values
     assert np.abs(values).min() < 1e-9 and values.imag.max() == pytest.approx(math.sqrt(7.0 / 3.5), rel=1e-9)
+
+
+def test_a_joint_that_is_led_counts_as_it_stands() -> None:
+    """At a time that is held: where the lower arm hangs then, and how it swings there."""
+    builder = RobotBuilder("led").add(
+        *(Body.rod(name, 1.0, 0.8, center=(0.0, 0.0, -0.4)) for name in ("upper", "lower"))
+    )
+    builder.joint("shoulder", "revolute", "world", "upper", axis=(0.0, 1.0, 0.0))
+    builder.joint("elbow", "revolute", "upper", "lower", axis=(0.0, 1.0, 0.0), translation=(0.0, 0.0, -0.8))
+    system = System(builder.build(), (PrescribedMotion("drive", "shoulder", "0.3 * sin(2 * t)"),))
+    angle = 0.3 * math.sin(1.0)
+    found = equilibrium(system, t=0.5)
+    assert found and found.q == pytest.approx([angle, -angle], abs=1e-9)
+    assert "Constraint 'drive' moves at t = 0.5 s" in found.message
+    # the elbow falls faster and faster, which takes from the weight: its acceleration is -4 angle along the arc
+    weight = 9.81 - 4.0 * angle * 0.8 * math.sin(angle)
+    (pole,) = poles(system, found.q, t=0.5).values
+    assert pole.imag == pytest.approx(math.sqrt(weight * 0.4 / (4.0 * 0.4**2 / 3.0)), rel=1e-9)
+
+
+def test_states_off_the_constraints_are_refused() -> None:
+    robot = library.four_bar()
+    with pytest.raises(
+        ShapeError, match=r"q: the constraints of 'four_bar' are not kept, 'closure\.point\.x' is off by"
+    ):
+        linearize(robot, [0.3, 0.1, 0.2])
+    with pytest.raises(ShapeError, match=r"v: the constraints of 'four_bar' are not kept, .* per second"):
+        linearize(robot, closed(derive(robot, backend="interpreter"), CLOSED), [1.0, 0.0, 0.0])

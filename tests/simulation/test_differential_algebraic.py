@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kinemorph import Body, Guard, Partitioning, RobotBuilder, System, derive, elements, plant, simulate, simulate_batch
+from kinemorph import (
+    Baumgarte,
+    Body,
+    Guard,
+    Partitioning,
+    RobotBuilder,
+    System,
+    derive,
+    elements,
+    load,
+    plant,
+    save,
+    simulate,
+    simulate_batch,
+)
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.compile import build
-from kinemorph.errors import MissingExtraError, ShapeError, UnsupportedError
+from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import bricard, four_bar
+from kinemorph.model.system import LOOP_METHOD_NAMES, Settings
+from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.differential_algebraic import independent_rows
 from kinemorph.simulation.failures import explained
@@ -94,7 +111,8 @@ def test_other_rows_are_taken_where_those_at_work_hardly_hold() -> None:
     builder = RobotBuilder("point", gravity=(0.0, 0.0, 0.0)).add(Body.point("cart", 0.0), Body.point("bead", 1.0))
     builder.joint("x", "prismatic", "world", "cart", axis=(1, 0, 0))
     robot = builder.joint("y", "prismatic", "cart", "bead", axis=(0, 1, 0)).build()
-    rows = ("(q.x + 0.2) * (q.x**2 + q.y**2 - 1)", "(q.y + 0.3) * (q.x**2 + q.y**2 - 1)")
+    circle = "(q.x**2 + q.y**2 - 1)"
+    rows = (f"(0.5 + q.x + abs(0.5 + q.x)) * {circle}", f"(0.5 - q.x + abs(0.5 - q.x)) * {circle}")
     ring = System(robot, (elements.Constraint("ring", rows),))
     found = run(ring, 4.0, IDA, 1e-10, q=[1.0, 0.0], v=[0.0, 2.0], sample=0.1)
     np.testing.assert_allclose(found.q, np.stack([np.cos(2 * found.t), np.sin(2 * found.t)], axis=1), atol=1e-6)
@@ -170,3 +188,16 @@ def test_batches_close_their_starts() -> None:
         assert np.abs(many.q[k] - one.q).max() < 1e-12 and many.q[k, 0, 0] == angle
     with pytest.raises(ShapeError, match="state 1 of the batch: q: the loops of 'four_bar' are open at the start"):
         simulate_batch(system, 0.2, q=[many.q[0, 0], many.q[0, 0] + 0.1])
+
+
+# ── settings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_settings_say_how_loops_are_kept(tmp_path: Path) -> None:
+    assert tuple(LOOP_METHODS) == LOOP_METHOD_NAMES
+    system = System(four_bar(), settings=Settings(loops="baumgarte"))
+    save(system, tmp_path / "four_bar.toml")
+    assert plant(load(tmp_path / "four_bar.toml")).loops == Baumgarte()
+    assert plant(system, loops="partitioning").loops == Partitioning()
+    with pytest.raises(ModelError, match=r"loops is 'baumgart', expected one of projection, .* mean 'baumgarte'"):
+        System(four_bar(), settings=Settings(loops="baumgart"))

@@ -83,7 +83,8 @@ def equilibrium(
     """A state at rest that stays at rest, near a first guess.
 
     `q`, `x`          the guess, by name or in order; the plant's start where none is given
-    `u`, `p`, `t`     inputs, parameters and time, held; so is `m`, what elements remember
+    `u`, `p`, `t`     inputs, parameters and time, held; so is `m`, what elements remember. Constraints that go with
+                      time stand as they do then
     `forces`          a law of generalized forces, as for `simulate`; `locked` are joints that do not move
     `stable`          seek a stable one: follow the damped motion downhill, and leave equilibria that are not stable
     `tolerance`       of the unbalanced forces, against the largest force or stiffness (per rad or m) on the way
@@ -131,6 +132,9 @@ def _found(search: Search, here: Balance, verdict: Verdict) -> Equilibrium:
     """An equilibrium with the verdict on it."""
     word = {True: "stable", False: "not stable", None: "marginal"}[verdict.stable]
     message = f"Equilibrium of '{search.plant.name}' after {search.count} iterations, {word}: {verdict.reason}"
+    led = search.slopes.led(here.point)
+    if led:
+        message += f" Constraint '{led}' moves at t = {here.point.t:g} s; forces are balanced as it stands then."
     return _result(search, here, True, verdict.stable, verdict.reason, message)
 
 

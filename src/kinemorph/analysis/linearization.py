@@ -176,6 +176,7 @@ def linearize(
     """
     plant = as_plant(model, forces=forces, locked=locked)
     slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t, m)
+    slopes.check_closed(point)
     drift = slopes.rate(point)
     blocks = slopes.blocks(point, drift[plant.nv :])
     A, B = _first_order(slopes, point, blocks)

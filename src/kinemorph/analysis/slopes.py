@@ -25,13 +25,14 @@ from kinemorph.codegen.differentiate import jacobian, sparse_jacobian
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port, Program
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.mechanics.loops import constraint_names
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 
 Array = npt.NDArray[np.float64]
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
+OPEN = 1e-6  # of the size of its loop: a constraint that is off by more is not kept
 FLAT = 1e-10  # singular values of constraint rows below this, against the largest, repeat other rows
 
 
@@ -279,6 +280,30 @@ class Slopes:
             return np.zeros(0), np.zeros((0, self.plant.nv))
         phi, _, J, _ = self._constraints(*at.inputs)
         return phi, J[: len(phi)]
+
+    def led(self, at: Point) -> str:
+        """The constraint that goes fastest with time at a state at rest, by name; "" where none does."""
+        if not self.constrained:
+            return ""
+        _, rate, _, sizes = self._constraints(*at.inputs)
+        fast = np.abs(rate / sizes)
+        return self.plant.constraint_names[int(np.argmax(fast))] if fast.max(initial=0.0) > OPEN else ""
+
+    def check_closed(self, at: Point) -> None:
+        """Refuses states off the constraints: near them no motion is to be had. At rest time is held."""
+        if not self.constrained:
+            return
+        phi, rate, _, sizes = self._constraints(*at.inputs)
+        rate = rate if at.v.any() else np.zeros_like(rate)
+        for group, errors, unit in (("q", phi, ""), ("v", rate, ", per second")):
+            off = np.abs(errors / sizes[: len(errors)])
+            if off.max(initial=0.0) > OPEN:
+                worst = self.plant.constraint_names[int(np.argmax(off))]
+                raise ShapeError(
+                    f"{group}: the constraints of '{self.plant.name}' are not kept, '{worst}' is off by "
+                    f"{off.max():.3g} (of the size of its loop{unit}); expected a state that keeps them. Take one of a "
+                    "run, an equilibrium, or what kinemorph.close_loops finds."
+                )
 
     @cached_property
     def _constraints(self) -> CompiledFunction:

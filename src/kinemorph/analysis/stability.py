@@ -63,7 +63,7 @@ def _mostly(found: Poles, k: int) -> str:
 def _is_minimum(plant: Plant, point: Point) -> bool:
     """Whether K is symmetric and positive and damping takes energy away, along the directions that are free."""
     try:
-        linear = linearize(plant, point.q, None, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
+        linear = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
     except KinemorphError:
         return False
     if linear.second_order is None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.configuration import neutral
 from kinemorph.model.reading import short
 from kinemorph.model.robot import Array, Robot
@@ -29,6 +29,10 @@ class Element(Protocol):
     def name(self) -> str: ...
 
 
+# what `plants.loop_methods` makes of each
+LOOP_METHOD_NAMES = ("projection", "baumgarte", "partitioning", "perturbation", "multipliers")
+
+
 @dataclass(frozen=True)
 class Settings:
     """How a run starts and how long it lasts. Empty `q` and `v` mean the neutral configuration at rest."""
@@ -37,6 +41,7 @@ class Settings:
     v: tuple[float, ...] = ()
     duration: float = 10.0  # [s]
     sample: float = 0.01  # time between stored states [s]
+    loops: str = LOOP_METHOD_NAMES[0]  # how runs keep loops and other constraints
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,6 +67,11 @@ class System:
         for what, value in (("duration", self.settings.duration), ("sample", self.settings.sample)):
             if not 0.0 < value < np.inf:
                 problems.append(f"{what} is {value} s, expected a finite time above 0. Enlarge it.")
+        if self.settings.loops not in LOOP_METHOD_NAMES:
+            problems.append(
+                f"loops is {self.settings.loops!r}, expected one of {', '.join(LOOP_METHOD_NAMES)}."
+                f"{did_you_mean(str(self.settings.loops), LOOP_METHOD_NAMES) or ' Choose one of them.'}"
+            )
         if problems:
             raise ModelError(problems)
 

@@ -49,7 +49,7 @@ def plant(
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
     `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot
     `locked`        joints, or single velocities by name, that do not move
-    `loops`         how loops and other constraints are kept: "projection" where nothing is said; see `loop_methods`
+    `loops`         how constraints are kept, see `loop_methods`; as a system's settings say where nothing is given
     `account`       adds two states: the energy that inputs and forces supply, and that damping dissipates [J]
 
     The elements of a system act, and viscous damping of joints does; limits and Coulomb friction of joints act through
@@ -82,7 +82,7 @@ def plant(
     named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
     kept = (*dynamics.parameters, *outer)
-    kept_by = loop_method(loops)
+    kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
     dependent = _dependent(robot, kept_by)
     motion = Motion(
         *(dynamics, cast, kept, forces, len(extra), state_rates, len(named), pushed, still, account),

@@ -93,7 +93,8 @@ def simulate(
                         what it does not need
     `locked`            joints that do not move
     `loops`             how loops and other constraints are kept: "projection" (nothing drifts; the default),
-                        "partitioning", "perturbation", "baumgarte", "multipliers", or their data; see `loop_methods`
+                        "partitioning", "perturbation", "baumgarte", "multipliers", or their data; see `loop_methods`.
+                        Where nothing is said, as the settings of the system say
     `events`            guards, see `Guard`
     `callback`          called as callback(t, q, v, x), or with some of them, at regular times (`every` [s]); ends the
                         run by returning True

@@ -542,6 +542,7 @@ def test_nothing_but_findings_comes_out(pieces: list[str], noise: bytes, at: int
         ("[settings]\nq = [0, 0, 0, 0]", "rotation", "length 0, expected 1"),
         ('[settings]\nq = { "j.qw" = 2 }', "rotation", "length 2, expected 1"),
         ('[elements.m]\nkind = "actuator"\njoint = "j"\ncontrol = "positon"', "structure", "effort, position"),
+        ('[settings]\nloops = "projektion"', "structure", "one of projection, baumgarte, partitioning"),
     ],
 )
 def test_starts_and_drives_that_cannot_be_are_refused(rest: str, rule: str, told: str) -> None:

@@ -291,6 +291,8 @@ class _Writing:
         usual = Settings()
         if (self.system.settings.duration, self.system.settings.sample) != (usual.duration, usual.sample):
             losses.add("duration and sample of a run are left out", robot.name)
+        if self.system.settings.loops != usual.loops:
+            losses.add("how a run keeps loops is left out", robot.name)
         for parameter in robot.parameters:
             losses.add("parameters are written as their nominal numbers", parameter.name)
         losses.tell()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from kinemorph.model.body import Body
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile
+from kinemorph.model.system import LOOP_METHOD_NAMES
 
 MARK = "kinemorph"  # the key that opens every file
 VERSION = 1
@@ -116,6 +117,7 @@ SETTINGS = (
     Field("v", "state", "", "Velocity at the start: a list, or values by name."),
     Field("duration", "literal", "time", "How long a run lasts [s]."),
     Field("sample", "literal", "time", "Time between stored states [s]."),
+    Field("loops", "choice", "", "How loops and other constraints are kept.", inner=LOOP_METHOD_NAMES),
 )
 
 TABLES: dict[str, tuple[Field, ...]] = {
