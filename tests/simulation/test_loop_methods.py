@@ -213,6 +213,13 @@ def test_named_joints_that_stop_deciding_end_the_run() -> None:
     assert found.loop_error.max() < 1e-12  # what was computed is right
 
 
+def test_a_light_rocker_decides_as_a_heavy_one_does() -> None:
+    robot = four_bar(masses=(0.5, 1.0, 1e-7))
+    runs = [simulate(robot, 0.1, q={"q1": 1.6}, v={"q1": 2.0}, loops=way) for way in (Partitioning(("q3",)), None)]
+    assert runs[0].outcome.ok, runs[0].outcome.message
+    assert np.abs(runs[0].q[-1] - runs[1].q[-1]).max() < 1e-6
+
+
 def test_steps_too_long_for_the_fast_motion_are_named() -> None:
     found = simulate(made("perturbation"), 3.0, q=START, method="rk4", step=0.04)
     assert not found.outcome.ok and "epsilon" in found.outcome.message

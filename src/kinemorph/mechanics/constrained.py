@@ -11,7 +11,9 @@ loops that share nothing cost nothing together.
 A row whose vector is spanned by earlier ones repeats them, as in every planar mechanism of hinges in space; it gets no
 multiplier. Where loops are open a little, rows that repeat others when closed differ from them by as much: the farther
 open, the sooner a row counts as repeated. What is left of a row is off by more than the row itself where it was taken
-from vectors that were short leftovers themselves.
+from vectors that were short leftovers themselves. A light body makes all rows that move it alike in this measure, the
+errors of rows along it too: what they do to what is left, along u, is a share of the row without masses, times
+|D^-1 u| / |u|. A row counts where either measure says so.
 
 The same solves three problems more. With rest = 0 and wanted = -phi it gives the smallest displacement, measured by M,
 that closes loops; with wanted = -J v the smallest change of velocity. With a mask in place of M^-1 only some velocities
@@ -24,7 +26,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.linear import least_squares, solve
-from kinemorph.algebra.scalar import S, div, is_zero, less, minimum, minus, plus, sqrt, times, where
+from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.branch_factor import BranchFactor
 
@@ -100,7 +102,8 @@ def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
 def span_of(metric: BranchFactor, rows: Rows) -> Span:
     """The vectors of all rows, made orthogonal in the metric."""
     off = minimum(times(PER_OPENING**2, rows.opening), MOST_REPEATED**2)
-    doubts: list[S] = []  # what `off` is a share of in u_j: z_j, and what comes in with earlier vectors that are short
+    # what `off` is a share of in u_j: z_j, and what comes in with earlier vectors that are short; with masses, without
+    doubts: list[tuple[S, S]] = []
     vectors: list[list[S]] = []
     weighted: list[list[S]] = []
     sizes: list[S] = []
@@ -108,7 +111,7 @@ def span_of(metric: BranchFactor, rows: Rows) -> Span:
     counted: list[S] = []
     rank: S = 0.0
     for row, weight in zip(rows.J, rows.weights, strict=True):
-        u = gathered(metric, row)
+        z = u = gathered(metric, row)
         whole = _square(u, metric)
         share: dict[int, S] = {}
         for i, (earlier, heavy) in enumerate(zip(vectors, weighted, strict=True)):
@@ -117,14 +120,19 @@ def span_of(metric: BranchFactor, rows: Rows) -> Span:
                 share[i] = times(along, sizes[i])
                 u = [minus(x, times(share[i], y)) for x, y in zip(u, earlier, strict=True)]
         left = _square(u, metric) if share else whole
-        doubt = whole
+        along_u = [times(x, pivot) for x, pivot in zip(u, metric.pivots, strict=True)]
+        doubt, bare = whole, dot(z, z)
         for i, x in share.items():
-            doubt = plus(doubt, times(times(x, x), doubts[i]))
-        least = plus(times(REPEATED**2, whole), times(off, doubt))
-        counts = times(weight, less(least, left)) if share or not isinstance(weight, float) else weight
-        doubts.append(doubt)
+            doubt = plus(doubt, times(times(x, x), doubts[i][0]))
+            bare = plus(bare, times(times(x, x), doubts[i][1]))
+        own = minus(left, times(REPEATED**2, whole))
+        said = less(times(off, doubt), own)
+        if not is_zero(off):
+            said = maximum(said, less(times(off, times(bare, dot(along_u, along_u))), times(left, own)))
+        counts = times(weight, said) if share or not isinstance(weight, float) else weight
+        doubts.append((doubt, bare))
         vectors.append(u)
-        weighted.append([times(x, pivot) for x, pivot in zip(u, metric.pivots, strict=True)])
+        weighted.append(along_u)
         sizes.append(where(counts, div(1.0, left), 0.0))
         shares.append(share)
         counted.append(counts)

@@ -248,10 +248,8 @@ def constraint_weights(tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S],
     row by no more than its size, a slide [m/s] by 1. A row that is less than a little of these all along is not a
     constraint; how little, `off`, the `opening`, decides as it does for rows that repeat others.
     """
-    turning = [any(component >= 3 for component, _ in axis) for link in tree.links for axis in link.axes]
-    places = [link.v + k for link in tree.links for k in range(len(link.axes))]
-    turns = [place for place, turns in zip(places, turning, strict=True) if turns]
-    slides = [place for place, turns in zip(places, turning, strict=True) if not turns]
+    slides = sliding_velocities(tree)
+    turns = [place for place in range(tree.nv) if place not in slides]
     dust = least_share(off)
     weights: list[S] = []
     for row, size in zip(J[: len(J) - len(tree.follows)], sizes, strict=False):
@@ -259,6 +257,24 @@ def constraint_weights(tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S],
         said = less(dust * size * size, turned)
         weights.append(said if is_zero(slid) else maximum(said, less(dust, slid)))
     return weights + [1.0] * len(tree.follows)
+
+
+def sliding_velocities(tree: Tree) -> frozenset[int]:
+    """Which velocities, by place, are in m/s: those of axes that turn nothing."""
+    axes = ((link.v + k, axis) for link in tree.links for k, axis in enumerate(link.axes))
+    return frozenset(place for place, axis in axes if not any(component >= 3 for component, _ in axis))
+
+
+def velocity_reaches(tree: Tree, sizes: Sequence[S]) -> list[S]:
+    """What makes velocities comparable, shape (nv,): 1 for one that turns, the longest way round a loop for one that
+    slides. `sizes` (nc,) of rows.
+    """
+    parts = [part for closure in tree.closures for part in closure.conditions for _ in range(CLOSURE_ROWS[part])]
+    longest: S = 0.0
+    for part, size in zip(parts, sizes, strict=False):
+        longest = maximum(longest, size) if part in LENGTHS else longest
+    slides = sliding_velocities(tree)
+    return [longest if place in slides and not is_zero(longest) else 1.0 for place in range(tree.nv)]
 
 
 def rows_of(tree: Tree, q: Sequence[S], v: Sequence[S]) -> Rows:

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import div, is_zero, less_equal, minimum, minus, plus, sqrt, times, where
+from kinemorph.algebra.scalar import div, is_zero, less_equal, minimum, minus, plus, times, where
 from kinemorph.algebra.vectors import add, dot, sub
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
@@ -435,22 +435,28 @@ class Motion:
 
     def dependence(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
         """How well the dependent velocities follow from the others: `margin`, 1 at best and 0 where they do not; and J,
-        (nc, nv), its columns scaled by their masses, to choose others by.
+        (nc, nv), rows and columns of comparable size, to choose others by. Masses do not enter: a light body would
+        outweigh all others, wherever it stands.
+
+        The margin is the least share, of what a row says that earlier ones do not, that dependent velocities make up.
         """
         tree = self.prepared(self.tree(p))
         q, v, x = self._state(tree, base, s)
         found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
         rows = found.rows([0.0] * len(found.rate))
-        M = self.dynamics.masses(tree, q)
-        free = [0.0 if k in self.still else div(1.0, M[k][k]) for k in range(self.nv)]
+        reaches = loops.velocity_reaches(tree, found.sizes)
+        scales = [0.0 if k in self.still else reach for k, reach in enumerate(reaches)]
+        free = [times(scale, scale) for scale in scales]
         whole = span_of(masked(free), rows)
         some = span_of(masked([times(mask, one) for mask, one in zip(self._dependent(m), free, strict=True)]), rows)
         margin: Any = less_equal(whole.rank, some.rank)
-        for row, size in zip(found.J, some.sizes, strict=True):
-            left = div(1.0, times(size, dot([times(x, x) for x in row], free))) if not is_zero(size) else 1.0
-            margin = where(size, minimum(margin, left), margin)
-        scales = [sqrt(one) for one in free]
-        J = [[times(x, scale) for x, scale in zip(row, scales, strict=True)] for row in found.J]
+        for all_of_it, size in zip(whole.sizes, some.sizes, strict=True):
+            made_up = div(all_of_it, size) if not is_zero(size) else 1.0  # sizes are 1 / what is left
+            margin = where(size, minimum(margin, made_up), margin)
+        J = [
+            [div(times(x, scale), size) for x, scale in zip(row, scales, strict=True)]
+            for row, size in zip(found.J, found.sizes, strict=True)
+        ]
         return {"J": J, "margin": margin}
 
     def residual(self, t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
