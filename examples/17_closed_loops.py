@@ -48,6 +48,7 @@ for mode in modes:
 
 
 def torque(t, q, v):
+    """At the crank [N m]."""
     return [0.5 * sin(2.0 * t), 0.0, 0.0]
 
 
@@ -61,9 +62,8 @@ print(f"{'loops=':14}{'open by [m]':>12}{'crank [rad]':>15}{'off by':>10}{'steps
 for name, run in runs.items():
     off = abs(run.q[-1, 0] - exact.q[-1, 0])
     spent = run.statistics
-    print(
-        f"{name:14}{run['loop_error'].max():12.1e}{run.q[-1, 0]:15.8f}{off:10.1e}{spent.accepted:7d}{1e3 * spent.seconds:7.1f}"
-    )
+    opened = f"{run['loop_error'].max():12.1e}"
+    print(f"{name:14}{opened}{run.q[-1, 0]:15.8f}{off:10.1e}{spent.accepted:7d}{1e3 * spent.seconds:7.1f}")
 
 # ── what the pin bears, by the multipliers of the loop that it closes ─────────────────────────────────────────────────
 

@@ -17,7 +17,9 @@ folder.mkdir(parents=True, exist_ok=True)
 
 walker = kinemorph.library.jansen_walker(speed=4.0)  # of the crankshaft [rad/s]
 robot = walker.robot
-run = kinemorph.simulate(walker, 5.0)
+plant = kinemorph.plant(walker, account=True)  # its equations, with an account of energy
+start = walker.initial_state()[0]
+run = kinemorph.simulate(plant, 5.0, q=start, rtol=1e-8)  # without a tolerance it takes steps of 1 ms: half the time
 print(run)
 
 # ── how it walks: against the trunk, a foot that stands goes back as fast as the trunk goes ahead ─────────────────────
@@ -71,4 +73,6 @@ figure.savefig(folder / "18_walk.png", dpi=120)
 print("wrote", folder / "18_walk.png")
 still = kinemorph.draw(robot, run.q[300], camera=(12, -62), title="a Jansen walker")
 print("wrote", save(still, folder / "18_jansen_walker.png"))
-print("wrote", kinemorph.animate(run, folder / "18_jansen_walker.gif", fps=12, speed=1.5, follow="trunk", size=4.0))
+# one turn of the crankshaft, which a gif repeats for ever
+turn = kinemorph.simulate(plant, 0.5 * np.pi, q=run.q[300], v=run.v[300], x=run.x[300], rtol=1e-8)
+print("wrote", kinemorph.animate(turn, folder / "18_jansen_walker.gif", fps=12, follow="trunk", size=4.0))

@@ -20,6 +20,7 @@ PAGES = [
         "robots",
         "dynamics",
         "closed_chain_paper",
+        "closed_loops",
         "programs",
         "derivatives",
         "export",

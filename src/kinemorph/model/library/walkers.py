@@ -70,7 +70,7 @@ def jansen_walker(
     builder.body("crank", shaft, inertia=_cuboid(shaft, throw, width, throw), shapes=shapes)
     builder.joint("trunk", "planar", "world", "trunk", rotation=UPRIGHT, child_placement=Pose(UPRIGHT, (0.0, 0.0, 0.0)))
     builder.joint("crank", "revolute", "trunk", "crank", axis=HINGE)
-    soil = {"normal": EasyDynNormal(2e4, 1e5), "friction": Regularized(friction, 0.01), "radius": radius}
+    soil, slip = EasyDynNormal(2e4, 1e5), Regularized(friction, 0.01)
     feet = []
     for name, leg in legs.items():
         # bars of one pair lie side by side
@@ -79,7 +79,7 @@ def jansen_walker(
         links = [link if link.bars.count("-") > 1 else link._replace(color=PALE) for link in leg.links]
         linkage(builder, leg.points, links, leg.hinges, carriers=fixed, plane=plane)
         builder.frame(f"{name}_foot", f"{name}_leg", translation=leg.foot)
-        feet.append(Contact(f"{name}_foot", f"{name}_foot", **soil))
+        feet.append(Contact(f"{name}_foot", f"{name}_foot", soil, slip, radius=radius))
     robot = builder.build()
     drive = PID("drive", reads=("v.crank",), drives=("crank",), reference=(-speed,), kp=(2.0,), ki=(20.0,))
     height = radius - min(leg.points["P5"][1] for leg in legs.values())
