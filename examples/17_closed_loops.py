@@ -27,8 +27,8 @@ hinge = {"axis": (0, -1, 0)}  # turns +x toward +z
 builder = RobotBuilder("four_bar")
 for name, mass, length in (("crank", 0.5, 0.3), ("coupler", 1.0, 0.9), ("rocker", 0.8, 0.7)):
     builder.add(Body.rod(name, mass, length, (0.5 * length, 0, 0), axis="x", radius=0.015))
-builder.connect("world", "crank", name="crank_hinge", **hinge)
-builder.connect("world", "rocker", name="rocker_hinge", translation=(1.0, 0, 0), **hinge)
+builder.connect("world", "crank", name="crank", **hinge)
+builder.connect("world", "rocker", name="rocker", translation=(1.0, 0, 0), **hinge)
 builder.connect("crank", "coupler", name="knee", translation=(0.3, 0, 0), **hinge)
 builder.connect(
     "coupler", "rocker", name="pin", translation=(0.9, 0, 0), child_placement=translation((0.7, 0, 0)), **hinge
@@ -39,7 +39,7 @@ print(kinemorph.mobility(robot).message)
 
 # ── closing: what is held stays, the rest follows; and all the ways there are ─────────────────────────────────────────
 
-modes = kinemorph.assembly_modes(robot, q=[0.6, 0.0, 0.0], held="crank_hinge")
+modes = kinemorph.assembly_modes(robot, q=[0.6, 0.0, 0.0], held="crank")
 print(modes.message)
 for mode in modes:
     print(f"  branch {mode.branch!r}: q = {mode.q.round(6)}")
