@@ -140,20 +140,8 @@ class _Look:
         return self.plant.robot
 
     def gaps(self, values: Array, per: str = "") -> str:
-        """Rows that are off by values (nc,) against their sizes, in words: `'closure' by 0.3 m`, the worst first.
-
-        Those of a loop or coupled joint go by its name, those of elements by their own, `rail.y`.
-        """
-        own = constraint_owners(self.robot)
-        owners = (*own, *self.plant.constraint_names[len(own) :])
-        units = [f" {unit}{per}" for unit in constraint_units(self.robot)]
-        worst: dict[str, tuple[float, str]] = {}
-        for row, (owner, value) in enumerate(zip(owners, np.abs(values), strict=False)):
-            if value > max(CLOSED, worst.get(owner, (0.0, ""))[0]):
-                unit = units[row] if row < len(units) else ""
-                worst[owner] = float(value), f"'{owner}' by {value * self.sizes[row]:.3g}{unit}"
-        listed = sorted(worst.values(), key=lambda entry: -entry[0])
-        return ", ".join(words for _, words in listed[:6]) or "none"
+        """`row_gaps` of values (nc,) against the sizes of rows."""
+        return row_gaps(self.plant, values, self.sizes, per)
 
     def only_loops(self, values: Array) -> bool:
         """Whether nothing but loops is off, by values (nc,) as in `gaps`; no coupled joint and no element."""
@@ -165,6 +153,24 @@ class _Look:
         told = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
         off = [name for name, value in zip(self.plant.constraint_names, values, strict=False) if abs(value) > OPEN]
         return all(any(row == name or row.startswith(f"{name}.") for name in told) for row in off)
+
+
+def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
+    """Constraints that are off by values (nc,) times sizes (nc,), in words: `'closure' by 0.3 m`, the worst first.
+
+    Those of a loop or coupled joint go by its name, those of elements by their own, `rail.y`.
+    """
+    assert plant.robot is not None
+    own = constraint_owners(plant.robot)
+    owners = (*own, *plant.constraint_names[len(own) :])
+    units = [f" {unit}{per}" for unit in constraint_units(plant.robot)]
+    worst: dict[str, tuple[float, str]] = {}
+    for row, (owner, value) in enumerate(zip(owners, np.abs(values), strict=False)):
+        if value > max(CLOSED, worst.get(owner, (0.0, ""))[0]):
+            unit = units[row] if row < len(units) else ""
+            worst[owner] = float(value), f"'{owner}' by {value * sizes[row]:.3g}{unit}"
+    listed = sorted(worst.values(), key=lambda entry: -entry[0])
+    return ", ".join(words for _, words in listed[:6]) or "none"
 
 
 def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
