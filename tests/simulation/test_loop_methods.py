@@ -173,9 +173,10 @@ def test_what_is_named_is_kept_and_the_rest_follows() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, ("open at the start", "'closure'", "close_loops")),
+        ({}, ("loops of", "neutral configuration", "no q is given", "'closure' by", " m;", "q={'q1'", "close_loops")),
+        ({"q": [0.0, 0.0, 0.0]}, ("open at the start", "'closure' by", " m;")),
         ({"q": {"q1": 0.6, "q2": 0.5}}, ("named coordinates kept", "'closure'")),
-        ({"q": START, "v": [1.0, 0.0, 0.0]}, ("velocities", "'closure'", "v={...}")),
+        ({"q": START, "v": [1.0, 0.0, 0.0]}, ("velocities", "loops", "'closure' by", " m/s", "v={...}")),
         ({"q": START, "v": {"q1": 1.0, "q3": 1.0}}, ("named velocities", "Name fewer")),
     ],
 )
@@ -184,6 +185,11 @@ def test_starts_that_do_not_close_are_refused(options: dict[str, Any], words: tu
         simulate(made(), 1.0, **options)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_what_follows_is_found_where_all_joints_are_in_line() -> None:
+    found = simulate(made(), 0.01, q={"q1": 0.0})  # coupler and rocker are in line with it at first
+    assert found.q[0, 0] == 0.0 and found.loop_error[0] < 1e-13
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from kinemorph.analysis.slopes import (
     Blocks,
     Point,
     Slopes,
+    closed_point,
     listed,
     point_of,
     regular_solve,
@@ -166,7 +167,7 @@ def linearize(
     """The linear equations of a plant near a state, with exact derivatives.
 
     `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; what is left out is
-                              the plant's start
+                              the plant's start, or follows from named coordinates where loops have to close
     `m`                       what elements remember, held; `run.segments[-1].m[-1]` is what they did at a run's end
     `outputs`                 laws of one number each, by name; or names of states ("w.elbow", "v.elbow", "current")
                               and of the plant's own outputs. By default its outputs, or all states where it has none
@@ -175,7 +176,7 @@ def linearize(
     Any state will do; where it is no equilibrium, `drift` is how fast it leaves.
     """
     plant = as_plant(model, forces=forces, locked=locked)
-    slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t, m)
+    slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
     slopes.check_closed(point)
     drift = slopes.rate(point)
     blocks = slopes.blocks(point, drift[plant.nv :])

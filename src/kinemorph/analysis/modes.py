@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from kinemorph.analysis.eigenproblems import Complex, Motions, of_linear, of_pencil
 from kinemorph.analysis.linearization import Linearization, Model, linearize, write_text
-from kinemorph.analysis.slopes import Array, Point, is_singular, point_of, slopes_of
+from kinemorph.analysis.slopes import Array, Point, closed_point, is_singular, slopes_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.laws import Law
 from kinemorph.plants.programs import Plant
@@ -168,7 +168,7 @@ def poles(
         _refuse(q=q, v=v, x=x, u=u, p=p, m=m, forces=forces, locked=locked or None)
         return _finished(model.plant, model.point, of_linear(model), model.at_rest, window)
     plant = as_plant(model, forces=forces, locked=locked)
-    slopes, point = slopes_of(plant), point_of(plant, q, v, x, u, p, t, m)
+    slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
     if plant.dynamics is None and not point.v.any():  # equations may lack inertia; at rest that does not matter
         rest = slopes.residual(point)
         blocks = slopes.blocks(point, np.zeros(slopes.n))

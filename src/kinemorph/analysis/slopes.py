@@ -11,8 +11,8 @@ differentiated on its residual's graph as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, ref
@@ -29,6 +29,7 @@ from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.mechanics.loops import constraint_names
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
+from kinemorph.simulation.starting import closed_start, row_gaps
 
 Array = npt.NDArray[np.float64]
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
@@ -99,6 +100,15 @@ def point_of(
     values["v"][list(plant.locked)] = 0.0
     base = values["q"] if not plant.nv else _finished(plant, values["q"])
     return Point(float(t), base, *(values[group] for group in ("v", "x", "m", "u", "p")))
+
+
+def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
+    """As `point_of`; where coordinates or velocities are named, the others follow so that constraints are kept."""
+    found = point_of(plant, q, v, *others)
+    if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
+        return found
+    at, moving = closed_start(plant, found.t, (found.q, found.v, found.x), (q, v, (found.m, found.u, found.p)))
+    return replace(found, q=at, v=moving if isinstance(v, Mapping) or found.v.any() else found.v)
 
 
 def _finished(plant: Plant, q: Array) -> Array:
@@ -295,14 +305,13 @@ class Slopes:
             return
         phi, rate, _, sizes = self._constraints(*at.inputs)
         rate = rate if at.v.any() else np.zeros_like(rate)
-        for group, errors, unit in (("q", phi, ""), ("v", rate, ", per second")):
-            off = np.abs(errors / sizes[: len(errors)])
-            if off.max(initial=0.0) > OPEN:
-                worst = self.plant.constraint_names[int(np.argmax(off))]
+        for group, errors, per in (("q", phi, ""), ("v", rate, "/s")):
+            off = errors / sizes[: len(errors)]
+            if np.abs(off).max(initial=0.0) > OPEN:
                 raise ShapeError(
-                    f"{group}: the constraints of '{self.plant.name}' are not kept, '{worst}' is off by "
-                    f"{off.max():.3g} (of the size of its loop{unit}); expected a state that keeps them. Take one of a "
-                    "run, an equilibrium, or what kinemorph.close_loops finds."
+                    f"{group}: loops or constraints of '{self.plant.name}' are off, "
+                    f"{row_gaps(self.plant, off, sizes, per)}; expected a state that keeps them. Take one of a run, an "
+                    f"equilibrium, or name what you know, as {group}={{...}}, and the others follow."
                 )
 
     @cached_property

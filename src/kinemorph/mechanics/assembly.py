@@ -75,10 +75,21 @@ def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array 
     free = np.ones(robot.nv, dtype=bool)
     for joint in kept:
         free[robot.v_slice(joint)] = False
-    look, now = float_look(resolve(robot), free), np.array(q, dtype=float)
-    nudge = np.where(free, ASIDE, 0.0)
-    for start in (now, integrate(robot, now, nudge), integrate(robot, now, -nudge)):
-        found, apart = closed_by_newton(look, lambda at, step: integrate(robot, at, step), start)
-        if apart <= 1e3 * CLOSED:
+    found, apart = closed_nearby(
+        float_look(resolve(robot), free), lambda at, step: integrate(robot, at, step), np.array(q, dtype=float), free
+    )
+    return found if apart <= 1e3 * CLOSED else None
+
+
+def closed_nearby(look: Look, move: Move, q: Array, free: npt.NDArray[np.bool_]) -> tuple[Array, float]:
+    """As `closed_by_newton`; where joints are in line, so that no step closes anything, from a little aside as well.
+
+    `free` (nv,) are the velocities that may close the loops. The least open of what was found.
+    """
+    best: tuple[Array, float] = q, np.inf
+    for aside in (0.0, ASIDE, -ASIDE):
+        found = closed_by_newton(look, move, move(q, np.where(free, aside, 0.0)) if aside else q)
+        if found[1] <= 1e3 * CLOSED:
             return found
-    return None
+        best = min(best, found, key=lambda one: one[1])
+    return best

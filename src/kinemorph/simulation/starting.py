@@ -1,8 +1,9 @@
 """Where a run with constraints begins: coordinates and velocities that are named are kept, the others follow.
 
 A start that is given in full and is off by no more than rounding is brought onto the constraints. One that is open by
-more is refused: the user meant another one, and which one is not ours to guess. Methods that close loops on the way
-(singular perturbation, Baumgarte) may begin with open ones.
+more is refused: the user meant another one, and which one is not ours to guess. A joint whose motion is prescribed
+starts where that says, if no start is given. Methods that close loops on the way (singular perturbation, Baumgarte) may
+begin with open ones.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ import numpy.typing as npt
 
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
-from kinemorph.errors import ModelError, ShapeError
-from kinemorph.mechanics.assembly import CLOSED, FLAT, OPEN, closed_by_newton
+from kinemorph.errors import KinemorphError, ModelError, ShapeError
+from kinemorph.mechanics.assembly import CLOSED, FLAT, OPEN, closed_by_newton, closed_nearby
+from kinemorph.mechanics.loops import constraint_owners, constraint_units
 from kinemorph.mechanics.motions import ELEMENTARY
+from kinemorph.model.configuration import neutral
+from kinemorph.model.elements import PrescribedMotion
+from kinemorph.model.robot import Robot
 from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
 
@@ -40,7 +45,7 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
     look = _Look(plant, _function(plant), t, x, others)
     free_q = _movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
-        q = _closed(look, q, free_q, named=isinstance(q_given, Mapping))
+        q = _closed(look, q, free_q, q_given)
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
         return q, v  # they close on the way, and so do velocities
     _check_independent(look, q, v)
@@ -52,7 +57,10 @@ def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.ND
     if names_independent(plant.loops) is not None:  # each of them has to be looked at
         return np.zeros(len(given["q"]), dtype=bool)
     s = np.concatenate([np.zeros_like(given["v"]), given["v"], given["x"]], axis=1)
-    phi, rate, _, sizes = _function(plant)(t, given["q"], s, *(given[group] for group in "mup"))
+    try:
+        phi, rate, _, sizes = _function(plant)(t, given["q"], s, *(given[group] for group in "mup"))
+    except KinemorphError:  # each by itself says what is wrong
+        return np.zeros(len(given["q"]), dtype=bool)
     fast = np.maximum(1.0, np.abs(given["v"]).max(axis=1, initial=0.0))
     placed = np.abs(phi / sizes[:, : phi.shape[1]]).max(axis=1, initial=0.0) <= CLOSED
     moving = np.abs(rate / sizes).max(axis=1, initial=0.0) <= 10.0 * CLOSED * fast
@@ -117,48 +125,102 @@ class _Look:
     def at(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """(phi (nh,), rates (nc,), J (nc, nv)), rows against their sizes."""
         s = np.concatenate([np.zeros(self.plant.nv), v, self.x])
-        phi, rate, J, sizes = self.function(self.t, q, s, *self.others)
-        return phi / sizes[: len(phi)], rate / sizes, J / sizes[:, None]
+        phi, rate, J, self.sizes = _values(self.plant, self.function, self.t, q, s, *self.others)
+        return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
 
     def moved(self, q: Array, step: Array) -> Array:
         """q after a small displacement (nv,)."""
         s = [*step.tolist(), *[0.0] * (self.plant.nv + self.plant.nx)]
         return np.array(self.plant.laws.place(q.tolist(), s), dtype=float)
 
-    def gaps(self, phi: Array) -> str:
-        """Rows that are open, the worst first, in words."""
-        worst: dict[str, float] = {}
-        for name, value in zip(self.plant.constraint_names, np.abs(phi), strict=False):
-            owner = name.split(".")[0]
-            worst[owner] = max(worst.get(owner, 0.0), float(value))
-        listed = sorted(((size, owner) for owner, size in worst.items() if size > CLOSED), reverse=True)
-        return ", ".join(f"'{owner}' by {size:.3g}" for size, owner in listed[:6]) or "none"
+    @property
+    def robot(self) -> Robot:
+        """Whose constraints these are."""
+        assert self.plant.robot is not None
+        return self.plant.robot
+
+    def gaps(self, values: Array, per: str = "") -> str:
+        """`row_gaps` of values (nc,) against the sizes of rows."""
+        return row_gaps(self.plant, values, self.sizes, per)
+
+    def only_loops(self, values: Array) -> bool:
+        """Whether nothing but loops is off, by values (nc,) as in `gaps`; no coupled joint and no element."""
+        of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
+        return not bool((np.abs(values[of_loops:]) > CLOSED).any())
+
+    def only_prescribed(self, values: Array) -> bool:
+        """Whether nothing is off but joints whose motion is prescribed: where these are is no guess."""
+        told = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
+        off = [name for name, value in zip(self.plant.constraint_names, values, strict=False) if abs(value) > OPEN]
+        return all(any(row == name or row.startswith(f"{name}.") for name in told) for row in off)
 
 
-def _closed(look: _Look, start: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
+def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
+    """Constraints that are off by values (nc,) times sizes (nc,), in words: `'closure' by 0.3 m`, the worst first.
+
+    Those of a loop or coupled joint go by its name, those of elements by their own, `rail.y`.
+    """
+    assert plant.robot is not None
+    own = constraint_owners(plant.robot)
+    owners = (*own, *plant.constraint_names[len(own) :])
+    units = [f" {unit}{per}" for unit in constraint_units(plant.robot)]
+    worst: dict[str, tuple[float, str]] = {}
+    for row, (owner, value) in enumerate(zip(owners, np.abs(values), strict=False)):
+        if value > max(CLOSED, worst.get(owner, (0.0, ""))[0]):
+            unit = units[row] if row < len(units) else ""
+            worst[owner] = float(value), f"'{owner}' by {value * sizes[row]:.3g}{unit}"
+    listed = sorted(worst.values(), key=lambda entry: -entry[0])
+    return ", ".join(words for _, words in listed[:6]) or "none"
+
+
+def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
+    """(phi, rate, J, sizes) of the constraints at one state; a row that is not a number is named."""
+    try:
+        return function(*inputs)
+    except ShapeError:
+        raise
+    except KinemorphError:
+        outs = tuple(np.zeros(port.shape) for port in function.program.outputs)
+        function.raw(outs, *(np.array(x, dtype=float) for x in inputs))
+        for k, row in enumerate(plant.constraint_names):
+            bad = [float(x) for out in outs for x in np.ravel(out[k : k + 1]) if not np.isfinite(x)]
+            if bad:
+                raise ShapeError(
+                    f"q: constraint '{row}' of '{plant.name}', or its slope, is {bad[0]:g} at the start; expected a "
+                    "finite number. Start where it is one, or mend what the row says."
+                ) from None
+        raise
+
+
+def _closed(look: _Look, start: Array, free: npt.NDArray[np.bool_], given: Any) -> Array:
     """The configuration with all constraints closed, moving only what is free."""
-    name, nv = look.plant.name, look.plant.nv
-    q, still = start, np.zeros(nv)
-    phi = look.at(q, still)[0]
-    apart = float(np.abs(phi).max(initial=0.0))
-    if apart > OPEN and not named:
+    name, still = look.plant.name, np.zeros(look.plant.nv)
+    phi = look.at(start, still)[0]
+    named = isinstance(given, Mapping)
+    by_default = given is None and np.array_equal(start, neutral(look.robot))
+    if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
+        at = "at the neutral configuration, where it starts as no q is given" if by_default else "at the start"
+        what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' breaks constraints {at}"
         raise ShapeError(
-            f"q: the loops of '{name}' are open at the start, {look.gaps(phi)} (of the size of the loop); expected a "
-            "configuration that closes them. Name the coordinates that you know, as q={...}, and the others follow; or "
-            "use kinemorph.close_loops."
+            f"q: {what}: {look.gaps(phi)}; expected a configuration that keeps them. Name the coordinates that you "
+            f"know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use kinemorph.close_loops."
         )
 
     def seen(at: Array) -> tuple[Array, Array]:
         phi, _, J = look.at(at, still)
         return phi, np.where(free, J[: len(phi)], 0.0)
 
-    q, apart = closed_by_newton(seen, look.moved, start)
+    if named:
+        q, apart = closed_nearby(seen, look.moved, start, free)
+    else:
+        q, apart = closed_by_newton(seen, look.moved, start)
     phi = look.at(q, still)[0]
     if apart > 1e4 * CLOSED:
         held = "" if free.all() else " with the named coordinates kept"
+        what = "closes its loops" if look.only_loops(phi) else "keeps its constraints"
         raise ShapeError(
-            f"q: no configuration of '{name}' near the start closes its loops{held}; left open: {look.gaps(phi)} (of "
-            "the size of the loop). Name other coordinates, or find a configuration with kinemorph.close_loops."
+            f"q: no configuration of '{name}' near the start {what}{held}; left over: {look.gaps(phi)}. Name other "
+            "coordinates, or find a configuration with kinemorph.close_loops."
         )
     return q
 
@@ -169,18 +231,24 @@ def _moving(look: _Look, q: Array, v: Array, free: npt.NDArray[np.bool_], *, nam
     against = float(np.abs(rate).max(initial=0.0))
     scale = max(1.0, float(np.abs(v).max(initial=0.0)))
     if against > OPEN * scale and not named and v.any():
+        what = "open its loops" if look.only_loops(rate) else "break its constraints"
         raise ShapeError(
-            f"v: the velocities of '{look.plant.name}' open its loops, {look.gaps(rate)} (of the size of the loop, per "
-            "second); expected velocities that keep them closed. Name those that you know, as v={...}, and the others "
-            "follow."
+            f"v: the velocities of '{look.plant.name}' {what}, {look.gaps(rate, '/s')}; expected velocities that keep "
+            "them. Name those that you know, as v={...}, and the others follow."
         )
     for _ in range(2):  # the second takes away what rounding has left
         v = v - np.linalg.pinv(np.where(free, J, 0.0), FLAT) @ rate
         rate = look.at(q, v)[1]
     if float(np.abs(rate).max(initial=0.0)) > 1e-9 * scale:
+        loops = look.only_loops(rate)
+        if not named:
+            raise ShapeError(
+                f"v: no velocities of '{look.plant.name}' keep its {'loops closed' if loops else 'constraints'}: the "
+                f"least that is left is {look.gaps(rate, '/s')}. Take out rows that contradict each other there."
+            )
         raise ShapeError(
-            f"v: the named velocities of '{look.plant.name}' open its loops, {look.gaps(rate)} (of the size of the "
-            "loop, per second), whatever the others are. Name fewer of them."
+            f"v: the named velocities of '{look.plant.name}' {'open its loops' if loops else 'break its constraints'}, "
+            f"{look.gaps(rate, '/s')}, whatever the others are. Name fewer of them."
         )
     return v
 
