@@ -16,7 +16,7 @@ to live on between calls is one array, the memory; `march_memory` says what stan
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -374,7 +374,7 @@ class _March:
             return
         flat, part = loop.buffer("flat"), loop.buffer("part")
         for k in range(1, LOOKS + 1):
-            loop.let(part, lambda: k / LOOKS)
+            loop.let(part, partial(float, k / LOOKS))
             with loop.repeat(plant.ns) as i:
                 loop.let(self.between[i], lambda a, b, c: a + c * (b - a), at["s_old"][i], self.site.new[i], part)
             loop.call(plant.flatness, [flat], [at["t"], at["base_old"], self.between, at["m"], loop["u"], loop["p"]])
