@@ -139,6 +139,23 @@ def test_singular_configurations_are_passed_on_the_branch(n: int, rtol: float) -
         assert np.abs(found.q[-1, 0]) > 15.0  # it has gone round and round
 
 
+@pytest.mark.parametrize("rtol", [1e-4, 1e-8])
+def test_perturbation_stops_where_it_would_lose_its_way(rtol: float) -> None:
+    # it went on by another branch, or with energy from nowhere; seen as well where a step would leap over it
+    system = n_four_bar(2)
+    found = simulate(system, 3.0, rtol=rtol, atol=1e-2 * rtol, loops="perturbation")
+    exact = simulate(system, 0.7, rtol=1e-10, atol=1e-12)
+    assert not found.outcome.ok and "singular configuration" in found.outcome.message
+    assert abs(abs(found.q[-1, 0]) - 0.5 * np.pi) < 0.15  # where all cranks lie flat
+    assert np.abs(found.q[: len(exact.t)] - exact.q).max() < 1e2 * rtol  # what was computed is right
+
+
+def test_samples_of_the_fast_motion_are_ends_of_steps() -> None:
+    found = run("perturbation", rtol=1e-6, atol=1e-8, sample=0.013)
+    assert found.loop_error.max() < 1e-6
+    assert np.abs(found.q - run(sample=0.013).q).max() < 1e-5
+
+
 def test_stages_on_the_constraints_save_steps_at_singular_configurations() -> None:
     system = n_four_bar(2)
     steps = {}

@@ -95,6 +95,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
             constraints=of_motion(plant.laws.constraints),
             held=held if plant.laws.held else None,
             dependence=of_motion(plant.laws.dependence),
+            flat=of_motion(plant.laws.flat),
         ),
     )
 

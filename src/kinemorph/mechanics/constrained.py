@@ -85,7 +85,7 @@ def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Rows) ->
 
 def least_share(opening: S, least: float = REPEATED**2) -> S:
     """The square of the share of a row that has to be its own for it to count, by `Rows.opening`."""
-    return minimum(least + times(PER_OPENING**2, opening), MOST_REPEATED**2)
+    return minimum(least + times(PER_OPENING**2, opening), max(least, MOST_REPEATED**2))
 
 
 def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
@@ -99,8 +99,8 @@ def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
     )
 
 
-def span_of(metric: BranchFactor, rows: Rows) -> Span:
-    """The vectors of all rows, made orthogonal in the metric."""
+def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
+    """The vectors of all rows, made orthogonal in the metric; those with `least` of their length that is their own."""
     off = minimum(times(PER_OPENING**2, rows.opening), MOST_REPEATED**2)
     # what `off` is a share of in u_j: z_j, and what comes in with earlier vectors that are short; with masses, without
     doubts: list[tuple[S, S]] = []
@@ -125,7 +125,7 @@ def span_of(metric: BranchFactor, rows: Rows) -> Span:
         for i, x in share.items():
             doubt = plus(doubt, times(times(x, x), doubts[i][0]))
             bare = plus(bare, times(times(x, x), doubts[i][1]))
-        own = minus(left, times(REPEATED**2, whole))
+        own = minus(left, times(least**2, whole))
         said = less(times(off, doubt), own)
         if not is_zero(off):
             said = maximum(said, less(times(off, times(bare, dot(along_u, along_u))), times(left, own)))

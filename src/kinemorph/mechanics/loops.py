@@ -20,7 +20,7 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, sincos
 from kinemorph.algebra.vectors import dot, matvec
-from kinemorph.mechanics.constrained import Rows, least_share
+from kinemorph.mechanics.constrained import REPEATED, Rows, least_share
 from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move, tangent_of
 from kinemorph.mechanics.motions import ELEMENTARY, Move
 from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Tree
@@ -241,16 +241,18 @@ def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
     return sizes + [1.0] * len(tree.follows)
 
 
-def constraint_weights(tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S], off: S = 0.0) -> list[S]:
+def constraint_weights(
+    tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S], off: S = 0.0, least: float = REPEATED
+) -> list[S]:
     """1 for each row of J (nc, nv) that says something, 0 for one that is rounding, shape (nc,).
 
     A planar loop that lies askew in space has rows that would be zero if numbers were exact. A turn [rad/s] changes a
     row by no more than its size, a slide [m/s] by 1. A row that is less than a little of these all along is not a
-    constraint; how little, `off`, the `opening`, decides as it does for rows that repeat others.
+    constraint; how little, `least` and `off`, the `opening`, decide as they do for rows that repeat others.
     """
     slides = sliding_velocities(tree)
     turns = [place for place in range(tree.nv) if place not in slides]
-    dust = least_share(off)
+    dust = least_share(off, least**2)
     weights: list[S] = []
     for row, size in zip(J[: len(J) - len(tree.follows)], sizes, strict=False):
         turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))

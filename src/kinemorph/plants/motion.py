@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import div, is_zero, less_equal, minimum, minus, plus, times, where
+from kinemorph.algebra.scalar import div, is_zero, less, less_equal, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import add, dot, sub
 from kinemorph.codegen.program import Program
 from kinemorph.deriving import Dynamics
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PROJECTION = Projection()
+FLAT = 0.01  # likewise, radians for a linkage in line: so near, the fast motion does not know where to go
 NEAR = 2e-5  # of a row's length: so near to a singular configuration a row amplifies rounding more than it says
 
 
@@ -135,6 +136,7 @@ class Motion:
             constraints=self.constraints if self.constrained else None,
             held=self.held if self.constrained and not isinstance(self.loops, Baumgarte | Multipliers) else None,
             dependence=self.dependence if self.partial else None,
+            flat=self.flat if self.constrained and isinstance(self.loops, SingularPerturbation) else None,
             bound=self.bound if self.constrained else None,
         )
 
@@ -444,9 +446,7 @@ class Motion:
         q, v, x = self._state(tree, base, s)
         found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
         rows = found.rows([0.0] * len(found.rate))
-        reaches = loops.velocity_reaches(tree, found.sizes)
-        scales = [0.0 if k in self.still else reach for k, reach in enumerate(reaches)]
-        free = [times(scale, scale) for scale in scales]
+        free = self._unit_squares(tree, found)
         whole = span_of(masked(free), rows)
         some = span_of(masked([times(mask, one) for mask, one in zip(self._dependent(m), free, strict=True)]), rows)
         margin: Any = less_equal(whole.rank, some.rank)
@@ -454,10 +454,27 @@ class Motion:
             made_up = div(all_of_it, size) if not is_zero(size) else 1.0  # sizes are 1 / what is left
             margin = where(size, minimum(margin, made_up), margin)
         J = [
-            [div(times(x, scale), size) for x, scale in zip(row, scales, strict=True)]
+            [div(times(x, sqrt(one)), size) for x, one in zip(row, free, strict=True)]
             for row, size in zip(found.J, found.sizes, strict=True)
         ]
         return {"J": J, "margin": margin}
+
+    def flat(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> Any:
+        """1 so near to a singular configuration that no choice of dependent velocities decides them well, else 0."""
+        tree = self.prepared(self.tree(p))
+        q, v, x = self._state(tree, base, s)
+        found = self._conditions(tree, t, q, v, x, m, u, p, bias=False)
+        rows = found.rows([0.0] * len(found.rate))
+        known = len(found.weights) - len(self.elements.constraint_names)  # rows of loops come first
+        plain = loops.constraint_weights(tree, found.J[:known], found.sizes, found.opening, FLAT)
+        metric = masked(self._unit_squares(tree, found))
+        clear = span_of(metric, rows._replace(weights=[*plain, *found.weights[known:]]), FLAT)
+        return less(clear.rank, span_of(metric, rows).rank)
+
+    def _unit_squares(self, tree: Tree, found: Conditions) -> list[Any]:
+        """The squares of comparable velocities, shape (nv,); 0 for locked ones."""
+        reaches = loops.velocity_reaches(tree, found.sizes)
+        return [0.0 if k in self.still else times(reach, reach) for k, reach in enumerate(reaches)]
 
     def residual(self, t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
         """What is left over at z = [a, dx/dt], by inverse dynamics; where loops close, against forward dynamics."""

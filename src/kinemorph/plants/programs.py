@@ -115,6 +115,7 @@ class Laws:
     constraints: Law | None = None  # (t, base, s, m, u, p) -> phi, rate, J, sizes; none where the motion is free
     held: Law | None = None  # (t, base, s, m, u, p) -> s with constraints kept better, and the error before
     dependence: Law | None = None  # (t, base, s, m, u, p) -> margin of the dependent velocities, and J scaled
+    flat: Law | None = None  # (t, base, s, m, u, p): 1 where a fast motion would not know where to go
     bound: Law | None = None  # (t, base, s, z, forces, pushes, m, u, p) -> moving, left, phi, rate: see `motion`
 
 
@@ -358,6 +359,13 @@ class Plant:
             return None
         shapes: dict[str, Shape] = {"J": (len(self.constraint_names), self.nv), "margin": ()}
         return trace(self.laws.dependence, self.ports, name=f"{self.name}.dependence", outputs=shapes)
+
+    @cached_property
+    def flatness(self) -> Program | None:
+        """1 near singular configurations, else 0, from the inputs of `rate`; None where no fast motion closes loops."""
+        if self.laws.flat is None:
+            return None
+        return trace(self.laws.flat, self.ports, name=f"{self.name}.flatness", outputs={"out": ()})
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 

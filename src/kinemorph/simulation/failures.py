@@ -9,7 +9,7 @@ import numpy as np
 
 from kinemorph.codegen.compile import build
 from kinemorph.errors import SlowRunWarning, users_level
-from kinemorph.plants.loop_methods import SingularPerturbation
+from kinemorph.plants.loop_methods import SingularPerturbation, names_independent
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 from kinemorph.simulation.march_memory import Status
 from kinemorph.simulation.methods import NOTES
@@ -119,6 +119,12 @@ def _lost(stepper: Stepper | OutsideStepper) -> str:
     plant = stepper.plant
     assert plant.constraints is not None
     t, q, v, x = stepper.state
+    if isinstance(plant.loops, SingularPerturbation) and not names_independent(plant.loops):
+        return (
+            f"At t = {t:.9g} s '{plant.name}' has come by a singular configuration, where the fast motion of "
+            "loops='perturbation' does not know which way to close its loops. Use loops='projection', which goes "
+            "through; kinemorph.mobility says where it stands."
+        )
     s = np.concatenate([np.zeros(plant.nv), v, x])
     J = build(plant.constraints)(t, q, s, stepper.m, stepper.u, stepper.p)[2]
     sentence = (

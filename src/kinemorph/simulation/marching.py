@@ -16,7 +16,7 @@ to live on between calls is one array, the memory; `march_memory` says what stan
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -41,6 +41,7 @@ Array = npt.NDArray[np.float64]
 
 HUGE = 1e300  # a number beyond it counts as infinite
 HELD, WELL_HELD = 10.0, 0.01  # times their tolerance: constraints are kept; so well that the last change was rounding
+LOOKS = 8  # at one step, for singular configurations
 MOST_CORRECTIONS, FEW_CORRECTIONS = 8.0, 3.0  # of one state; of one that is held, to hold it well
 
 
@@ -125,7 +126,8 @@ class _March:
         self.status, self.tries = loop["status"], loop.buffer("tries")
         self.going, self.step, self.good, self.cut = (loop.buffer(name) for name in ("going", "step", "good", "cut"))
         self.next = loop.buffer("next")
-        self.bound = loop.buffer("bound") if plant.ticks else loop["stop"]
+        self.to_samples = plant.flatness is not None and not fixed  # whether steps end at samples
+        self.bound = loop.buffer("bound") if plant.ticks or self.to_samples else loop["stop"]
         if plant.ticks:
             self.ticking = loop.buffer("ticking", (len(plant.ticks),))  # when each clock ticks next
             grids = zip(*(tick.instants for tick in plant.ticks), strict=True)
@@ -177,7 +179,7 @@ class _March:
             target = loop["times"][k]
             self.look(target)
             with loop.while_(self.going):
-                self.take_step()
+                self.take_step(target)
                 self.look(target)
             reached = loop.buffer("reached")
             # what is sampled at the very time of a tick is to be seen after it
@@ -202,10 +204,10 @@ class _March:
 
     # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def take_step(self) -> None:
-        """One try: choose h, attempt, accept or reject."""
+    def take_step(self, target: View) -> None:
+        """One try toward a sample time: choose h, attempt, accept or reject."""
         loop, at, site = self.loop, self.at, self.site
-        stop = self._find_bound()
+        stop = self._find_bound(target)
         self._choose_dependent()
         loop.copy(at["m"], at["m_next"])
         # a step that would end near `stop` ends there
@@ -228,6 +230,7 @@ class _March:
         self._judge()
         with loop.if_(self.good):
             self._accept()
+            self._find_flat()
             if self.guards:
                 Watching(loop, at, self.guards, self._interpolate, self.between).write(self._happen)
             self._change_memory()
@@ -362,6 +365,25 @@ class _March:
         self.method.advance(site)
         loop.let(at["accepted"], lambda n: n + 1.0, at["accepted"])
 
+    def _find_flat(self) -> None:
+        """Where a fast motion closes loops: whether the step has come by a singular configuration, where the march
+        stops. Looks at points of the chord, which is near enough; at both ends no step might see it.
+        """
+        loop, at, plant = self.loop, self.at, self.plant
+        if plant.flatness is None:
+            return
+        flat, part = loop.buffer("flat"), loop.buffer("part")
+        for k in range(1, LOOKS + 1):
+            loop.let(part, partial(float, k / LOOKS))
+            with loop.repeat(plant.ns) as i:
+                loop.let(self.between[i], lambda a, b, c: a + c * (b - a), at["s_old"][i], self.site.new[i], part)
+            loop.call(plant.flatness, [flat], [at["t"], at["base_old"], self.between, at["m"], loop["u"], loop["p"]])
+            loop.let(
+                self.status,
+                lambda status, flat: ((status <= 0.0) * (flat > 0.0)).where(float(Status.LOST), status),
+                *(self.status, flat),
+            )
+
     def _move_time(self) -> None:
         """t + h without losing what is rounded off, or `stop` itself."""
         loop, at = self.loop, self.at
@@ -374,11 +396,18 @@ class _March:
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _find_bound(self) -> View:
-        """The time that no step goes beyond: `stop`, or the next tick of a clock."""
+    def _find_bound(self, target: View) -> View:
+        """The time that no step goes beyond: `stop`, or the next tick of a clock.
+
+        Or the next sample, where loops are closed by a fast motion: at the end of a step it is as exact as tolerances
+        ask, but steps are as long as its stability allows, and interpolants in between are far off.
+        """
         loop, plant = self.loop, self.plant
-        if plant.ticks:
+        if self.to_samples:
+            loop.let(self.bound, lambda stop, t: stop.minimum(t), loop["stop"], target)
+        elif plant.ticks:
             loop.copy(self.bound, loop["stop"])
+        if plant.ticks:
             with loop.repeat(len(plant.ticks)) as i:
                 # as plants.instants writes it; parts is an array, so that a division stays one
                 loop.let(
