@@ -111,7 +111,8 @@ def test_other_rows_are_taken_where_those_at_work_hardly_hold() -> None:
     builder = RobotBuilder("point", gravity=(0.0, 0.0, 0.0)).add(Body.point("cart", 0.0), Body.point("bead", 1.0))
     builder.joint("x", "prismatic", "world", "cart", axis=(1, 0, 0))
     robot = builder.joint("y", "prismatic", "cart", "bead", axis=(0, 1, 0)).build()
-    rows = ("(q.x + 0.2) * (q.x**2 + q.y**2 - 1)", "(q.y + 0.3) * (q.x**2 + q.y**2 - 1)")
+    circle = "(q.x**2 + q.y**2 - 1)"
+    rows = (f"(0.5 + q.x + abs(0.5 + q.x)) * {circle}", f"(0.5 - q.x + abs(0.5 - q.x)) * {circle}")
     ring = System(robot, (elements.Constraint("ring", rows),))
     found = run(ring, 4.0, IDA, 1e-10, q=[1.0, 0.0], v=[0.0, 2.0], sample=0.1)
     np.testing.assert_allclose(found.q, np.stack([np.cos(2 * found.t), np.sin(2 * found.t)], axis=1), atol=1e-6)

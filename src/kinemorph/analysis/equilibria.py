@@ -83,8 +83,8 @@ def equilibrium(
     """A state at rest that stays at rest, near a first guess.
 
     `q`, `x`          the guess, by name or in order; the plant's start where none is given
-    `u`, `p`, `t`     inputs, parameters and time, held; so is `m`, what elements remember. Constraints that go with time
-                      stand as they do then
+    `u`, `p`, `t`     inputs, parameters and time, held; so is `m`, what elements remember. Constraints that go with
+                      time stand as they do then
     `forces`          a law of generalized forces, as for `simulate`; `locked` are joints that do not move
     `stable`          seek a stable one: follow the damped motion downhill, and leave equilibria that are not stable
     `tolerance`       of the unbalanced forces, against the largest force or stiffness (per rad or m) on the way
