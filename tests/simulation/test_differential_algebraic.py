@@ -175,7 +175,7 @@ def test_steppers_close_their_start_as_runs_do(driven: Plant, make: Any) -> None
     stepper = make(driven, q={"q1": 0.6}, v={"q3": 0.5})
     assert np.abs(stepper.state.q - first.q[0]).max() < 1e-15 and np.abs(stepper.state.v - first.v[0]).max() < 1e-13
     assert np.array_equal(make(driven, q=first.q[0] + 1e-5).state.q.round(4), first.q[0].round(4))
-    with pytest.raises(ShapeError, match="open at the start, 'closure' by"):
+    with pytest.raises(ShapeError, match="open at the start: 'closure' by"):
         make(driven, q=[0.6, 0.5, 0.5])
 
 
