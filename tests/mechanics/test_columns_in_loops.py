@@ -41,7 +41,7 @@ def both_ways(
 
 @pytest.mark.parametrize("robot", [*SEEDS, "hexapod24", "chain:7", "humanoid"])
 def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, robot: int | str) -> None:
-    model = choose(robot) if isinstance(robot, str) else random_robot(robot, most=14)
+    model = choose(robot).robot if isinstance(robot, str) else random_robot(robot, most=14)
     q, v, tau, _ = random_states(model, 1, 2)
     written, looped = (function(q, v, tau) for function in both_ways(monkeypatch, model, "interpreter"))
     condition = np.linalg.cond(deriving.derive(model, backend="interpreter").mass_matrix(q)).max()
@@ -51,7 +51,7 @@ def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, robot: 
 
 def test_one_state_and_a_batch_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both run the loops, one in plain numbers and one in lanes."""
-    robot = choose("hexapod24")
+    robot = choose("hexapod24").robot
     q, v, tau, _ = random_states(robot, 3, 9)
     w = np.random.default_rng(5).normal(size=(9, 1, 6))
     written, looped = both_ways(monkeypatch, robot, "llvm", (robot.body_names[-1],))
@@ -65,7 +65,7 @@ def test_one_state_and_a_batch_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_large_hexapods_run_in_loops_by_themselves() -> None:
-    robots = ((choose("puma"), False), (stored_robot("hexapod24"), True), (stored_robot("hexapod36"), True))
+    robots = ((choose("puma").robot, False), (stored_robot("hexapod24"), True), (stored_robot("hexapod36"), True))
     for robot, loops in robots:
         program = deriving.derive(robot, backend="interpreter").forward_dynamics_derivatives.program
         assert isinstance(program, LoopProgram if loops else Program)

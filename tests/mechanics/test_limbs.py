@@ -91,7 +91,7 @@ def shared_programs(function: deriving.CompiledFunction) -> int:
 def test_legs_of_the_benchmark_robots_are_alike() -> None:
     assert limbs_of(stored_robot("hexapod24")) == [(1, 3, 6)]
     assert limbs_of(stored_robot("hexapod36")) == [(1, 5, 6)]
-    assert limbs_of(choose("puma")) == [] == limbs_of(choose("chain:7"))
+    assert limbs_of(choose("puma").robot) == [] == limbs_of(choose("chain:7").robot)
 
 
 def test_numbers_may_differ_and_nothing_else() -> None:

@@ -46,7 +46,7 @@ def spider(*limbs: tuple[int, tuple[str, ...]], base: str = "free") -> Robot:
 ROBOTS: dict[str, Any] = {
     "hexapod24": lambda: stored_robot("hexapod24"),
     "hexapod36": lambda: stored_robot("hexapod36"),
-    "regular": lambda: choose("hexapod24"),
+    "regular": lambda: choose("hexapod24").robot,
     "two": lambda: spider((2, THREE)),
     "three on a rail": lambda: spider((3, TWO), base="prismatic"),
     "four": lambda: spider((4, TWO)),

@@ -42,7 +42,7 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, robot, name: str, states: tuple) 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("robot", [*SEEDS, "hexapod24", "chain:7"])
 def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, name: str, robot: int | str) -> None:
-    model = choose(robot) if isinstance(robot, str) else random_robot(robot, most=14)
+    model = choose(robot).robot if isinstance(robot, str) else random_robot(robot, most=14)
     q, v, a, _ = random_states(model, 1, 2)
     written, looped = both_ways(monkeypatch, model, name, (q, v, a))
     condition = np.linalg.cond(deriving.derive(model, backend="interpreter").mass_matrix(q)).max()
@@ -52,7 +52,7 @@ def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, name: s
 
 @pytest.mark.slow
 def test_long_chains_run_in_loops_by_themselves() -> None:
-    robot = choose("chain:60")
+    robot = choose("chain:60").robot
     d = deriving.derive(robot)
     q, v, a, tau = random_states(robot, 0, 3)
     assert isinstance(d.mass_matrix.program, LoopProgram)
@@ -70,7 +70,7 @@ def test_long_chains_run_in_loops_by_themselves() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS[1:])
 def test_outside_wrenches_enter_the_loops(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    robot = choose("chain:5")
+    robot = choose("chain:5").robot
     q, v, a, _ = random_states(robot, 2, 3)
     w = np.random.default_rng(5).normal(size=(3, 1, 6))
     found = []

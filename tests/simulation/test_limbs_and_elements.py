@@ -39,7 +39,7 @@ register(Drag, DragLaw())
 
 def hexapod() -> Robot:
     """Legs of different masses with feet at different places, whose joints have friction and narrow limits."""
-    robot = choose("hexapod24")
+    robot = choose("hexapod24").robot
     lossy = {"lower": (-0.1,), "upper": (0.1,), "friction": (0.1,)}
     joints = tuple(replace(joint, **lossy) if joint.kind == "revolute" else joint for joint in robot.joints)
     bodies = tuple(replace(body, mass=body.mass * (1.0 + 0.03 * k)) for k, body in enumerate(robot.bodies))

@@ -25,7 +25,7 @@ STICKING, SLIDING = Anchor(0.8, 0.6, 1e4, 50.0), Regularized(0.8, 0.01)
 
 def hexapod() -> Robot:
     """The built-in one, each joint with a damping of its own."""
-    robot = choose("hexapod24")
+    robot = choose("hexapod24").robot
     joints = [replace(j, damping=(0.01 * k,)) if j.kind == "revolute" else j for k, j in enumerate(robot.joints)]
     return replace(robot, joints=tuple(joints))
 
