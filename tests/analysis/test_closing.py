@@ -1,6 +1,8 @@
 """Loops close again: at the nearest configuration, with the held joints where they are, on the same branch."""
 
 import dataclasses
+import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import kinemorph as km
 from kinemorph.analysis import closing
 from kinemorph.analysis.closing import close_loops, follow_loops
 from kinemorph.deriving import Dynamics
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.library.benchmark_linkages import bricard
 from linkage_cases import linkage, watt
 
@@ -218,3 +221,36 @@ def test_limits_keep_a_loop_open() -> None:
     assert not found and "beyond limits" in found.message
     free = close_loops(limited, ASSEMBLED, held="q1", limits=False)
     assert free
+
+
+def test_coordinates_by_name_are_held(dynamics: Dynamics) -> None:
+    found = close_loops(dynamics, {"q1": 0.6})
+    assert found and found.q[0] == 0.6 and opening(dynamics, found.q) < 1e-11
+    assert str(found) == found.message
+    other = close_loops(dynamics, {"q1": 0.6}, branch={"+": "-", "-": "+"}[found.branch])
+    assert other and other.q[0] == 0.6 and np.abs(other.q - found.q).max() > 0.1
+    modes = km.assembly_modes(dynamics, {"q3": 1.8})
+    assert modes.held == ("q3",) and all(mode.q[2] == 1.8 for mode in modes)
+    assert km.mobility(dynamics, {"q3": 1.8}).q[2] == 1.8
+
+
+def test_a_coupled_joint_by_name_tells_its_leaders_coordinate() -> None:
+    builder = km.RobotBuilder("wheels").add(*(km.Body.cylinder(name, 1.0, 0.1, 0.02) for name in ("one", "two")))
+    builder.joint("one", "revolute", "world", "one").joint("two", "revolute", "world", "two", translation=(0.3, 0, 0))
+    robot = builder.couple("two", "one", -2.0, 0.5).build()
+    assert close_loops(robot, {"two": 1.5}).q.tolist() == [-0.5, 1.5]
+    assert repr(robot).endswith("2 dof, 1 coupling>")
+
+
+@pytest.mark.parametrize(
+    ("q", "error", "words"),
+    [
+        ("x", ShapeError, "q is 'x'; expected 3 numbers, or some of them by name"),
+        ({"q1": None}, ShapeError, "expected 3 numbers, or some of them by name"),
+        ({"Q1": 0.3}, ModelError, "no coordinate 'Q1'. Did you mean 'q1'? Known: q1, q2, q3"),
+        ([0.1, np.nan, 0.2], ShapeError, r"q is [0.1, nan, 0.2]; expected (3,) finite numbers"),
+    ],
+)
+def test_what_is_no_configuration_is_refused(dynamics: Dynamics, q: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=re.escape(words)):
+        close_loops(dynamics, q)

@@ -10,7 +10,7 @@ from many starts, and the result says that there may be more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.analysis.assemblies import Listing, Part, products
-from kinemorph.analysis.closing import Closer, signature
+from kinemorph.analysis.closing import Closer, Configuration, signature
 from kinemorph.deriving import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.configuration import neutral
@@ -52,6 +52,9 @@ class AssemblyModes(Sequence[AssemblyMode]):
     held: tuple[str, ...]
     message: str
 
+    def __str__(self) -> str:
+        return self.message
+
     def __len__(self) -> int:
         return len(self.modes)
 
@@ -70,7 +73,7 @@ class AssemblyModes(Sequence[AssemblyMode]):
 
 def assembly_modes(
     model: Robot | System | Dynamics,
-    q: npt.ArrayLike | None = None,
+    q: Configuration | None = None,
     *,
     held: str | Sequence[str] | None = None,
     limits: bool = True,
@@ -80,6 +83,7 @@ def assembly_modes(
 
     `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
     `q`           (nq,) has the coordinates of what is held and of what is in no loop; by default the neutral one.
+                  Coordinates by name are held where `held` is left out.
                   Angles are given within half a turn of it, where limits allow.
     `held`        as many joints as the loops have freedoms; for planar loops by default the first ones that suffice
     `limits`      leave out what is beyond the limits of joints
@@ -91,6 +95,8 @@ def assembly_modes(
     closer = Closer(model, limits=limits, tolerance=tolerance)
     robot = closer.robot
     at = neutral(robot) if q is None else closer.checked(q)
+    if held is None and isinstance(q, Mapping) and q:
+        held = closer.owners(q)
     named = closer.named(() if held is None else held)
     at = closer.ranges.inside(at)
     rows = [_listed(closer, part, at, named, held is not None) for part in closer.assemblies.parts]

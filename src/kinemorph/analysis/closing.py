@@ -13,7 +13,7 @@ from one closed configuration to another without changing the way it is assemble
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -25,8 +25,8 @@ from kinemorph.analysis.constraint_rows import Gap, Rows, open_loops, rows_of
 from kinemorph.analysis.descent import Array, Problem, descend
 from kinemorph.analysis.ranges import Ranges
 from kinemorph.deriving import Dynamics, derive
-from kinemorph.errors import ShapeError
-from kinemorph.model.configuration import difference, integrate, random_configuration
+from kinemorph.errors import ModelError, ShapeError, did_you_mean
+from kinemorph.model.configuration import difference, integrate, neutral, random_configuration
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -39,6 +39,7 @@ STAGES = 8  # in which a gap is closed little by little
 ALIKE = 0.02  # gaps of several starts that differ by less, relatively, are the same one
 
 Branch = int | str | npt.ArrayLike
+Configuration = npt.ArrayLike | Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,13 @@ class Closed:
     def __bool__(self) -> bool:
         return self.converged
 
+    def __str__(self) -> str:
+        return self.message
+
 
 def close_loops(
     model: Robot | System | Dynamics,
-    q: npt.ArrayLike,
+    q: Configuration,
     *,
     held: str | Sequence[str] = (),
     branch: Branch | None = None,
@@ -75,6 +79,7 @@ def close_loops(
     """The configuration near q (nq,) that closes all loops and has coupled joints follow their leaders.
 
     `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
+    `q`           numbers in the order of q_names; or some of them by name, which are held, near the model's start
     `held`        joints that keep their coordinates
     `branch`      the way of assembly that is wanted; by default whichever is near. One of
                       signs, "+-"    one for each block of planar loops, as `assembly_modes` lists them: + where, going
@@ -124,14 +129,17 @@ class Closer:
         self.dynamics = rows.dynamics if rows else model if isinstance(model, Dynamics) else derive(model)
         self.robot = self.dynamics.robot
         self.rows = rows_of(model, self.dynamics) if rows is None else rows
+        self.start = model.initial_state()[0] if isinstance(model, System) else neutral(self.robot)
         self.ranges = Ranges(self.robot, limits, ())
         self.assemblies = Assemblies(self.rows, self.ranges)
         self.tolerance = tolerance
         self.iterations = iterations
 
-    def close(self, q: npt.ArrayLike, held: str | Sequence[str] = (), branch: Branch | None = None) -> Closed:
+    def close(self, q: Configuration, held: str | Sequence[str] = (), branch: Branch | None = None) -> Closed:
         """See `close_loops`."""
         start = self.ranges.inside(self.checked(q))
+        if isinstance(q, Mapping):
+            held = (*((held,) if isinstance(held, str) else held), *self.owners(q))
         if branch is not None and not isinstance(branch, (str, int)):
             return self.follow(branch, start, held)
         named = self.named(held)
@@ -425,14 +433,49 @@ class Closer:
     def _leaders(self) -> dict[str, str]:
         return {joint: row.leader for joint, row in followers(self.robot.couplings).items()}
 
-    def checked(self, q: npt.ArrayLike) -> Array:
-        values = np.array(q, dtype=float)
-        if values.shape != (self.robot.nq,) or not np.isfinite(values).all():
+    def checked(self, q: Configuration) -> Array:
+        """A configuration (nq,), by order or by name; what is not named is where the model starts."""
+        try:
+            if isinstance(q, Mapping):
+                values = self._around({self._place(name): float(value) for name, value in q.items()})
+            else:
+                values = np.array(q, dtype=float)
+        except (TypeError, ValueError):
             raise ShapeError(
-                f"close_loops: q has shape {values.shape}; expected ({self.robot.nq},) finite numbers for robot "
-                f"'{self.robot.name}', one for each of q_names."
+                f"close_loops: q is {q!r}; expected {self.robot.nq} numbers, or some of them by name."
+            ) from None
+        if values.shape != (self.robot.nq,) or not np.isfinite(values).all():
+            given = f"has shape {values.shape}" if values.shape != (self.robot.nq,) else f"is {values.tolist()}"
+            raise ShapeError(
+                f"close_loops: q {given}; expected ({self.robot.nq},) finite numbers for robot '{self.robot.name}', "
+                "one for each of q_names."
             )
         return values
+
+    def _around(self, known: Mapping[int, float]) -> Array:
+        """The model's start with coordinates, by place, as they are known; a coupled joint's tells its leader's."""
+        values = self.start.copy()
+        for joint, row in followers(self.robot.couplings).items():
+            place, leader = (self.robot.q_slice(name).start for name in (joint, row.leader))
+            if place in known and leader not in known and row.multiplier != 0.0:
+                values[leader] = (known[place] - row.offset) / row.multiplier
+        values[list(known)] = list(known.values())
+        return values
+
+    def _place(self, coordinate: str) -> int:
+        if coordinate not in self.robot.q_names:
+            hint = did_you_mean(coordinate, self.robot.q_names)
+            raise ModelError(
+                f"close_loops: robot '{self.robot.name}' has no coordinate '{coordinate}'.{hint} Known: "
+                f"{', '.join(self.robot.q_names)}."
+            )
+        return self.robot.q_names.index(coordinate)
+
+    def owners(self, coordinates: Iterable[str]) -> tuple[str, ...]:
+        """The joints that coordinates, by name, belong to."""
+        places = [self._place(name) for name in coordinates]
+        slices = {joint.name: self.robot.q_slice(joint.name) for joint in self.robot.joints}
+        return tuple(n for n, part in slices.items() if any(part.start <= place < part.stop for place in places))
 
     def _met(self, residual: Array) -> bool:
         return bool(np.abs(residual).max() <= self.tolerance)

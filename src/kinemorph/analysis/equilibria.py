@@ -52,6 +52,9 @@ class Equilibrium:
     def __bool__(self) -> bool:
         return self.converged
 
+    def __str__(self) -> str:
+        return self.message
+
     def _repr_html_(self) -> str:
         """What notebooks show; see `display.verdict_cards`."""
         from kinemorph.display.notebooks.verdict_cards import equilibrium_card

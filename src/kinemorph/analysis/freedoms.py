@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.analysis.closing import Closed, Closer
+from kinemorph.analysis.closing import Closed, Closer, Configuration
 from kinemorph.analysis.constraint_rows import Rows, rows_of
 from kinemorph.deriving import Dynamics, derive
 from kinemorph.model.configuration import difference, integrate, neutral
@@ -81,12 +81,15 @@ class Mobility:
     closed: bool
     message: str
 
+    def __str__(self) -> str:
+        return self.message
 
-def mobility(model: Robot | System | Dynamics, q: npt.ArrayLike | None = None) -> Mobility:
+
+def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -> Mobility:
     """The degrees of freedom of a robot with loops or coupled joints, and which of its rows are redundant.
 
     `model`   a robot, a system with its constraints, or Dynamics, whose compiled functions are used again
-    `q`       (nq,), closed first where it is not; by default a regular configuration is chosen
+    `q`       (nq,), or coordinates by name; closed first where it is not. By default a regular configuration is chosen
     """
     dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
     return _Seeker(rows_of(model, dynamics)).mobility(q, model.settings.q if isinstance(model, System) else ())
@@ -128,12 +131,13 @@ class _Seeker:
         self.closer = Closer(rows.dynamics, limits=False, tolerance=TOLERANCE, rows=rows)
         self.rng = np.random.default_rng(0)
 
-    def mobility(self, q: npt.ArrayLike | None, settings: Sequence[float]) -> Mobility:
+    def mobility(self, q: Configuration | None, settings: Sequence[float]) -> Mobility:
         robot = self.robot
         if q is None:
             found = self.closer.close(settings or neutral(robot))
         else:
-            found = self.closer.near(self.closer.ranges.inside(self.closer.checked(q)))
+            held = self.closer.owners(q) if isinstance(q, Mapping) else ()
+            found = self.closer.near(self.closer.ranges.inside(self.closer.checked(q)), held)
             found = found or self.closer.close(q)
         at = found.q
         around = self._around(at) if found else []

@@ -65,6 +65,9 @@ class Reached:
     def __bool__(self) -> bool:
         return self.converged
 
+    def __str__(self) -> str:
+        return self.message
+
 
 def inverse_kinematics(
     model: Robot | System | Dynamics,

@@ -73,6 +73,7 @@ class Robot:
 
     def __repr__(self) -> str:
         loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
+        loops += f", {len(self.couplings)} coupling{'s' * (len(self.couplings) > 1)}" if self.couplings else ""
         return f"<Robot '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, {self.nv} dof{loops}>"
 
     def _repr_html_(self) -> str:
