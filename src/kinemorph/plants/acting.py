@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import plus
 from kinemorph.algebra.vectors import sub
@@ -29,9 +29,6 @@ from kinemorph.plants.loop_methods import (
     LoopMethod,
     Projection,
 )
-
-if TYPE_CHECKING:
-    pass
 
 PROJECTION = Projection()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import div, is_zero, less, less_equal, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, sub
@@ -22,6 +22,7 @@ from kinemorph.mechanics.newton_euler import Wrench
 from kinemorph.mechanics.reactions import joint_wrenches, loosened, reaction_multipliers
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
+from kinemorph.plants.acting import Acting, Loaded, summed
 from kinemorph.plants.constraints import Conditions, conditions
 from kinemorph.plants.loop_methods import (
     Baumgarte,
@@ -30,13 +31,8 @@ from kinemorph.plants.loop_methods import (
     SingularPerturbation,
 )
 
-if TYPE_CHECKING:
-    pass
-
-from kinemorph.plants.acting import Acting, Loaded, summed
-
-FLAT = 0.01  # likewise, radians for a linkage in line: so near, the fast motion does not know where to go
 NEAR = 2e-5  # of a row's length: so near to a singular configuration a row amplifies rounding more than it says
+FLAT = 0.01  # likewise, radians for a linkage in line: so near, the fast motion does not know where to go
 
 
 class Corrections(NamedTuple):

@@ -39,7 +39,6 @@ from kinemorph.plants.variational import DiscreteLaws
 
 if TYPE_CHECKING:
     from kinemorph.plants.limbs import Folded
-
 from kinemorph.plants.acting import summed
 from kinemorph.plants.keeping import Kept
 
