@@ -27,20 +27,16 @@ from kinemorph.mechanics.kinematics import tangent_of
 from kinemorph.mechanics.point_states import JointForce, PointForce
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.parameter import evaluate
+from kinemorph.plants.acting import summed
 from kinemorph.plants.implicit import Damping, StepForces, half_moved, implicit_step
+from kinemorph.plants.keeping import Kept
 from kinemorph.plants.laws import LEVEL, Law, checked_length, split
-from kinemorph.plants.loop_methods import (
-    Baumgarte,
-    Multipliers,
-    SingularPerturbation,
-)
+from kinemorph.plants.loop_methods import Baumgarte, Multipliers, SingularPerturbation
 from kinemorph.plants.programs import Jumps, Laws
 from kinemorph.plants.variational import DiscreteLaws
 
 if TYPE_CHECKING:
     from kinemorph.plants.limbs import Folded
-from kinemorph.plants.acting import summed
-from kinemorph.plants.keeping import Kept
 
 T = TypeVar("T")
 
