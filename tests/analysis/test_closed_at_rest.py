@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from kinemorph.analysis import slopes
 from kinemorph.analysis.equilibria import equilibrium
 from kinemorph.analysis.linearization import linearize
 from kinemorph.analysis.modes import poles
@@ -159,3 +160,12 @@ def test_named_coordinates_and_velocities_are_kept_and_the_others_follow() -> No
     assert about.q == pytest.approx([0.6, 0.02989836, 1.6066907], abs=1e-7) and about.v[0] == 2.0
     dynamics = derive(robot, backend="interpreter")
     assert np.abs(dynamics.constraint_jacobian(about.q) @ about.v).max() < 1e-12
+
+
+def test_slopes_direction_by_direction_are_those_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = ({"q1": 0.6}, {"q1": 2.0})
+    written = linearize(library.four_bar(), *at)
+    monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
+    found = linearize(library.four_bar(), *at)
+    np.testing.assert_allclose(found.A, written.A, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(found.B, written.B, rtol=1e-12, atol=1e-11)

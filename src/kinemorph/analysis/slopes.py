@@ -11,7 +11,7 @@ differentiated on its residual's graph as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import jacobian, sparse_jacobian
+from kinemorph.codegen.differentiate import forward, jacobian, sparse_jacobian
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.program import Port, Program
 from kinemorph.deriving import Dynamics, derive
@@ -34,6 +34,7 @@ from kinemorph.simulation.starting import closed_start, row_gaps
 Array = npt.NDArray[np.float64]
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
 OPEN = 1e-6  # of the size of its loop: a constraint that is off by more is not kept
+WRITTEN_OUT = 200_000  # operations of the residual times directions, up to which a Jacobian is one piece of code
 FLAT = 1e-10  # singular values of constraint rows below this, against the largest, repeat other rows
 
 
@@ -218,8 +219,24 @@ class Slopes:
         return build(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
 
     @cached_property
-    def _whole(self) -> CompiledFunction:
-        return build(jacobian(self.plant.residual, "out", ("s", "z", "u")))
+    def _whole(self) -> Callable[..., tuple[Array, ...]]:
+        """The derivatives of the residual by s, z and u, from its inputs.
+
+        Written out for small plants. The solution under constraints has every acceleration depend on every number: for
+        large ones that would be hundreds of thousands of operations to compile, so that they go direction by direction.
+        """
+        residual, by = self.plant.residual, ("s", "z", "u")
+        sizes = [port.size for port in residual.inputs if port.name in by]
+        if sum(residual.op_counts.values()) * sum(sizes) <= WRITTEN_OUT:
+            return build(jacobian(residual, "out", by))
+        along, parts = build(forward(residual, by)), np.cumsum(sizes)
+        ways = [np.split(way, parts[:-1]) for way in np.eye(int(parts[-1]))]
+
+        def columns(*inputs: Any) -> tuple[Array, ...]:
+            found = np.array([along(*inputs, *way) for way in ways]).T
+            return tuple(np.split(found, parts[:-1], axis=1))
+
+        return columns
 
     @cached_property
     def _chart(self) -> CompiledFunction:
