@@ -112,6 +112,8 @@ def test_a_loop_that_is_open_and_a_start_that_stays_are_told() -> None:
     closed = run("simulate", "four_bar", "--q", "q1=1", "--loops", "partitioning", "--time", "0.05", "--json")
     assert json.loads(closed.stdout)["loop_error"] < 1e-11
     assert "nothing moved" in run("simulate", "pendulum", "--q", "0", "--time", "0.1").stderr
+    locked = run("simulate", "four_bar", "--q", "q1=1", "--lock", "q1", "--time", "0.05")  # stands, up to rounding
+    assert locked.exit_code == 0 and "energy is not kept" not in locked.stderr
 
 
 def test_the_methods_are_listed() -> None:

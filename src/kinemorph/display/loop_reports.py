@@ -60,7 +60,7 @@ def constraint_table(data: Data) -> RenderableType:
 
 def mobility_tables(data: Data) -> list[RenderableType]:
     """What `analyze ROBOT mobility` shows."""
-    least = "" if data["smallest"] is None else f"{data['smallest']:.4g}, without units"
+    least = "none, there are no rows" if data["smallest"] is None else f"{data['smallest']:.4g}, without units"
     rows = [
         ("mobility", textwrap.fill(data["message"], WIDTH)),
         ("degrees of freedom", str(data["dof"])),

@@ -18,6 +18,7 @@ from kinemorph.simulation.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.trajectory import Trajectory
 
 DRIFTED = 0.05  # of the largest kinetic energy: what the balance may be off before it is worth a word
+STILL = 1e-14  # [rad or m], of the potential energy: what rounding moves
 PASSED = 1e-6  # [m or rad] beyond a limit
 OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
 
@@ -69,11 +70,15 @@ def _largest(trajectory: Trajectory, name: str) -> float | None:
 
 
 def _energy(trajectory: Trajectory) -> Data | None:
-    """How far the energy balance is off [J], and the largest kinetic energy, against which that is judged."""
+    """How far the energy balance is off [J], and the largest kinetic energy, against which that is judged.
+
+    Where it is but rounding of the potential energy, as of a mechanism that stands, there is nothing to judge against.
+    """
     drift, kinetic = _largest(trajectory, "energy.balance"), _largest(trajectory, "energy.kinetic")
     if drift is None or kinetic is None:
         return None
-    return {"drift": drift, "largest_kinetic": kinetic, "relative": drift / kinetic if kinetic > 0.0 else None}
+    rounding = STILL * (_largest(trajectory, "energy.potential") or 0.0)
+    return {"drift": drift, "largest_kinetic": kinetic, "relative": drift / kinetic if kinetic > rounding else None}
 
 
 def cautions(trajectory: Trajectory) -> list[str]:
@@ -89,7 +94,7 @@ def cautions(trajectory: Trajectory) -> list[str]:
     moved = max(
         (float(np.ptp(series.values(trajectory, f"q.{c.name}"))) for c in trajectory.segments[0].plant.q), default=1.0
     )
-    if trajectory.outcome.ok and moved == 0.0:
+    if trajectory.outcome.ok and moved <= STILL:
         found.append("nothing moved: the start is an equilibrium; give another one with --q or --v")
     return found
 
