@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act, exp_so3
+from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.joint import JOINT_KINDS, Axis, X, Z
 
@@ -107,3 +108,19 @@ def test_a_rotor_between_two_slides_on_one_line_is_felt_by_the_first() -> None:
 
     assert slides(0.3).problems() == ()
     assert "meets no inertia" in slides(0.0).problems()[0]
+
+
+def test_in_a_loop_a_cut_or_a_rod_without_mass_mend_it_too() -> None:
+    def crank(rod: float, *, cut: bool = False) -> RobotBuilder:
+        """A slider-crank whose slider, a point mass, would hang on the rod."""
+        builder = RobotBuilder("crank").add(Body.rod("crank", 1.0, 0.2, (0.1, 0, 0), axis="x"))
+        builder.add(Body.rod("rod", rod, 0.5, (0.25, 0, 0), axis="x"), Body.point("slider", 1.0 if rod else 0.0))
+        builder.joint("turn", "revolute", "world", "crank", axis=(0, -1, 0))
+        builder.joint("knee", "revolute", "crank", "rod", translation=(0.2, 0, 0), axis=(0, -1, 0))
+        builder.joint("pin", "revolute", "rod", "slider", translation=(0.5, 0, 0), axis=(0, -1, 0), cut=cut)
+        return builder.joint("slide", "prismatic", "world", "slider", axis=(1, 0, 0), cut=not cut)
+
+    (said,) = crank(1.0).problems()
+    assert "'pin' (revolute) meets no inertia" in said and said.endswith("another one then carries the body.")
+    assert crank(1.0, cut=True).problems() == ()
+    assert any("mass 0" in line and "DistanceConstraint" in line for line in crank(0.0, cut=True).problems())

@@ -58,7 +58,7 @@ def regularity_problems(robot: Robot) -> list[Problem]:
         if axes:
             wrong = _obstacle(joint, axes, armature, free, locked, reach[joint.child])
             if wrong:
-                found.append(Problem("joint", joint.name, wrong, "singular"))
+                found.append(Problem("joint", joint.name, wrong + _in_a_loop(robot, joint, locked), "singular"))
                 continue  # what hangs here is out of the reckoning, so one mistake gives one sentence
             for axis, rotor in zip(axes, armature, strict=True):
                 U = column(free, axis)
@@ -139,6 +139,15 @@ def _extreme(joint: Joint, inertia: float) -> str:
         f"joint '{joint.name}' ({joint.kind}) meets an inertia of {inertia:.3g}, expected {1.0 / LARGEST:g} to "
         f"{LARGEST:g}. Look for extreme masses, lengths or moments of inertia in what hangs on it."
     )
+
+
+def _in_a_loop(robot: Robot, joint: Joint, below: Blocks) -> str:
+    """What else mends it where a loop would hold the body."""
+    if not any({joint.parent, joint.child} <= set(cycle) for cycle in robot.cycles.values()):
+        return ""
+    if below[0][0] == 0.0:
+        return " A rod without mass that closes a loop is the element DistanceConstraint."
+    return " Or open its loop there, by cut=True at this joint: another one then carries the body."
 
 
 def _sentence(joint: Joint, below: Blocks) -> str:
