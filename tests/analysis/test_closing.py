@@ -254,3 +254,23 @@ def test_a_coupled_joint_by_name_tells_its_leaders_coordinate() -> None:
 def test_what_is_no_configuration_is_refused(dynamics: Dynamics, q: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=re.escape(words)):
         close_loops(dynamics, q)
+
+
+def test_mechanisms_of_any_size_close() -> None:
+    for scale in (1e-4, 1e5):  # where rounding of meters is 1e-11 m and more
+        lengths = (scale, 0.3 * scale, 0.9 * scale, 0.7 * scale)
+        builder = km.RobotBuilder("scaled")
+        for name, length in zip(("crank", "coupler", "rocker"), lengths[1:], strict=True):
+            builder.add(km.Body.rod(name, 1.0, length, (0.5 * length, 0, 0), axis="x"))
+        hinge: dict[str, Any] = {"axis": (0, -1, 0)}
+        builder.joint("q1", "revolute", "world", "crank", **hinge)
+        builder.joint("q2", "revolute", "crank", "coupler", translation=(lengths[1], 0, 0), **hinge)
+        builder.joint("q3", "revolute", "world", "rocker", translation=(lengths[0], 0, 0), **hinge)
+        on_rocker = np.eye(4)
+        on_rocker[0, 3] = lengths[3]
+        at_coupler: dict[str, Any] = {"translation": (lengths[2], 0, 0), "child_placement": on_rocker}
+        robot = builder.joint("pin", "revolute", "coupler", "rocker", **at_coupler, **hinge).build()
+        found = close_loops(km.derive(robot, backend="interpreter"), [0.6, 0.0, 1.6], held="q1")
+        assert found and "start 2" not in found.message
+        np.testing.assert_allclose(found.q, ASSEMBLED, atol=1e-7)
+        assert km.mobility(robot).dof == 1

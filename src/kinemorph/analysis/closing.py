@@ -91,7 +91,7 @@ def close_loops(
                   Signs and numbers need as many joints held as the loops have freedoms; where fewer are, the first
                   ones that suffice keep their coordinates too.
     `limits`      keep joints within their limits
-    `tolerance`   the largest opening that counts as closed [m or rad]
+    `tolerance`   the largest opening that counts as closed [m or rad]; that of rounding does in any case
     """
     return Closer(model, limits=limits, tolerance=tolerance, iterations=iterations).close(q, held, branch)
 
@@ -132,7 +132,7 @@ class Closer:
         self.start = model.initial_state()[0] if isinstance(model, System) else neutral(self.robot)
         self.ranges = Ranges(self.robot, limits, ())
         self.assemblies = Assemblies(self.rows, self.ranges)
-        self.tolerance = tolerance
+        self.tolerance = max(tolerance, self.rows.rounding(self.start))
         self.iterations = iterations
 
     def close(self, q: Configuration, held: str | Sequence[str] = (), branch: Branch | None = None) -> Closed:

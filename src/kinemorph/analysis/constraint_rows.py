@@ -24,7 +24,7 @@ import numpy.typing as npt
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import Dynamics
-from kinemorph.mechanics.loops import constraint_names, constraint_owners, constraint_units, openings
+from kinemorph.mechanics.loops import constraint_names, constraint_owners, constraint_sizes, constraint_units, openings
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.robot import Robot
@@ -78,6 +78,11 @@ class Rows:
         if not self.names:
             return np.zeros((0, self.robot.nv))
         return np.asarray(self.dynamics.constraint_jacobian(q, *self._parameters))
+
+    def rounding(self, q: Array) -> float:
+        """How far rounding alone may leave a row off near q [m or rad]: it goes by the way round the longest loop."""
+        sizes = constraint_sizes(self._tree, [float(x) for x in q])
+        return 8.0 * float(np.finfo(float).eps) * max([1.0, *map(float, sizes)])
 
     def lever(self, J: Array) -> float:
         """The longest lever arm in J [m]; 1 where nothing turns a row in meters."""
