@@ -8,7 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Baumgarte, Guard, Partitioning, Projection, SingularPerturbation, plant, simulate, simulate_batch
+from kinemorph import (
+    Baumgarte,
+    Body,
+    Guard,
+    Partitioning,
+    Projection,
+    RobotBuilder,
+    SingularPerturbation,
+    close_loops,
+    derive,
+    plant,
+    simulate,
+    simulate_batch,
+)
+from kinemorph.algebra.groups import translation
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.pivoting import chosen_columns
@@ -16,6 +30,7 @@ from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import four_bar, n_four_bar
 from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.programs import Plant
+from loop_robots import FIVE_BAR_START, five_bar
 
 ROBOT = four_bar()
 START = {"q1": 0.6}
@@ -177,6 +192,13 @@ def test_a_locked_joint_locks_the_loop() -> None:
     assert np.abs(found.q - found.q[0]).max() < 1e-12
 
 
+def test_named_joints_decide_with_others_locked() -> None:
+    robot = five_bar()
+    q = close_loops(derive(robot, backend="interpreter"), FIVE_BAR_START).q
+    found = simulate(robot, 0.05, q=q, locked="l1", loops=Partitioning(("r1",)))
+    assert found.outcome.ok and np.ptp(found.q[:, 0]) == 0.0 and np.ptp(found.q[:, 2]) > 1e-4
+
+
 # ── starts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -207,6 +229,22 @@ def test_starts_that_do_not_close_are_refused(options: dict[str, Any], words: tu
 def test_what_follows_is_found_where_all_joints_are_in_line() -> None:
     found = simulate(made(), 0.01, q={"q1": 0.0})  # coupler and rocker are in line with it at first
     assert found.q[0, 0] == 0.0 and found.loop_error[0] < 1e-13
+
+
+def test_hinges_that_are_not_quite_parallel_are_told() -> None:
+    builder = RobotBuilder("rounded")
+    for name, length in (("crank", 0.3), ("coupler", 0.9), ("rocker", 0.7)):
+        builder.add(Body.rod(name, 1.0, length, (0.5 * length, 0.0, 0.0), axis="x", radius=0.01))
+    axis, askew = (0.0, -1.0, 0.0), (1e-6, -1.0, 0.0)  # as a file with six digits has it
+    builder.joint("q1", "revolute", "world", "crank", axis=axis)
+    builder.joint("q2", "revolute", "crank", "coupler", translation=(0.3, 0.0, 0.0), axis=axis)
+    builder.joint("q3", "revolute", "world", "rocker", translation=(1.0, 0.0, 0.0), axis=askew)
+    ends = {"placement": translation((0.9, 0.0, 0.0)), "child_placement": translation((0.7, 0.0, 0.0))}
+    robot = builder.joint("closure", "revolute", "coupler", "rocker", axis=axis, cut=True, **ends).build()
+    with pytest.raises(ShapeError) as caught:
+        simulate(robot, 0.1, q=START)
+    for word in ("'closure'", "by a little", "more digits", "'spherical'"):
+        assert word in str(caught.value)
 
 
 @pytest.mark.parametrize(
