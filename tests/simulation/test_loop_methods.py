@@ -16,8 +16,10 @@ from kinemorph import (
     Projection,
     RobotBuilder,
     SingularPerturbation,
+    System,
     close_loops,
     derive,
+    elements,
     plant,
     simulate,
     simulate_batch,
@@ -82,6 +84,14 @@ def test_errors_of_the_start_fall_exponentially_by_singular_perturbation(epsilon
     assert np.abs(found.loop_error - expected).max() < 1e-9 * found.loop_error[0]
     soon = found.t < 4.0 * epsilon
     assert np.abs(found.loop_error[soon] / expected[soon] - 1.0).max() < 1e-7
+
+
+def test_dependent_velocities_are_no_state_of_the_fast_motion() -> None:
+    """What they are follows from the independent ones; what was integrated of them moves nothing."""
+    laws = made(SingularPerturbation(0.01, ("q1",))).laws
+    q = [0.6, 0.0299 + 0.05, 1.6067 - 0.03]  # open
+    rates = [laws.rate(0.0, q, [0.0] * 3 + v, [], [0.0] * 3, []) for v in ([2.0, 0.0, 0.0], [2.0, 1.0, -3.0])]
+    np.testing.assert_allclose(rates[0], rates[1], rtol=1e-12)
 
 
 def test_baumgarte_brings_errors_back_critically_damped() -> None:
@@ -272,6 +282,14 @@ def test_named_joints_that_stop_deciding_end_the_run() -> None:
     assert not found.outcome.ok
     assert "q3" in found.outcome.message and "dead point" in found.outcome.message
     assert found.loop_error.max() < 1e-12  # what was computed is right
+
+
+def test_a_drive_beyond_the_reach_ends_the_run() -> None:
+    """The rocker is told to go where no crank can follow: no step from there on is a result."""
+    drive = elements.PrescribedMotion("drive", "q3", "1.6066907 + 2 * t")
+    found = simulate(System(ROBOT, (drive,)), 1.0, q=[0.6, 0.02989836, 1.6066907], v={}, sample=0.05)
+    assert not found.outcome.ok and "constraints" in found.outcome.message
+    assert found.loop_error.max() < 1e-10 and 0.05 < found.t[-1] < 0.9
 
 
 def test_a_light_rocker_decides_as_a_heavy_one_does() -> None:
