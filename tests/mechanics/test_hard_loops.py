@@ -5,16 +5,19 @@ The reference is `maximal_coordinates`, every body by its own six velocities.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kinemorph import plant
 from kinemorph.deriving import derive
-from kinemorph.mechanics import loops
+from kinemorph.mechanics import constrained, loops
 from kinemorph.mechanics.branch_factor import ways_to_root
 from kinemorph.mechanics.constrained import MOST_WRITTEN, written_out
 from kinemorph.model.configuration import integrate
 from kinemorph.model.library import four_bar
+from kinemorph.plants.constraints import Conditions
 from loop_robots import closed_state
 from maximal_coordinates import Mechanism, solve
 from mechanism_cases import EXACT, Case, Ours, apart, askew, case, check, ours, ready
@@ -155,3 +158,39 @@ def test_light_links_do_not_make_rows_alike(masses: tuple[float, float, float]) 
     expected = forced + free * (free @ (-h - M @ forced)) / (free @ M @ free)  # along the one way it can go
     found = plant(robot).laws.rate(0.0, q.tolist(), [0.0] * 3 + v.tolist(), [], [0.0] * 3, [])[3:6]
     assert apart(found, expected) < 1e-4  # digits are lost, a condition is not
+
+
+@pytest.mark.parametrize("name", ["three_cranks", "sarrus", "bricard", "with_helical"])
+def test_elimination_leaves_out_the_same_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long chains of loops are eliminated; what repeats other rows is left out there, too."""
+    this = askew(family(name), 3)
+    found = ours(this.robot, this.q, this.v, this.tau).plain
+    monkeypatch.setattr(constrained, "MOST_WRITTEN", -1)
+    other = ours(this.robot, this.q, this.v, this.tau).plain
+    assert other.rank == found.rank == this.expected.rank
+    assert apart(other.a, this.expected.a) < 1e-7 and apart(other.a, this.expected.a) > 0.0
+
+
+def test_sizes_make_rows_and_velocities_comparable() -> None:
+    """The way round a loop grows with the pitch; a slide weighs as a turn does, in any unit of length."""
+    screw = family("with_helical").robot
+    flat, steep = (replace(screw, loops=tuple(replace(x, pitch=p) for x in screw.loops)) for p in (0.0, -5.0))
+    sizes = [np.array(loops.constraint_sizes(ready(robot)[1], [0.0] * screw.nq)) for robot in (flat, steep)]
+    assert set(np.round(sizes[1] - sizes[0], 12)) == {0.0, 5.0}
+    this = family("slider")
+    for length in (1.0, 1e-3):
+        robot, q = this.draft.scaled(length, 1.0).built()
+        tree = ready(robot)[1]
+        around = loops.constraint_sizes(tree, q.tolist())
+        longest = max(size for size in around if size != 1.0)
+        slides = loops.sliding_velocities(tree)
+        expected = [longest if k in slides else 1.0 for k in range(tree.nv)]
+        assert slides and loops.velocity_reaches(tree, around) == expected
+
+
+def test_errors_count_positions_and_their_rates() -> None:
+    nothing: list[float] = []
+    for phi, rate, expected in (([3e-12], [0.0], 1.5), ([0.0], [8e-11], 4.0), ([1e-12], [1e-12], 0.5)):
+        found = Conditions(phi, rate, [[1.0]], nothing, [2.0], [1.0], nothing, 0.0)
+        assert found.error(1e-12, [1.0]) == pytest.approx(expected)
+        assert found.error(1e-12, [0.0]) == 0.0  # of a row that cannot be met

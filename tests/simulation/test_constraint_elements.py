@@ -135,6 +135,15 @@ def test_a_ball_on_a_turntable_goes_in_circles() -> None:
     assert np.abs(run["energy.balance"]).max() < 1e-8
 
 
+def test_a_speed_that_is_given_supplies_energy() -> None:
+    """A row of velocities that goes with time: what it does is in the account, m v^2 / 2 at the least."""
+    robot = sliding("sled", ("sled", 2.0), axes="x")
+    pace = elements.VelocityConstraint("pace", "v.sled_x - sin(3 * t)")
+    run = simulate(System(robot, (pace,)), 0.5, v=[0.0], sample=0.1, **TIGHT)
+    np.testing.assert_allclose(run["energy.supplied"], np.sin(3.0 * run.t) ** 2, atol=1e-9)
+    assert np.abs(run["energy.balance"]).max() < 1e-9
+
+
 # ── rods and guides ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 

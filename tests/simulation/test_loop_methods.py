@@ -8,7 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Baumgarte, Guard, Partitioning, Projection, SingularPerturbation, plant, simulate, simulate_batch
+from kinemorph import (
+    Baumgarte,
+    Body,
+    Guard,
+    Partitioning,
+    Projection,
+    RobotBuilder,
+    SingularPerturbation,
+    System,
+    close_loops,
+    derive,
+    elements,
+    plant,
+    simulate,
+    simulate_batch,
+)
+from kinemorph.algebra.groups import translation
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.pivoting import chosen_columns
@@ -16,6 +32,7 @@ from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import four_bar, n_four_bar
 from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.programs import Plant
+from loop_robots import FIVE_BAR_START, five_bar
 
 ROBOT = four_bar()
 START = {"q1": 0.6}
@@ -67,6 +84,14 @@ def test_errors_of_the_start_fall_exponentially_by_singular_perturbation(epsilon
     assert np.abs(found.loop_error - expected).max() < 1e-9 * found.loop_error[0]
     soon = found.t < 4.0 * epsilon
     assert np.abs(found.loop_error[soon] / expected[soon] - 1.0).max() < 1e-7
+
+
+def test_dependent_velocities_are_no_state_of_the_fast_motion() -> None:
+    """What they are follows from the independent ones; what was integrated of them moves nothing."""
+    laws = made(SingularPerturbation(0.01, ("q1",))).laws
+    q = [0.6, 0.0299 + 0.05, 1.6067 - 0.03]  # open
+    rates = [laws.rate(0.0, q, [0.0] * 3 + v, [], [0.0] * 3, []) for v in ([2.0, 0.0, 0.0], [2.0, 1.0, -3.0])]
+    np.testing.assert_allclose(rates[0], rates[1], rtol=1e-12)
 
 
 def test_baumgarte_brings_errors_back_critically_damped() -> None:
@@ -177,6 +202,13 @@ def test_a_locked_joint_locks_the_loop() -> None:
     assert np.abs(found.q - found.q[0]).max() < 1e-12
 
 
+def test_named_joints_decide_with_others_locked() -> None:
+    robot = five_bar()
+    q = close_loops(derive(robot, backend="interpreter"), FIVE_BAR_START).q
+    found = simulate(robot, 0.05, q=q, locked="l1", loops=Partitioning(("r1",)))
+    assert found.outcome.ok and np.ptp(found.q[:, 0]) == 0.0 and np.ptp(found.q[:, 2]) > 1e-4
+
+
 # ── starts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -209,6 +241,22 @@ def test_what_follows_is_found_where_all_joints_are_in_line() -> None:
     assert found.q[0, 0] == 0.0 and found.loop_error[0] < 1e-13
 
 
+def test_hinges_that_are_not_quite_parallel_are_told() -> None:
+    builder = RobotBuilder("rounded")
+    for name, length in (("crank", 0.3), ("coupler", 0.9), ("rocker", 0.7)):
+        builder.add(Body.rod(name, 1.0, length, (0.5 * length, 0.0, 0.0), axis="x", radius=0.01))
+    axis, askew = (0.0, -1.0, 0.0), (1e-6, -1.0, 0.0)  # as a file with six digits has it
+    builder.joint("q1", "revolute", "world", "crank", axis=axis)
+    builder.joint("q2", "revolute", "crank", "coupler", translation=(0.3, 0.0, 0.0), axis=axis)
+    builder.joint("q3", "revolute", "world", "rocker", translation=(1.0, 0.0, 0.0), axis=askew)
+    ends = {"placement": translation((0.9, 0.0, 0.0)), "child_placement": translation((0.7, 0.0, 0.0))}
+    robot = builder.joint("closure", "revolute", "coupler", "rocker", axis=axis, cut=True, **ends).build()
+    with pytest.raises(ShapeError) as caught:
+        simulate(robot, 0.1, q=START)
+    for word in ("'closure'", "by a little", "more digits", "'spherical'"):
+        assert word in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("loops", "error", "words"),
     [
@@ -234,6 +282,14 @@ def test_named_joints_that_stop_deciding_end_the_run() -> None:
     assert not found.outcome.ok
     assert "q3" in found.outcome.message and "dead point" in found.outcome.message
     assert found.loop_error.max() < 1e-12  # what was computed is right
+
+
+def test_a_drive_beyond_the_reach_ends_the_run() -> None:
+    """The rocker is told to go where no crank can follow: no step from there on is a result."""
+    drive = elements.PrescribedMotion("drive", "q3", "1.6066907 + 2 * t")
+    found = simulate(System(ROBOT, (drive,)), 1.0, q=[0.6, 0.02989836, 1.6066907], v={}, sample=0.05)
+    assert not found.outcome.ok and "constraints" in found.outcome.message
+    assert found.loop_error.max() < 1e-10 and 0.05 < found.t[-1] < 0.9
 
 
 def test_a_light_rocker_decides_as_a_heavy_one_does() -> None:

@@ -29,6 +29,7 @@ from kinemorph.plants.programs import Plant
 
 Array = npt.NDArray[np.float64]
 
+ROUNDED = 1e-3  # of the largest singular value: one that few digits make of zero
 UNDECIDED = 1e-2  # of the largest singular value, by dependent joints: the smallest that still decides them
 
 _BUILT: WeakKeyDictionary[Plant, CompiledFunction] = WeakKeyDictionary()  # loading code takes longer than a short run
@@ -216,6 +217,13 @@ def _closed(look: _Look, start: Array, free: npt.NDArray[np.bool_], given: Any) 
         q, apart = closed_by_newton(seen, look.moved, start)
     phi = look.at(q, still)[0]
     if apart > 1e4 * CLOSED:
+        if apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi, free):
+            raise ShapeError(
+                f"q: the loops of '{name}' stay open by a little, {look.gaps(phi)}, where "
+                "nothing can move to close them: axes or lengths are rounded, and the joints that close loops ask for "
+                "more than these allow. Write them with more digits, or close the loops with joints that ask for less, "
+                "as 'spherical'."
+            )
         held = "" if free.all() else " with the named coordinates kept"
         what = "closes its loops" if look.only_loops(phi) else "keeps its constraints"
         raise ShapeError(
@@ -223,6 +231,13 @@ def _closed(look: _Look, start: Array, free: npt.NDArray[np.bool_], given: Any) 
             "coordinates, or find a configuration with kinemorph.close_loops."
         )
     return q
+
+
+def _stuck(look: _Look, q: Array, phi: Array, free: npt.NDArray[np.bool_]) -> bool:
+    """Whether what is open is what no velocity changes much: rows that contradict others, but for rounding alike."""
+    J = np.where(free, look.at(q, np.zeros(look.plant.nv))[2][: len(phi)], 0.0)
+    reachable = J @ np.linalg.pinv(J, ROUNDED) @ phi
+    return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(phi).max(initial=0.0))
 
 
 def _moving(look: _Look, q: Array, v: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
