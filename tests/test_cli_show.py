@@ -63,7 +63,7 @@ def test_a_loop_is_closed_about_the_coordinate_that_is_given(tmp_path: Path) -> 
     result = run("show", "four_bar", "--q", "q1=0.8", "--html", str(tmp_path / "x.html"))
     assert result.exit_code == 0 and "stay open" not in result.stderr, result.stderr
     result = run("show", "four_bar", "--q", "q1=0.8,q2=1,q3=1", "--html", str(tmp_path / "x.html"))
-    assert result.exit_code == 0 and "loops stay open by" in result.stderr
+    assert result.exit_code == 0 and "loops stay open, 'closure' by" in result.stderr
 
 
 def test_models_stand_side_by_side(tmp_path: Path) -> None:

@@ -75,10 +75,8 @@ def test_dynamics_of_a_hundred_random_robots(seed):
 
 
 def test_forward_dynamics_with_a_loop():
-    """The constraint forces come from a least squares; its derivative is right where differences can tell."""
-    robot = build("four_bar")
-    program = derive(robot, backend="interpreter").forward_dynamics.program
-    assert program.blocks
+    """Rows that repeat others are passed over; the derivative is right where differences can tell."""
+    program = derive(build("four_bar"), backend="interpreter").forward_dynamics.program
     state = [np.array(x) for x in ([0.6, 0.02989836, 1.6066907], [0.3, -0.2, 0.4], [1.0, 0.5, -0.7])]
     out = program.outputs[0].name
     for mode in ("forward", "reverse"):
@@ -89,6 +87,18 @@ def test_forward_dynamics_with_a_loop():
         q, v, tau = state
         for k, step in enumerate(np.eye(3) * 1e-6):
             close(by_v[:, k], (run(program, q, v + step, tau) - run(program, q, v - step, tau)) / 2e-6, 1e-7)
+
+
+def test_constraint_forces_of_a_loop():
+    """They come from a least squares, and its derivative is right where differences can tell."""
+    program = derive(build("four_bar"), backend="interpreter").constraint_forces.program
+    assert program.blocks
+    q, v, tau = (np.array(x) for x in ([0.6, 0.02989836, 1.6066907], [0.3, -0.2, 0.4], [1.0, 0.5, -0.7]))
+    for mode in ("forward", "reverse"):
+        by_tau = run(jacobian(detached(program), "multipliers", "tau", mode=mode), q, v, tau)
+        for k, step in enumerate(np.eye(3) * 1e-6):
+            ends = [run(program, q, v, tau + sign * step)[0] for sign in (1.0, -1.0)]
+            close(by_tau[:, k], (ends[0] - ends[1]) / 2e-6, 1e-7)
 
 
 def test_mass_matrix_is_the_derivative_of_inverse_dynamics_and_of_the_energy():
