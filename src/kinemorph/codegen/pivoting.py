@@ -5,7 +5,39 @@ from __future__ import annotations
 from functools import lru_cache
 
 from kinemorph.blocks import RANK_TOLERANCE
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
+
+
+def longest_column(
+    loop: LoopBuilder, A: View, places: View, tolerance: float, taken: View | None = None
+) -> tuple[View, View]:
+    """Writes which column of A (m, n) is the longest: (square, column) and one over its length, 0 where it is shorter
+    than `tolerance` times the longest of all calls. `places` (n,) are 0, 1, ...; columns that are `taken` do not count.
+    """
+    m, n = A.shape
+    squares, best = loop.scratch("squares", (n,)), loop.scratch("best", (2,))
+    longest, scale = loop.scratch("longest"), loop.scratch("scale")
+    with loop.repeat(n) as c:
+        loop.let(squares[c], lambda: 0.0)
+    with loop.repeat(m) as i, loop.repeat(n) as c:
+        loop.let(squares[c], lambda s, a: s + a * a, squares[c], A[i, c])
+    if taken is not None:  # whatever rounding has left of them
+        with loop.repeat(n) as c:
+            loop.let(squares[c], lambda s, taken: s * (1.0 - taken), squares[c], taken[c])
+    loop.let(best, lambda first: [first, 0.0], squares[0])
+    with loop.repeat(1, n) as c:
+        loop.let(
+            best,
+            lambda b, s, place: [(b[0] < s).where(s, b[0]), (b[0] < s).where(place, b[1])],
+            *(best, squares[c], places[c]),
+        )
+    loop.let(longest, lambda old, s: old.maximum(s[0].sqrt()), longest, best)
+    loop.let(
+        scale,
+        lambda s, top: (tolerance * top < s[0].sqrt()).where(1.0 / s[0].sqrt(), 0.0),
+        *(best, longest),
+    )
+    return best, scale
 
 
 @lru_cache(maxsize=64)
@@ -17,33 +49,15 @@ def chosen_columns(m: int, n: int, tolerance: float = RANK_TOLERANCE) -> LoopPro
     """
     loop = LoopBuilder(f"chosen columns {m}x{n}", {"A": (m, n)}, {"chosen": (n,)})
     A, q = loop.buffer("rest", (m, n)), loop.buffer("q", (m,))
-    squares, along = loop.buffer("squares", (n,)), loop.buffer("along", (n,))
-    best, longest, scale = loop.buffer("best", (2,)), loop.buffer("longest"), loop.buffer("scale")
+    along = loop.buffer("along", (n,))
     places = loop.constant("places", range(n))
     loop.copy(A, loop["A"])
     with loop.repeat(n) as c:
         loop.let(loop["chosen"][c], lambda: 0.0)
     with loop.repeat(min(m, n)) as _:
-        for view in (squares, along):
-            with loop.repeat(n) as c:
-                loop.let(view[c], lambda: 0.0)
-        with loop.repeat(m) as i, loop.repeat(n) as c:
-            loop.let(squares[c], lambda s, a: s + a * a, squares[c], A[i, c])
-        with loop.repeat(n) as c:  # one that is taken is not taken again, whatever rounding has left of it
-            loop.let(squares[c], lambda s, taken: s * (1.0 - taken), squares[c], loop["chosen"][c])
-        loop.let(best, lambda first: [first, 0.0], squares[0])  # (largest square, its column)
-        with loop.repeat(1, n) as c:
-            loop.let(
-                best,
-                lambda b, s, place: [(b[0] < s).where(s, b[0]), (b[0] < s).where(place, b[1])],
-                *(best, squares[c], places[c]),
-            )
-        loop.let(longest, lambda old, s: old.maximum(s[0].sqrt()), longest, best)
-        loop.let(
-            scale,
-            lambda s, top: (tolerance * top < s[0].sqrt()).where(1.0 / s[0].sqrt(), 0.0),
-            *(best, longest),
-        )
+        with loop.repeat(n) as c:
+            loop.let(along[c], lambda: 0.0)
+        best, scale = longest_column(loop, A, places, tolerance, loop["chosen"])
         with loop.repeat(n) as c:
             loop.let(
                 loop["chosen"][c],

@@ -13,6 +13,7 @@ from typing import Any
 
 from kinemorph.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.codegen.loops import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.pivoting import longest_column
 from kinemorph.codegen.program import Program
 from kinemorph.errors import UnsupportedError
 
@@ -86,8 +87,7 @@ def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
     x, X, rank = loop["x"], View("y", (n, k), Affine(0)), loop["y"][n * k]
     A, B = loop.buffer("A", (m, n)), loop.buffer("B", (m, k))
     R, Y = loop.buffer("R", (steps, n)), loop.buffer("Y", (steps, k))
-    q, squares, along = loop.buffer("q", (m,)), loop.buffer("squares", (n,)), loop.buffer("along", (n,))
-    best, longest, scale = loop.buffer("best", (2,)), loop.buffer("longest"), loop.buffer("scale")
+    q, along, scale = loop.buffer("q", (m,)), loop.buffer("along", (n,)), loop.buffer("scale")
     loop.copy(A, x.part(0, m * n))
     loop.copy(B, x.part(m * n, m * k))
     places = loop.constant("places", range(n))
@@ -98,23 +98,7 @@ def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
 
     loop.let(rank, lambda: 0.0)
     with loop.repeat(steps) as j:
-        zero(squares)
-        with loop.repeat(m) as i, loop.repeat(n) as c:
-            loop.let(squares[c], lambda s, a: s + a * a, squares[c], A[i, c])
-        loop.let(best, lambda first: [first, 0.0], squares[0])  # (largest square, its column)
-        with loop.repeat(1, n) as c:
-            loop.let(
-                best,
-                lambda b, s, place: [(b[0] < s).where(s, b[0]), (b[0] < s).where(place, b[1])],
-                *(best, squares[c], places[c]),
-            )
-        # lengths are compared with the longest column, which the first step finds
-        loop.let(longest, lambda old, s: old.maximum(s[0].sqrt()), longest, best)
-        loop.let(
-            scale,
-            lambda s, top: (tolerance * top < s[0].sqrt()).where(1.0 / s[0].sqrt(), 0.0),
-            *(best, longest),
-        )
+        best, _ = longest_column(loop, A, places, tolerance)
         loop.let(rank, lambda r, s: r + (s > 0.0), rank, scale)
         with loop.repeat(m) as i:
             loop.let(q[i], lambda s, row: (s > 0.0).where(s * row, 0.0), scale, A[i].picked(best[1]))
