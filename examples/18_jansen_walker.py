@@ -73,6 +73,5 @@ figure.savefig(folder / "18_walk.png", dpi=120)
 print("wrote", folder / "18_walk.png")
 still = kinemorph.draw(robot, run.q[300], camera=(12, -62), title="a Jansen walker")
 print("wrote", save(still, folder / "18_jansen_walker.png"))
-# one turn of the crankshaft, which a gif repeats for ever
-turn = kinemorph.simulate(plant, 0.5 * np.pi, q=run.q[300], v=run.v[300], x=run.x[300], rtol=1e-8)
-print("wrote", kinemorph.animate(turn, folder / "18_jansen_walker.gif", fps=12, follow="trunk", size=4.0))
+kinemorph.replay(run, folder / "18_jansen_walker.html", follow="trunk")  # plays in any browser
+print("wrote", folder / "18_jansen_walker.html")

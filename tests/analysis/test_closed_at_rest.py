@@ -50,7 +50,9 @@ def motion(d: Dynamics, q: Array) -> Array:
     return found
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ("bricard", "slider_crank"))) for name in CASES]
+)
 def test_poles_of_a_mechanism_are_those_of_one_coordinate(name: str) -> None:
     """omega^2 is the curvature of the potential energy along the motion, over the inertia along it."""
     make, start = CASES[name]

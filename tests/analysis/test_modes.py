@@ -28,7 +28,10 @@ def oscillator(mass: float, damping: float, stiffness: float) -> Plant:
     return second_order(lambda q, v, a: [mass * a[0] + damping * v[0] + stiffness * q[0]], {"x": "m"})
 
 
-@pytest.mark.parametrize("n", CHAINS["inputs"]["N"])
+SIZES = [pytest.param(n, marks=[pytest.mark.slow] * (n >= 100)) for n in CHAINS["inputs"]["N"]]
+
+
+@pytest.mark.parametrize("n", SIZES)
 def test_hanging_chains(n: int, record_property: Callable[[str, object], None]) -> None:
     expected = np.array(CHAINS["reference"]["omega_rad_s"][str(n)])
     found = poles(library.chain(n, 1.0 / n, 1.0 / n))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from kinemorph.bench.targets import judge_loops
 from kinemorph.bench.timing import Pace
 from kinemorph.cli import app
 from kinemorph.deriving import derive
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.model.library.linkages import four_bar
 
 
@@ -125,13 +126,15 @@ def test_everybody_comes_to_the_same_motion(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(loop_peers, "SAMPLES", 5)
     wanted = four_bar_motion.reference()[:5]
     ways = loop_simulators.kinemorph_ways() + loop_simulators.pinocchio_ways(None)
-    ways += [way for make in loop_runs.PEERS.values() for way in make()]
+    for make in loop_runs.PEERS.values():
+        with suppress(MissingExtraError):  # Drake and Exudyn are for those who ask for all peers
+            ways += make()
     limits = {"Kinemorph": 1e-9, "Pinocchio": 1e-9, "MuJoCo": 2e-2, "Drake": 2e-2, "Exudyn": 1e-4}
     for way in ways:
         row = loop_runs.run_row(way, way.settings[-1], wanted)
         assert row["angle_error"] < limits[way.contestant], row
         assert row["loop_error"] < (1e-3 if way.contestant in ("MuJoCo", "Drake") else 1e-5), row
-    assert {way.contestant for way in ways} == set(limits)
+    assert {"Kinemorph", "Pinocchio", "MuJoCo"} <= {way.contestant for way in ways} <= set(limits)
 
 
 def test_a_peer_is_held_against_our_fastest_run_that_is_no_worse() -> None:

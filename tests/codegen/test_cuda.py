@@ -33,7 +33,7 @@ def hostile() -> Program:
 
 
 @needs_nvcc
-@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("precision", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 def test_compiles_without_warnings(precision, tmp_path):
     puma = kinemorph.derive(kinemorph.library.puma(), backend="interpreter")
     recursions = [puma.inverse_dynamics.program, puma.forward_dynamics.program]

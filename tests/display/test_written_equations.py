@@ -72,7 +72,7 @@ def test_symbols_in_latex() -> None:
     latex = equations_of_motion(build("double_pendulum")).latex
     for symbol in (r"\tau_{1}", r"\ddot{q}_{2}", r"\dot{q}_{1}", "m_{1}", "l_{2}", "g"):
         assert symbol in latex
-    dynamics = symbolic_dynamics(build("hexapod24"), parameters=None)
+    dynamics = symbolic_dynamics(build("puma"), parameters=None)
     free = write_equations(dynamics, [dynamics.gravity_forces.program])
     assert r"\dot{q}" not in free.latex and "G_" in free.latex
 

@@ -81,7 +81,7 @@ def scaled(this: Case, length: float, mass: float) -> Ours:
     return found._replace(plain=plain, shared=shared)
 
 
-@pytest.mark.parametrize(("length", "mass"), [(1e-3, 1e-6), (1e3, 1e9)])
+@pytest.mark.parametrize(("length", "mass"), [(1e-3, 1e-6), pytest.param(1e3, 1e9, marks=pytest.mark.slow)])
 def test_size_and_weight_change_nothing_but_the_units(length: float, mass: float) -> None:
     for seed in ONE_OF_EACH:
         this = case(random_mechanism(seed), seed)
