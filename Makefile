@@ -30,8 +30,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev browser
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
-	$(BIN)/python -m mypy
-	$(BIN)/lint-imports
+	$(BIN)/python -m mypy & types=$$!; $(BIN)/lint-imports && wait $$types
 	$(PYTEST) -n 2
 	@echo "make test: passed (ruff, mypy, import-linter, pytest)"
 
@@ -74,5 +73,5 @@ $(VENV)/installed: $(VENV)/made pyproject.toml constraints.txt
 
 $(VENV)/installed-dev: $(VENV)/made pyproject.toml constraints.txt
 	@echo "installing kinemorph and its test tools into $(VENV)"
-	@$(PIP) install --editable '.[dev]'
+	@$(PIP) install --no-compile --editable '.[dev]'
 	@touch $@ $(VENV)/installed

@@ -21,7 +21,11 @@ def test_examples_are_numbered_without_gaps() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+LONG = ("03", "09", "12", "14", "18")  # some ten seconds each where nothing is compiled yet
+RUN = [pytest.param(path, marks=[pytest.mark.slow] * (path.name[:2] in LONG), id=path.stem) for path in EXAMPLES]
+
+
+@pytest.mark.parametrize("path", RUN)
 def test_example_runs_and_makes_a_picture(path: Path, tmp_path: Path) -> None:
     from matplotlib.image import imread
 

@@ -153,6 +153,7 @@ def test_an_unreachable_target_is_a_value_that_says_how_far() -> None:
     assert "1 m away" in found.message
 
 
+@pytest.mark.slow
 def test_of_two_targets_the_one_that_is_missed_is_named() -> None:
     robot = build("hexapod24")
     dynamics = derive(robot, backend="interpreter")

@@ -67,6 +67,7 @@ def test_times_of_building_and_growth_have_their_own_rows(brief: None, monkeypat
     assert [(row["links"], row["algorithm"]) for row in grown] == [(2, "RNEA"), (2, "ABA"), (3, "RNEA"), (3, "ABA")]
 
 
+@pytest.mark.slow
 def test_loading_has_its_own_rows(brief: None) -> None:
     result = command("load", "--quick", "--robot", "panda", "--json")
     assert result.exit_code == 0, result.stderr

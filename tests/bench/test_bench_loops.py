@@ -117,6 +117,7 @@ def test_the_reference_is_that_of_the_literature_and_of_our_equations() -> None:
     assert a[0] == pytest.approx(acceleration(crank, speed, 0.2), rel=1e-11)
 
 
+@pytest.mark.slow
 def test_everybody_comes_to_the_same_motion(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a second with the tightest setting of each: errors are those of the methods, and none is another motion."""
     short = TIMES[:5]
@@ -168,6 +169,7 @@ def few(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
 
+@pytest.mark.slow
 def test_rows_tables_and_picture(few: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(loop_runs, "PEERS", {"MuJoCo": lambda: loop_peers.mujoco_ways()[:1]})
     picture = tmp_path / "loops.png"

@@ -30,6 +30,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing_contest, "problems", lambda quick: [])
 
 
+@pytest.mark.slow
 def test_everybody_solves_the_double_pendulum(brief: None) -> None:
     result = command("simulate", "--quick", "--json")
     assert result.exit_code == 0, result.stderr

@@ -160,6 +160,7 @@ def test_times_are_compared_at_equal_error() -> None:
     assert {(row["reached"], row["ratio"], row["verdict"]) for row in bad} == {(False, None, "missed")}
 
 
+@pytest.mark.slow
 def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
     monkeypatch.setattr(simulating, "PROBLEMS", ())

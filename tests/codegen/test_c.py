@@ -226,6 +226,7 @@ def agree(got: list[np.ndarray], meant: list[np.ndarray]) -> None:
 
 
 @needs_cc
+@pytest.mark.slow
 def test_hexapod_builds_without_warnings_and_agrees(hexapod):
     folder, (q, v, a), meant = hexapod
     compiled(folder, *STRICT, "-fPIC", "-shared", "-o", "model.so", "model.c", "-lm")

@@ -81,6 +81,7 @@ def forward_program() -> Program:
     return traced("arm_forward", [("q", 2), ("tau", 2), ("p", 8)], arm_forward_dynamics)
 
 
+@pytest.mark.slow
 def test_forward_dynamics_is_one_fraction_over_the_determinant() -> None:
     program = forward_program()
     lines = dict(line.split(" = ") for line in to_text(program, ARM).splitlines())

@@ -49,6 +49,7 @@ def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, robot: 
         assert np.abs(ours - exact).max() <= 1e-14 * condition * max(1.0, np.abs(exact).max())
 
 
+@pytest.mark.slow
 def test_one_state_and_a_batch_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both run the loops, one in plain numbers and one in lanes."""
     robot = choose("hexapod24").robot

@@ -92,6 +92,7 @@ def mujoco_drift(start: float, times: np.ndarray) -> np.ndarray:
     return np.array(energies) - energies[0]
 
 
+@pytest.mark.slow
 def test_three_links_drift_no_more_than_in_mujoco():
     """1 m and 1 kg each, released horizontal: 100 s by Runge-Kutta's method of order 4 with steps of 1 ms.
 

@@ -113,6 +113,7 @@ def test_a_sleigh_turns_into_its_direction() -> None:
     np.testing.assert_allclose(forward, np.abs(u), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_ball_on_a_turntable_goes_in_circles() -> None:
     """A solid ball on a table that turns at W goes round at 2/7 W, wherever it is pushed."""
     W, r = 3.0, 0.1
@@ -162,6 +163,7 @@ def test_a_rod_makes_a_pendulum() -> None:
     np.testing.assert_allclose(run["rod.force"], -pull, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_joints_bear_given_motions() -> None:
     robot = two_links()
     driven = simulate(System(robot, (elements.PrescribedMotion("drive", "one", "0.3 * sin(2 * t)"),)), 0.2, sample=0.1)
@@ -169,6 +171,7 @@ def test_joints_bear_given_motions() -> None:
     np.testing.assert_allclose(through[:, 4], driven["drive.force"] - 0.1 * driven["v.one"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_two_rods_and_a_loop_of_them_are_the_same() -> None:
     """A coupler without mass that closes a four-bar is a rod between its ends."""
     builder = RobotBuilder("rockers")
@@ -189,6 +192,7 @@ def test_two_rods_and_a_loop_of_them_are_the_same() -> None:
     assert np.abs(runs[0]["energy.balance"]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_bead_on_a_hoop_that_turns() -> None:
     """phi(q, t) = 0 in two rows: the hoop turns at w, and the bead obeys  a'' = (w^2 cos a - g / r) sin a."""
     r, w, g = 0.5, 3.0, 9.81

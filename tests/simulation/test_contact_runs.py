@@ -65,6 +65,7 @@ def hopping() -> Plant:
 # ── the spring-mass runner ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_spring_mass_runner_has_its_fixed_points() -> None:
     case = reference("slip_runner")
     given, tolerance = case["inputs"], case["tolerance_suggestion"]

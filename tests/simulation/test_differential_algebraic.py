@@ -80,6 +80,7 @@ def test_a_four_bar_ends_where_the_reference_does(driven: Plant) -> None:
     assert found.loop_error.max() < 1e-13 and found.loop_rate.max() < 1e-12
 
 
+@pytest.mark.slow
 def test_its_own_equations_keep_it_near_the_constraints(driven: Plant) -> None:
     pytest.importorskip("sksundae")
     errors = drift(OutsideStepper(driven, method=IDA, q={"q1": 0.6}, rtol=1e-6, atol=1e-8), 4.0)
@@ -95,6 +96,7 @@ def test_rows_that_repeat_others_are_left_out() -> None:
     assert np.abs(corner - np.array(expected)).max() < 1e-8 and found.loop_error.max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_skate_draws_a_cycloid() -> None:
     """Of its constraint there is no position; on a slope of g it goes down and up again, g / (2 w^2) wide."""
     pytest.importorskip("sksundae")
@@ -156,6 +158,7 @@ def test_steps_that_lead_too_far_begin_anew_on_the_constraints(driven: Plant) ->
     assert 1e-9 < max(errors) < 3e-5
 
 
+@pytest.mark.slow
 def test_dependent_velocities_are_chosen_here_too() -> None:
     badly = {"dependent.q1": 1.0, "dependent.q2": 1.0}  # by the rocker, which has dead points
     robot, options = four_bar(), {"q": {"q1": 0.6}, "forces": torque, "method": "scipy:DOP853"}

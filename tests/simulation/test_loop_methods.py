@@ -181,6 +181,7 @@ def test_samples_of_the_fast_motion_are_ends_of_steps() -> None:
     assert np.abs(found.q - run(sample=0.013).q).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_stages_on_the_constraints_save_steps_at_singular_configurations() -> None:
     system = n_four_bar(2)
     steps = {}

@@ -63,6 +63,7 @@ def test_energy_closes(name: str) -> None:
     closes(SYSTEMS[name], q=JACK_Q, v=JACK_V)
 
 
+@pytest.mark.slow
 def test_energy_closes_with_anchors() -> None:
     """A block that lands, slides, halts, swings on its spring, and is let go."""
     contact = Contact("foot", "block", EASYDYN, ANCHOR, slope(np.radians(12.0)))
