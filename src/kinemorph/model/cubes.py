@@ -7,8 +7,9 @@ is -z; 2, 3, 4 and 5 dock. Opposite sides add up to 7.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
-from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.groups import IDENTITY, Pose, compose
 from kinemorph.errors import ModelError
 from kinemorph.model.parameter import Value
 from kinemorph.model.shapes import GRAPHITE, ORANGE, Box, Color, Cylinder, Shape
@@ -36,6 +37,8 @@ PIPS: dict[int, tuple[tuple[int, int], ...]] = {
 # sizes as parts of the edge: half the body, the outer faces of plates and of pips
 BODY, PLATE, TOP = 0.46, 0.49, 0.5
 PLATE_RADIUS, PIP_RADIUS, PIP_SPACING = 0.33, 0.045, 0.15
+# the halves of a bending module, likewise: where a block begins, the drum of the hinge
+INNER, DRUM_RADIUS = 0.12, 0.34
 SILVER: Color = (0.80, 0.83, 0.87)
 IVORY: Color = (0.96, 0.95, 0.91)
 
@@ -65,6 +68,34 @@ def module_cube(
         if pips:
             shapes += _pips(side, edge, docks, IVORY if docks else GRAPHITE)
     return tuple(shapes)
+
+
+def half_cube(
+    edge: Value, toward: float, ports: Collection[int], *, color: Color = SILVER, front: int | None = 3
+) -> tuple[Shape, ...]:
+    """The shapes of half a module that bends about y: the half toward +x (1.0) or -x (-1.0), with its docking plates.
+
+    The drum of the hinge belongs to the half toward -x. Between drum and block there is room to bend.
+    """
+    length, width = BODY - INNER, 2.0 * BODY
+    middle = toward * (INNER + 0.5 * length) * edge
+    block = Box((length * edge, width * edge, width * edge), Pose(IDENTITY.R, (middle, 0.0, 0.0)), color)
+    shapes: list[Shape] = [block]
+    if toward < 0.0:
+        shapes.append(Cylinder(DRUM_RADIUS * edge, width * edge, Pose(SIDES[5], (0.0, 0.0, 0.0)), GRAPHITE))
+    for side in ports:
+        shapes += plate_of(side, edge, color=ORANGE if side == front else GRAPHITE)
+    return tuple(shapes)
+
+
+def plate_of(side: int, edge: Value, reach: Value | None = None, *, color: Color = ORANGE) -> tuple[Shape, ...]:
+    """The docking plate of a side with its pips; its face is `reach` [m] from the middle, or half the edge."""
+    plate = (_disk(side, PLATE_RADIUS, (BODY, PLATE), edge, color), *_pips(side, edge, True, IVORY))
+    if reach is None:
+        return plate
+    R, out = SIDES[side], reach - TOP * edge
+    shift = Pose(IDENTITY.R, (R[0][2] * out, R[1][2] * out, R[2][2] * out))
+    return tuple(replace(shape, placement=compose(shift, shape.placement)) for shape in plate)
 
 
 def _pips(side: int, edge: Value, docks: bool, color: Color) -> Iterator[Shape]:

@@ -10,7 +10,7 @@ import operator
 from collections import Counter
 from dataclasses import field, fields, is_dataclass, replace
 from pathlib import PurePath
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.reading import short
 from kinemorph.model.robot import Array, Robot
 from kinemorph.records import dataclass
+
+if TYPE_CHECKING:
+    from kinemorph.model.modules.assembly import Assembly
 
 
 @runtime_checkable
@@ -51,6 +54,7 @@ class System:
     robot: Robot
     elements: tuple[Element, ...] = ()
     settings: Settings = field(default_factory=Settings)
+    assembly: Assembly | None = None  # of modules, where the robot is made of some: runs may dock and undock them
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "elements", _tidied(self.elements))

@@ -1,0 +1,33 @@
+"""Modules that dock: kinds of modules, assemblies of them, and the robots that they make up."""
+
+from kinemorph.model.modules.assembly import Assembly, Docking, Module
+from kinemorph.model.modules.catalog import (
+    JOINT_MODULES,
+    PRISMATIC,
+    REVOLUTE,
+    active_wheel,
+    backbone,
+    cube,
+    scout,
+    standard_types,
+)
+from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, Side, side_port
+
+__all__ = [
+    "JOINT_MODULES",
+    "PRISMATIC",
+    "REVOLUTE",
+    "Assembly",
+    "Docking",
+    "JointModule",
+    "Module",
+    "ModuleType",
+    "Port",
+    "Side",
+    "active_wheel",
+    "backbone",
+    "cube",
+    "scout",
+    "side_port",
+    "standard_types",
+]

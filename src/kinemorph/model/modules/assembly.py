@@ -1,0 +1,315 @@
+"""An assembly: which modules there are and which of their sides are docked.
+
+    organism = Assembly("snake", (Module("m0", backbone()), Module("m1", backbone())), (Docking("m0", 3, "m1", 4),))
+    organism = organism.add("m2", scout()).dock("m1", 3, "m2", 4)
+    organism.robot()
+
+Frozen data: `dock`, `undock`, `add` and `remove` give new assemblies. Modules that hang together are an organism; an
+assembly may hold several of them, each with a place in the world. What is wrong with sides and names is told when an
+assembly is made; what is wrong in space (`spatial_problems`) when something is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
+from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.model.modules.catalog import JOINT_MODULES
+from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side
+from kinemorph.model.topology import Edge, Method, SpanningTree, central_vertex, spanning_tree
+from kinemorph.records import dataclass
+
+if TYPE_CHECKING:
+    from kinemorph.model.modules.organisms import Dyads, Root
+    from kinemorph.model.robot import Robot
+    from kinemorph.model.system import Element, Settings, System
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module: its name, its kind, and its pose in the world, `at`, where that is known."""
+
+    name: str
+    type: ModuleType
+    at: Pose | None = None
+
+
+@dataclass(frozen=True)
+class Docking:
+    """Side `side_a` of module `a` on side `side_b` of module `b`.
+
+    `turn`      quarter turns about the normal of a's side; 0 where both modules stand upright
+    `joint`     a joint module between the two ports; None where they hold each other
+    `offset`    how far the pose of b's port is from the legal one, where it was measured
+    """
+
+    a: str
+    side_a: Side
+    b: str
+    side_b: Side
+    turn: int = 0
+    joint: JointModule | None = None
+    offset: Pose = IDENTITY
+
+    @property
+    def name(self) -> str:
+        """The joint of a robot that stands for it."""
+        return f"{self.a}_{self.side_a}_{self.b}_{self.side_b}"
+
+    @property
+    def ends(self) -> tuple[tuple[str, Side], tuple[str, Side]]:
+        return (self.a, self.side_a), (self.b, self.side_b)
+
+    def reversed(self) -> Docking:
+        """The same docking, seen from b."""
+        across = TURNED[self.turn]
+        offset = self.offset if self.offset == IDENTITY else compose(across, inverse(self.offset), inverse(across))
+        return replace(self, a=self.b, side_a=self.side_b, b=self.a, side_b=self.side_a, offset=offset)
+
+    def from_port(self) -> Pose:
+        """The pose of b's port seen from a's, with a joint module at 0."""
+        return compose(TURNED[self.turn], self.offset)
+
+
+@dataclass(frozen=True, repr=False)
+class Assembly:
+    """Modules and what is docked to what. Kinematics begin at the module `base`, the first where none is named."""
+
+    name: str
+    modules: tuple[Module, ...] = ()
+    dockings: tuple[Docking, ...] = ()
+    base: str = ""
+
+    def __post_init__(self) -> None:
+        problems = _problems(self)
+        if problems:
+            raise ModelError(problems)
+        if not self.base and self.modules:
+            object.__setattr__(self, "base", self.modules[0].name)
+
+    def __repr__(self) -> str:
+        parts = len(self.organisms)
+        several = f", {parts} organisms" if parts > 1 else ""
+        return f"<Assembly '{self.name}': {len(self.modules)} modules, {len(self.dockings)} docked{several}>"
+
+    # ── what there is ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the modules."""
+        return tuple(module.name for module in self.modules)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Module]:
+        return {module.name: module for module in self.modules}
+
+    def module(self, name: str) -> Module:
+        """A module by name."""
+        found = self._by_name.get(name)
+        if found is None:
+            raise ModelError(_unknown(f"assembly '{self.name}'", name, self.names))
+        return found
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """The dockings as edges between modules."""
+        return tuple(Edge(docking.name, docking.a, docking.b) for docking in self.dockings)
+
+    @cached_property
+    def _docked(self) -> dict[tuple[str, Side], Docking]:
+        return {end: docking for docking in self.dockings for end in docking.ends}
+
+    def docking(self, module: str, side: Side) -> Docking | None:
+        """What is docked to a side, seen from that module; None where it is free."""
+        found = self._docked.get((module, side))
+        return found if found is None or (found.a, found.side_a) == (module, side) else found.reversed()
+
+    def free_sides(self, module: str) -> tuple[Side, ...]:
+        """The sides of a module that nothing is docked to."""
+        return tuple(side for side in self.module(module).type.sides if (module, side) not in self._docked)
+
+    def tree(self, base: str | None = None, *, method: Method = "bfs") -> SpanningTree:
+        """The modules that hang on a base, each found once, breadth or depth first."""
+        return spanning_tree(self.names, self.edges, self.module(base or self.base).name, method=method)
+
+    @cached_property
+    def organisms(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the modules of each organism: that of the base first, the others in order."""
+        found: list[tuple[str, ...]] = []
+        left = dict.fromkeys([self.base, *self.names] if self.names else [])
+        while left:
+            reached = set(self.tree(next(iter(left))).order)
+            found.append(tuple(name for name in self.names if name in reached))
+            left = {name: None for name in left if name not in reached}
+        return tuple(found)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether no modules are docked in a ring."""
+        return len(self.dockings) == len(self.modules) - len(self.organisms)
+
+    @property
+    def center(self) -> str:
+        """The module whose farthest module is nearest: the base with the shortest paths."""
+        return central_vertex(self.names, self.edges)
+
+    def poses(self, base: str | None = None) -> dict[str, Pose]:
+        """The pose of every module in the world, in the initial configuration.
+
+        Organisms without a place stand where their base, the first module of each, is at the origin.
+        """
+        found: dict[str, Pose] = {}
+        for organism in self.organisms:
+            root = base if base in organism else self.base if self.base in organism else organism[0]
+            assert root is not None
+            here = {root: IDENTITY}
+            for step in self.tree(root).steps:
+                here[step.child] = compose(here[step.parent], self.dyad_pose(step.edge.name, step.against))
+            known = next((self.module(name) for name in (root, *organism) if self.module(name).at is not None), None)
+            if known is not None and known.at is not None:
+                shift = compose(known.at, inverse(here[known.name]))
+                here = {name: compose(shift, pose) for name, pose in here.items()}
+            found |= here
+        return {name: found[name] for name in self.names}
+
+    def dyad_pose(self, docking: str, against: bool = False) -> Pose:
+        """H_ab(0): module b seen from module a across a docking by name, in the initial configuration."""
+        link = next(d for d in self.dockings if d.name == docking)
+        P_a = self.module(link.a).type.port_pose(link.side_a)
+        P_b = self.module(link.b).type.port_pose(link.side_b)
+        H_ab = compose(P_a, link.from_port(), inverse(P_b))
+        return inverse(H_ab) if against else H_ab
+
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def add(self, name: str, kind: ModuleType, at: Pose | None = None) -> Assembly:
+        """With one more module, which is not docked yet."""
+        return replace(self, modules=(*self.modules, Module(name, kind, at)))
+
+    def remove(self, name: str) -> Assembly:
+        """Without a module and what is docked to it."""
+        gone = self.module(name)
+        left = tuple(docking for docking in self.dockings if name not in (docking.a, docking.b))
+        others = tuple(module for module in self.modules if module is not gone)
+        return replace(self, modules=others, dockings=left, base="" if self.base == name else self.base)
+
+    def dock(
+        self,
+        a: str,
+        side_a: Side,
+        b: str,
+        side_b: Side,
+        *,
+        turn: int = 0,
+        joint: str | JointModule | None = None,
+        offset: Pose = IDENTITY,
+    ) -> Assembly:
+        """With side `side_a` of module `a` docked to side `side_b` of `b`; see Docking. `joint` may be a name."""
+        return replace(
+            self, dockings=(*self.dockings, Docking(a, side_a, b, side_b, turn, joint_module(joint), offset))
+        )
+
+    def undock(self, module: str, side: Side) -> Assembly:
+        """Without what is docked to a side of a module."""
+        kind = self.module(module).type
+        kind.port(side)
+        gone = self._docked.get((module, side))
+        if gone is None:
+            used = [str(known) for known in kind.sides if (module, known) in self._docked]
+            listed = f"sides {', '.join(used)} are" if used else "none of its sides is"
+            raise ModelError(f"nothing is docked to side {side} of module '{module}'; {listed}. Name a docked side.")
+        return replace(self, dockings=tuple(docking for docking in self.dockings if docking is not gone))
+
+    def with_base(self, base: str) -> Assembly:
+        """The same assembly, seen from another module."""
+        return replace(self, base=self.module(base).name)
+
+    # ── what is made of it ────────────────────────────────────────────────────────────────────────────────────────
+
+    def robot(
+        self,
+        base: str | None = None,
+        *,
+        dyads: Dyads = "halves",
+        root: Root = "free",
+        inputs: Collection[str] = (),
+        gravity: Any = (0.0, 0.0, -9.81),
+    ) -> Robot:
+        """The robot that the modules make up; see `organisms.organism_robot`."""
+        from kinemorph.model.modules.organisms import organism_robot
+
+        return organism_robot(self, base, dyads=dyads, root=root, inputs=inputs, gravity=gravity)
+
+    def system(self, elements: Sequence[Element] = (), settings: Settings | None = None, **options: Any) -> System:
+        """The system of the modules with what acts on them; `options` are those of `robot`."""
+        from kinemorph.model.modules.organisms import organism_system
+
+        return organism_system(self, elements, settings, **options)
+
+
+def joint_module(joint: str | JointModule | None) -> JointModule | None:
+    """A joint module by name, or as it is."""
+    if not isinstance(joint, str):
+        return joint
+    if joint not in JOINT_MODULES:
+        raise ModelError(
+            f"joint module '{joint}' is unknown; expected one of: {', '.join(JOINT_MODULES)}."
+            f"{did_you_mean(joint, JOINT_MODULES)}"
+        )
+    return JOINT_MODULES[joint]
+
+
+def _unknown(where: str, name: object, known: Collection[str]) -> str:
+    listed = ", ".join([*known][:12]) + (", ..." if len(known) > 12 else "")
+    return f"{where} has no module {name!r}; known: {listed or 'none'}.{did_you_mean(name, known)}"
+
+
+def _problems(assembly: Assembly) -> list[str]:
+    """What is wrong with names and sides, one sentence each."""
+    what = f"assembly '{assembly.name}'"
+    names = [module.name for module in assembly.modules]
+    found = (
+        [
+            f"{what}: module '{name}' is declared {names.count(name)} times, expected once. Rename all but one."
+            for name in dict.fromkeys(names)
+            if names.count(name) > 1
+        ]
+        if len(set(names)) < len(names)
+        else []
+    )
+    kinds: Mapping[str, ModuleType] = {module.name: module.type for module in assembly.modules}
+    if assembly.base and assembly.base not in kinds:
+        found.append(f"base: {_unknown(what, assembly.base, names)}")
+    used: dict[tuple[str, Side], Docking] = {}
+    for docking in assembly.dockings:
+        told = f"{what}: docking of {_end(docking.a, docking.side_a)} with {_end(docking.b, docking.side_b)}"
+        if docking.a == docking.b:
+            found.append(f"{told}: a module cannot dock on itself. Name two modules.")
+        if docking.turn not in (0, 1, 2, 3):
+            found.append(f"{told}: turn is {docking.turn!r}, expected 0, 1, 2 or 3 quarter turns.")
+        for module, side in docking.ends:
+            kind = kinds.get(module)
+            if kind is None:
+                found.append(f"{told}: {_unknown(what, module, names)}")
+            elif side not in kind.sides:
+                listed = ", ".join(map(str, kind.sides)) or "none"
+                found.append(
+                    f"{told}: module '{module}' ({kind.name}) has no port on side {side!r}; its ports are {listed}."
+                )
+            elif (module, side) in used and docking.a != docking.b:
+                other = used[module, side]
+                partner = other.b if (other.a, other.side_a) == (module, side) else other.a
+                found.append(
+                    f"{told}: side {side} of module '{module}' is docked to module '{partner}' already. "
+                    "Undock it or choose another side."
+                )
+            used.setdefault((module, side), docking)
+    return found
+
+
+def _end(module: str, side: Side) -> str:
+    return f"'{module}' side {side}"

@@ -1,0 +1,176 @@
+"""The kinds of modules that come with the package, and their data.
+
+    backbone()      B   two halves on a hinge; ports 4, 5 on the rear half, 2, 3 on the front half
+    scout()         S   the same hinge; port 3 on a plate that turns about its own normal
+    active_wheel()  W   three cells long; ports 2 and 5 at its ends, a lifting hinge, two driven wheels
+    cube()          L   a rigid cube with six ports, Chen and Yang's link module; `small` K
+
+Backbone and Scout are modules of the SYMBRION and REPLICATOR projects (Meister and Gutenkunst); which ports are on
+which half is not in the papers. Here the halves of a Backbone are alike: half a turn about z carries one onto the
+other. Most of the weight lies at the hinge, so the center of mass of each half is at the middle of the module. Sizes,
+masses and motor data are assumed: pitch 0.105 m, 1.0 and 1.1 kg, 7 N m, 3 rad/s, 0.05 N m s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.errors import ModelError
+from kinemorph.model.body import Body, diagonal
+from kinemorph.model.cubes import SILVER, half_cube, module_cube, plate_of
+from kinemorph.model.joint import Joint
+from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, side_port
+from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Shape
+
+PITCH = 0.105  # [m]
+EFFORT, SPEED, DAMPING = 7.0, 3.0, 0.05  # [N m], [rad/s], [N m s] of hinges
+RIGHT = math.pi / 2.0
+BLUE: Color = (0.45, 0.56, 0.69)
+SAND: Color = (0.80, 0.72, 0.58)
+
+REVOLUTE = JointModule("revolute", "R", lower=-math.pi, upper=math.pi, velocity=SPEED, effort=EFFORT, damping=DAMPING)
+PRISMATIC = JointModule("prismatic", "P", lower=0.0, upper=0.1, velocity=0.2, effort=100.0, damping=1.0)
+JOINT_MODULES = {"revolute": REVOLUTE, "prismatic": PRISMATIC}
+
+
+def backbone(*, mass: float = 1.0, pitch: float = PITCH, inertia: float | None = None) -> ModuleType:
+    """A Backbone: two like halves on a hinge that bends by 90 degrees either way.
+
+    `inertia` [kg m^2] of the whole module about each axis; half that of a uniform cube where none is given.
+    """
+    moment = mass * pitch * pitch / 12.0 if inertia is None else inertia
+    rear, front = _halves(mass, moment, pitch, SILVER, ((4, 5), (2, 3)))
+    return ModuleType(
+        "Backbone",
+        "B",
+        (rear, front),
+        (_hinge("hinge"),),
+        _ports(pitch, {"rear": (4, 5), "front": (2, 3)}),
+        pitch,
+        hinge="hinge",
+    )
+
+
+def scout(
+    *, mass: float = 0.9, plate_mass: float = 0.2, pitch: float = PITCH, inertia: float | None = None
+) -> ModuleType:
+    """A Scout: the hinge of a Backbone, and a docking plate on side 3 that turns by 180 degrees about its normal.
+
+    `mass` [kg] of both halves together, `plate_mass` [kg] of the plate; `inertia` [kg m^2] of the halves.
+    """
+    moment = mass * pitch * pitch / 12.0 if inertia is None else inertia
+    rear, front = _halves(mass, moment, pitch, BLUE, ((4, 5), (2,)))
+    radius, x = pitch / 3.0, 0.46 * pitch
+    across, along = plate_mass * radius * radius / 4.0, plate_mass * radius * radius / 2.0
+    plate = Body("plate", plate_mass, (x, 0.0, 0.0), diagonal(along, across, across), plate_of(3, pitch))
+    turn = Joint(
+        "dock", "revolute", "front", "plate", axis=(1.0, 0.0, 0.0), lower=(-math.pi,), upper=(math.pi,),
+        velocity=(SPEED,), effort=(EFFORT,), damping=(DAMPING,),
+    )  # fmt: skip
+    return ModuleType(
+        "Scout",
+        "S",
+        (rear, front, plate),
+        (_hinge("hinge"), turn),
+        _ports(pitch, {"rear": (4, 5), "front": (2,), "plate": (3,)}),
+        pitch,
+        hinge="hinge",
+    )
+
+
+def active_wheel(
+    *,
+    mass: float = 1.3,
+    wheel_mass: float = 0.15,
+    radius: float = 0.05,
+    tread: float = 0.25,
+    pitch: float = PITCH,
+) -> ModuleType:
+    """An Active Wheel: three cells along y, ports 2 and 5 at its ends, a lifting hinge about y and two driven wheels.
+
+    `mass` [kg] of both halves together, `wheel_mass` [kg] of a wheel of `radius` [m]; the wheels are `tread` [m] apart.
+    """
+    half, width = 0.5 * mass, 0.02
+    edges = (0.6 * pitch, 1.4 * pitch, 0.5 * pitch)
+    parts, joints, ports = [], [_hinge("hinge", ("left", "right"))], []
+    for name, side, sign in (("left", 2, -1.0), ("right", 5, 1.0)):
+        middle = (0.0, sign * 0.75 * pitch, 0.0)
+        solid = Body.box(name, half, edges, middle)
+        shapes: tuple[Shape, ...] = (Box(edges, Pose(IDENTITY.R, middle), SAND), *plate_of(side, pitch, 1.5 * pitch))
+        parts.append(Body(name, half, middle, solid.inertia, shapes))
+        ports.append(side_port(side, name, 1.5 * pitch))
+    for name, half_name, sign in (("left_wheel", "left", -1.0), ("right_wheel", "right", 1.0)):
+        round_one = Body.cylinder(name, wheel_mass, radius, width, axis="y")
+        tire = Cylinder(radius, width, round_one.shapes[0].placement, GRAPHITE)
+        hub = Cylinder(0.5 * radius, 1.1 * width, round_one.shapes[0].placement, STEEL)
+        parts.append(Body(name, wheel_mass, round_one.com, round_one.inertia, (tire, hub)))
+        place = Pose(IDENTITY.R, (0.0, sign * 0.5 * tread, 0.0))
+        joints.append(
+            Joint(
+                name,
+                "revolute",
+                half_name,
+                name,
+                place,
+                axis=(0.0, 1.0, 0.0),
+                velocity=(20.0,),
+                effort=(1.0,),
+                damping=(0.01,),
+            )
+        )
+    return ModuleType("Active Wheel", "W", tuple(parts), tuple(joints), tuple(ports), pitch, (1, 3, 1), hinge="hinge")
+
+
+def cube(size: str = "large") -> ModuleType:
+    """A rigid cube with six ports, the link module of Chen and Yang's kits: "large" (0.10 m, 1.5 kg) or "small"
+    (0.05 m, 0.5 kg). What moves is between two of them: dock them with joint="revolute" or "prismatic".
+    """
+    if size not in CUBES:
+        raise ModelError(f"a cube of size {size!r} is asked for; expected 'large' or 'small'.")
+    letter, pitch, mass = CUBES[size]
+    moment = mass * pitch * pitch / 6.0
+    sides = (1, 2, 3, 4, 5, 6)
+    looks = module_cube(pitch, color=SAND if size == "large" else BLUE, ports=sides, front=None)
+    body = Body("cube", mass, (0.0, 0.0, 0.0), diagonal(moment, moment, moment), looks)
+    return ModuleType(f"{size} cube", letter, (body,), (), _ports(pitch, {"cube": sides}), pitch)
+
+
+CUBES = {"large": ("L", 0.10, 1.5), "small": ("K", 0.05, 0.5)}  # letter, edge [m], mass [kg]
+
+
+def standard_types() -> dict[str, ModuleType]:
+    """The kinds of modules by letter, as grids and lists name them."""
+    kinds = (backbone(), scout(), active_wheel(), cube("large"), cube("small"))
+    return {kind.letter: kind for kind in kinds}
+
+
+def _hinge(name: str, parts: tuple[str, str] = ("rear", "front")) -> Joint:
+    return Joint(
+        name, "revolute", *parts, axis=(0.0, 1.0, 0.0), lower=(-RIGHT,), upper=(RIGHT,), velocity=(SPEED,),
+        effort=(EFFORT,), damping=(DAMPING,),
+    )  # fmt: skip
+
+
+def _halves(
+    mass: float, moment: float, pitch: float, color: Color, sides: tuple[Sequence[int], Sequence[int]]
+) -> tuple[Body, Body]:
+    """Two halves with their centers of mass at the middle, and the look of those sides that they carry."""
+    rear, front = (
+        Body(
+            name,
+            0.5 * mass,
+            (0.0, 0.0, 0.0),
+            diagonal(0.5 * moment, 0.5 * moment, 0.5 * moment),
+            half_cube(pitch, sign, ports, color=color),
+        )
+        for name, sign, ports in (("rear", -1.0, sides[0]), ("front", 1.0, sides[1]))
+    )
+    return rear, front
+
+
+def _ports(pitch: float, sides: dict[str, tuple[int, ...]]) -> tuple[Port, ...]:
+    """Ports on the sides of a cube, in the order of the die, each on the part that carries it."""
+    carried = {side: body for body, own in sides.items() for side in own}
+    return tuple(side_port(side, carried[side], 0.5 * pitch) for side in sorted(carried))

@@ -1,0 +1,88 @@
+"""Modules in space: which boxes overlap, and which rings do not close.
+
+A module fills a box about its middle, in the initial configuration. Two boxes overlap where no axis parts them: one of
+the three edges of either, or one across an edge of both (separating axes). Neighbors are looked for in cells as large
+as the largest box, so that many modules cost little more each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinemorph.algebra.groups import Pose, compose, inverse, log_se3
+from kinemorph.algebra.vectors import norm
+
+if TYPE_CHECKING:
+    from kinemorph.model.modules.assembly import Assembly
+
+CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
+TOUCH = 1e-3  # of the smaller box: what is less deep counts as touching
+
+
+def spatial_problems(assembly: Assembly) -> list[str]:
+    """What is wrong with an assembly in space, one sentence each."""
+    return _ring_problems(assembly) or overlap_problems(assembly)
+
+
+def _ring_problems(assembly: Assembly) -> list[str]:
+    """Rings of modules whose last docking does not fit."""
+    if assembly.is_tree:
+        return []
+    poses = assembly.poses()
+    found = []
+    for organism in assembly.organisms:
+        for chord in assembly.tree(organism[0]).chords:
+            H_ab = compose(inverse(poses[chord.parent]), poses[chord.child])
+            gap = log_se3(compose(inverse(assembly.dyad_pose(chord.name)), H_ab))
+            apart, turned = float(norm(gap[:3])), float(norm(gap[3:]))
+            if max(apart, turned) > CLOSE:
+                found.append(
+                    f"assembly '{assembly.name}': the docking of '{chord.parent}' with '{chord.child}' "
+                    f"({chord.name}) closes a ring that is open by {apart:.3g} m and {turned:.3g} rad. "
+                    "Choose other sides, or leave it out."
+                )
+    return found
+
+
+def overlap_problems(assembly: Assembly) -> list[str]:
+    """Pairs of modules that would be in the same place."""
+    poses = assembly.poses()
+    largest = max((max(float(x) for x in module.type.size) for module in assembly.modules), default=1.0)
+    cells: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    found = []
+    sizes = {module.name: tuple(float(x) for x in module.type.size) for module in assembly.modules}
+    for module in assembly.modules:
+        pose = poses[module.name]
+        cell = tuple(int(np.floor(float(x) / largest)) for x in pose.p)
+        for step in product((-1, 0, 1), repeat=3):
+            for other in cells.get(tuple(a + b for a, b in zip(cell, step, strict=True)), ()):
+                if boxes_overlap(pose, sizes[module.name], poses[other], sizes[other]):
+                    found.append(
+                        f"assembly '{assembly.name}': modules '{other}' and '{module.name}' overlap, "
+                        f"{_apart(poses[other], pose):.3g} m from middle to middle. Dock one of them elsewhere."
+                    )
+        cells[cell].append(module.name)
+    return found
+
+
+def _apart(a: Pose, b: Pose) -> float:
+    return float(np.linalg.norm(np.subtract(np.asarray(a.p, dtype=float), np.asarray(b.p, dtype=float))))
+
+
+def boxes_overlap(T_a: Pose, size_a: tuple[float, ...], T_b: Pose, size_b: tuple[float, ...]) -> bool:
+    """Whether two boxes, by the poses of their middles and their edges [m], have more than a touch in common."""
+    A, B = np.asarray(T_a.R, dtype=float), np.asarray(T_b.R, dtype=float)
+    between = A.T @ (np.asarray(T_b.p, dtype=float) - np.asarray(T_a.p, dtype=float))
+    half_a, half_b = 0.5 * np.asarray(size_a), 0.5 * np.asarray(size_b)
+    C = A.T @ B
+    crossed = [np.cross(np.eye(3)[i], C[:, j]) for i in range(3) for j in range(3)]
+    axes = np.array([*np.eye(3), *C.T, *crossed])
+    length = np.linalg.norm(axes, axis=1)
+    axes = axes[length > 1e-9] / length[length > 1e-9, None]
+    reach = np.abs(axes) @ half_a + np.abs(axes @ C) @ half_b
+    depth = reach - np.abs(axes @ between)
+    return bool(np.all(depth > TOUCH * min(*size_a, *size_b)))

@@ -1,0 +1,343 @@
+"""From an assembly to a robot: every part a body, every docking a joint, one root for each organism.
+
+Two forms. "halves" is the module as it is built: its parts, the joints between them, and ports on the parts that carry
+them; docked ports are fixed to each other. Whatever is docked to whatever, bodies and inner joints keep their names:
+
+    m3_rear, m3_front       bodies of module m3            m3_hinge     its joint
+    m3_5_m4_2               the docking of side 5 of m3 and side 2 of m4, a fixed joint
+    m0_root                 how the organism with base m0 stands in the world
+    m3_port5                a frame at the port
+
+"adapted" is the dyad of Meister and Gutenkunst (eq 18): a module is one body, and the hinge of module j is between
+it and module i, on which it is docked,  H_ij(q) = H_ij(0) exp(s_j q).  The hinge of the base does not appear, and
+which half of a module carries which port plays no part: what hangs on a module moves with it.
+
+Dockings that are named as `inputs` keep their offset as parameters (`offset_parameters`), so that one compiled model
+serves all poses in which they may have been made.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_rotation, rotation_to_quat
+from kinemorph.algebra.inertia import Inertia, added, transformed
+from kinemorph.errors import ModelError
+from kinemorph.model.body import Body
+from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.configuration import neutral
+from kinemorph.model.joint import Joint
+from kinemorph.model.modules.assembly import Assembly, Docking, Module
+from kinemorph.model.modules.occupancy import spatial_problems
+from kinemorph.model.parameter import Parameter
+from kinemorph.model.reversing import reversed_joint
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Element, Settings, System
+from kinemorph.model.topology import WORLD, Edge, spanning_tree
+
+Dyads = Literal["halves", "adapted"]
+Root: TypeAlias = str | Sequence[str]
+OFFSET = ("x", "y", "z", "qw", "qx", "qy", "qz")  # parameters of a docking's offset
+# virtual joints: kind and axis
+VIRTUAL = {
+    "x": ("prismatic", (1.0, 0.0, 0.0)),
+    "y": ("prismatic", (0.0, 1.0, 0.0)),
+    "z": ("prismatic", (0.0, 0.0, 1.0)),
+    "rx": ("revolute", (1.0, 0.0, 0.0)),
+    "ry": ("revolute", (0.0, 1.0, 0.0)),
+    "rz": ("revolute", (0.0, 0.0, 1.0)),
+}
+
+
+class Pieces(NamedTuple):
+    """Bodies and joints before anything is a root; `seats`: which body carries a part, and the part's pose in it."""
+
+    bodies: list[Body]
+    joints: list[Joint]  # in any direction
+    loops: list[Joint]  # those that close rings
+    bases: list[str]  # the body of each organism that is its root
+    seats: Mapping[tuple[str, str], tuple[str, Pose]]
+
+
+def organism_robot(
+    assembly: Assembly,
+    base: str | None = None,
+    *,
+    dyads: Dyads = "halves",
+    root: Root = "free",
+    inputs: Collection[str] = (),
+    gravity: Any = (0.0, 0.0, -9.81),
+) -> Robot:
+    """The robot that the modules of an assembly make up.
+
+    `base`      the module at which its organism is rooted; that of the assembly where none is named
+    `dyads`     "halves": the modules as they are built; "adapted": one body and one hinge each, as in the paper
+    `root`      "free", "fixed", or virtual joints that move the base in the world: letters of `VIRTUAL`, 1 to 6 of them
+    `inputs`    names of dockings whose offset is given by parameters
+    `gravity`   [m/s^2] (3,)
+
+    Organisms beside that of the base are free. Raises ModelError with everything that is wrong in space.
+    """
+    if not assembly.modules:
+        raise ModelError(f"assembly '{assembly.name}' has no modules; expected one or more. Add some.")
+    if dyads not in get_args(Dyads):
+        raise ModelError(f"dyads is {dyads!r}; expected one of: {', '.join(get_args(Dyads))}.")
+    problems = spatial_problems(assembly)
+    if problems:
+        raise ModelError(problems)
+    base = assembly.module(base or assembly.base).name
+    made = _adapted(assembly, base, inputs) if dyads == "adapted" else _halves(assembly, base, inputs)
+    builder = RobotBuilder(assembly.name, gravity).add(*made.bodies)
+    poses = assembly.poses(base)
+    for k, body in enumerate(made.bases):
+        named = next(name for (name, _), (seat, _) in made.seats.items() if seat == body)
+        _add_root(builder, named, body, poses[named], root if k == 0 else "free")
+    for joint in _outward(made):
+        builder.joint_of(_draft(joint))
+    for joint in made.loops:
+        builder.joint_of({**_draft(joint), "cut": True})
+    for module in assembly.modules:
+        for port in module.type.ports:
+            body, pose = made.seats[module.name, port.body]
+            builder.frame(f"{module.name}_port{port.side}", body, placement=compose(pose, port.pose))
+    return builder.build()
+
+
+def organism_system(
+    assembly: Assembly, elements: Sequence[Element] = (), settings: Settings | None = None, **options: Any
+) -> System:
+    """The system of an assembly: its robot, where its organisms stand, and what acts on it.
+
+    A start that `settings` do not give is the initial configuration, with every organism at its place.
+    """
+    robot = organism_robot(assembly, **options)
+    settings = settings or Settings()
+    if not settings.q:
+        settings = replace(settings, q=tuple(standing(assembly, robot)))
+    return System(robot, tuple(elements), settings, assembly)
+
+
+def standing(assembly: Assembly, robot: Robot) -> list[float]:
+    """q, shape (nq,), of the initial configuration with every organism at its place in the world."""
+    q = neutral(robot)
+    for joint in robot.joints:
+        if joint.parent == WORLD and joint.kind == "free":
+            module = joint.name.removesuffix("_root")
+            T = assembly.poses(module)[module]
+            q[robot.q_slice(joint.name)] = (*T.p, *rotation_to_quat(T.R))
+    return [float(x) for x in q]
+
+
+def offset_parameters(docking: Docking) -> tuple[Parameter, ...]:
+    """The parameters of a docking's offset, at what is legal: x, y, z [m] and a unit quaternion wxyz."""
+    return tuple(
+        Parameter(f"{docking.name}.{part}", float(part == "qw"), unit="m" if part in "xyz" else "") for part in OFFSET
+    )
+
+
+def offset_values(offset: Pose) -> tuple[float, ...]:
+    """What the parameters of an offset are, shape (7,)."""
+    return tuple(float(x) for x in (*offset.p, *rotation_to_quat(offset.R)))
+
+
+# ── roots and order ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _add_root(builder: RobotBuilder, module: str, body: str, pose: Pose, root: Root) -> None:
+    """How a base stands in the world. A free one has its place in q, others in the placement of their first joint."""
+    if root == "free":
+        builder.root(body, "free", name=f"{module}_root")
+        return
+    if root == "fixed":
+        builder.root(body, "fixed", pose, name=f"{module}_root")
+        return
+    letters = (root,) if isinstance(root, str) else tuple(root)
+    unknown = [letter for letter in letters if letter not in VIRTUAL]
+    if unknown or not 1 <= len(letters) <= 6 or len({*letters}) < len(letters):
+        raise ModelError(
+            f"root is {root!r}; expected 'free', 'fixed', or 1 to 6 different virtual joints of {', '.join(VIRTUAL)}."
+        )
+    parent, placement = WORLD, pose
+    for k, letter in enumerate(letters):
+        kind, axis = VIRTUAL[letter]
+        child = body if k == len(letters) - 1 else f"virtual_{letter}_body"
+        if child != body:
+            builder.add(Body.massless(child))
+        builder.joint(f"virtual_{letter}", kind, parent, child, axis=axis, placement=placement)
+        parent, placement = child, IDENTITY
+
+
+def _draft(joint: Joint) -> dict[str, Any]:
+    """A joint as a builder takes it; what it does not say is left to the defaults."""
+    data = {field.name: getattr(joint, field.name) for field in fields(joint)}
+    return {name: value for name, value in data.items() if value != ()}
+
+
+def _outward(pieces: Pieces) -> Iterable[Joint]:
+    """The joints of the trees, each carrying the body that is farther from its base, nearest first."""
+    around: dict[str, list[Joint]] = {body.name: [] for body in pieces.bodies}
+    for joint in pieces.joints:
+        around[joint.parent].append(joint)
+        around[joint.child].append(joint)
+    found, queue = set(pieces.bases), deque(pieces.bases)
+    while queue:
+        here = queue.popleft()
+        for joint in around[here]:
+            outward = joint if joint.parent == here else reversed_joint(joint)
+            if outward.child not in found:
+                found.add(outward.child)
+                queue.append(outward.child)
+                yield outward
+
+
+# ── the two forms ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _halves(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
+    """Every part a body."""
+    bodies, joints = [], []
+    seats: dict[tuple[str, str], tuple[str, Pose]] = {}
+    for module in assembly.modules:
+        for body in module.type.bodies:
+            name = _named(module, body.name)
+            bodies.append(replace(body, name=name))
+            seats[module.name, body.name] = (name, IDENTITY)
+        joints += [_own(module, joint, seats) for joint in module.type.joints]
+    docks, rings, roots = _docks(assembly, base, seats, inputs)
+    bases = [seats[root, assembly.module(root).type.bodies[0].name][0] for root in roots]
+    return Pieces(bodies, [*joints, *docks.values()], rings, bases, seats)
+
+
+def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
+    """Every module one body with what turns on it; its hinge stands between it and where it is docked."""
+    bodies, joints = [], []
+    seats: dict[tuple[str, str], tuple[str, Pose]] = {}
+    for module in assembly.modules:
+        lumped, poses = _lumped(module)
+        bodies.append(lumped)
+        seats |= {(module.name, part): (module.name, pose) for part, pose in poses.items()}
+        for body in module.type.bodies:
+            if body.name not in poses:
+                bodies.append(replace(body, name=_named(module, body.name)))
+                seats[module.name, body.name] = (_named(module, body.name), IDENTITY)
+        joints += [_own(module, joint, seats) for joint in module.type.joints if joint.name != module.type.hinge]
+    docks, rings, roots = _docks(assembly, base, seats, inputs)
+    inner = {joint.name: joint for joint in joints}
+    for step in (step for root in roots for step in assembly.tree(root).steps):
+        module = assembly.module(step.child)
+        if not module.type.hinge:
+            continue
+        hinge = _own(module, module.type.joint(module.type.hinge), seats)
+        dock = docks.pop(step.edge.name)
+        dock = reversed_joint(dock) if step.against else dock
+        if dock.kind == "fixed" and dock.child == module.name:
+            # the hinge in place of the dock: its frame in module j, seen from where j is docked
+            T_ij = compose(dock.placement, inverse(dock.child_placement))
+            inner[hinge.name] = replace(hinge, parent=dock.parent, placement=compose(T_ij, hinge.placement))
+            continue
+        # something moves between the docked part and the module's body: there a stub without mass takes its place
+        stub = Body.massless(f"{module.name}_stub")
+        bodies.append(stub)
+        last = dock if dock.child == module.name else inner[_last_joint(module, dock.child)]
+        parent, child = (stub.name if end == module.name else end for end in (last.parent, last.child))
+        taken = replace(last, parent=parent, child=child)
+        if last is dock:
+            docks[dock.name] = taken
+        else:
+            docks[dock.name], inner[last.name] = dock, taken
+        inner[hinge.name] = replace(hinge, parent=stub.name)
+    return Pieces(bodies, [*inner.values(), *docks.values()], rings, list(roots), seats)
+
+
+def _last_joint(module: Module, part: str) -> str:
+    """The inner joint over which the way from a part reaches the module's body, which carries both its halves."""
+    hinge = module.type.joint(module.type.hinge)
+    halves = (hinge.parent, hinge.child)
+    own = part.removeprefix(f"{module.name}_")
+    edges = [Edge(joint.name, joint.parent, joint.child) for joint in module.type.joints if joint is not hinge]
+    tree = spanning_tree([body.name for body in module.type.bodies], edges, own)
+    return _named(module, next(step.edge.name for step in tree.steps if step.child in halves))
+
+
+def _docks(
+    assembly: Assembly, base: str, seats: Mapping[tuple[str, str], tuple[str, Pose]], inputs: Collection[str]
+) -> tuple[dict[str, Joint], list[Joint], list[str]]:
+    """The dockings as joints by name, those that close rings, and the base of each organism."""
+    roots = [base, *(organism[0] for organism in assembly.organisms if base not in organism)]
+    carrying = {step.edge.name for root in roots for step in assembly.tree(root).steps}
+    unknown = [name for name in inputs if name not in {docking.name for docking in assembly.dockings}]
+    if unknown:
+        listed = ", ".join(docking.name for docking in assembly.dockings) or "none"
+        raise ModelError(
+            f"inputs: assembly '{assembly.name}' has no docking '{unknown[0]}'; its dockings are {listed}."
+        )
+    made = {docking.name: _dock(assembly, docking, seats, docking.name in inputs) for docking in assembly.dockings}
+    rings = [joint for name, joint in made.items() if name not in carrying]
+    return {name: joint for name, joint in made.items() if name in carrying}, rings, roots
+
+
+def _dock(
+    assembly: Assembly, docking: Docking, seats: Mapping[tuple[str, str], tuple[str, Pose]], symbolic: bool
+) -> Joint:
+    """A docking as a joint from a's part to b's."""
+    ends = []
+    for name, side in docking.ends:
+        port = assembly.module(name).type.port(side)
+        body, pose = seats[name, port.body]
+        ends.append((body, compose(pose, port.pose)))
+    (a, T_a), (b, T_b) = ends
+    offset = _symbolic(docking) if symbolic else docking.offset
+    across = replace(docking, offset=offset).from_port()
+    if docking.joint is None:
+        return Joint(docking.name, "fixed", a, b, compose(T_a, across), T_b)
+    kind = docking.joint
+    # b's port faces a's: in a's frame the joint's axis points out of a
+    return Joint(
+        docking.name, kind.kind, a, b, T_a, compose(T_b, inverse(across)), axis=kind.axis,
+        lower=(kind.lower,), upper=(kind.upper,), velocity=(kind.velocity,), effort=(kind.effort,),
+        damping=(kind.damping,),
+    )  # fmt: skip
+
+
+def _symbolic(docking: Docking) -> Pose:
+    x, y, z, *quaternion = offset_parameters(docking)
+    return Pose(quat_to_rotation(quaternion), (x, y, z))
+
+
+def _named(module: Module, part: str) -> str:
+    return f"{module.name}_{part}"
+
+
+def _own(module: Module, joint: Joint, seats: Mapping[tuple[str, str], tuple[str, Pose]]) -> Joint:
+    """An inner joint of a module with the names it has in the robot, on the bodies that carry its parts."""
+    (parent, T_parent), (child, T_child) = (seats[module.name, part] for part in (joint.parent, joint.child))
+    return replace(
+        joint,
+        name=_named(module, joint.name),
+        parent=parent,
+        child=child,
+        placement=compose(T_parent, joint.placement),
+        child_placement=compose(T_child, joint.child_placement),
+    )
+
+
+def _lumped(module: Module) -> tuple[Body, dict[str, Pose]]:
+    """The parts on both sides of a module's hinge as one body, and their poses in it; the first part without one."""
+    kind = module.type
+    poses, first = kind.part_poses(), kind.bodies[0].name
+    parts = [*(part for joint in kind.joints if joint.name == kind.hinge for part in (joint.parent, joint.child))]
+    kept = [body for body in kind.bodies if body.name in (parts or [first])]
+    whole: Inertia | None = None
+    for body in kept:
+        own = transformed(Inertia(body.mass, body.com, body.inertia), poses[body.name])
+        whole = own if whole is None else added(whole, own)
+    assert whole is not None
+    x, y, z = whole.com
+    a, b, c = ((row[0], row[1], row[2]) for row in whole.moment)
+    shapes = tuple(
+        replace(shape, placement=compose(poses[body.name], shape.placement)) for body in kept for shape in body.shapes
+    )
+    return Body(module.name, whole.mass, (x, y, z), (a, b, c), shapes), {body.name: poses[body.name] for body in kept}
