@@ -123,6 +123,10 @@ class Assembly:
     def _docked(self) -> dict[tuple[str, Side], Docking]:
         return {end: docking for docking in self.dockings for end in docking.ends}
 
+    @cached_property
+    def _dockings_by_name(self) -> dict[str, Docking]:
+        return {docking.name: docking for docking in self.dockings}
+
     def docking(self, module: str, side: Side) -> Docking | None:
         """What is docked to a side, seen from that module; None where it is free."""
         found = self._docked.get((module, side))
@@ -178,7 +182,7 @@ class Assembly:
 
     def dyad_pose(self, docking: str, against: bool = False) -> Pose:
         """H_ab(0): module b seen from module a across a docking by name, in the initial configuration."""
-        link = next(d for d in self.dockings if d.name == docking)
+        link = self._dockings_by_name[docking]
         P_a = self.module(link.a).type.port_pose(link.side_a)
         P_b = self.module(link.b).type.port_pose(link.side_b)
         H_ab = compose(P_a, link.from_port(), inverse(P_b))

@@ -14,11 +14,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from dataclasses import fields
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body, Vector
+from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import joint_pose
 from kinemorph.model.cubes import SIDES
 from kinemorph.model.joint import Axis, Joint
@@ -116,6 +119,7 @@ class ModuleType:
         """A joint by its own name."""
         return next(joint for joint in self.joints if joint.name == name)
 
+    @cached_property
     def part_poses(self) -> dict[str, Pose]:
         """The pose of every part in the module's frame, which is that of the first part, where all joints are at 0."""
         edges = [Edge(joint.name, joint.parent, joint.child) for joint in self.joints]
@@ -130,7 +134,7 @@ class ModuleType:
     def port_pose(self, side: Side) -> Pose:
         """The pose of a port in the module's frame, where all joints are at 0."""
         port = self.port(side)
-        return compose(self.part_poses()[port.body], port.pose)
+        return compose(self.part_poses[port.body], port.pose)
 
 
 def side_port(side: int, body: str, reach: float) -> Port:
@@ -182,4 +186,22 @@ def _problems(kind: ModuleType) -> list[str]:
             found.append(f"{what}: body '{tree.unreached[0]}' hangs on no other part. Join it by a joint.")
         if tree.chords:
             found.append(f"{what}: joint '{tree.chords[0].name}' closes a loop inside it, expected a tree of parts.")
+    if not found:
+        found += [f"{what}: {problem}" for problem in _alone(kind).problems()]
     return found
+
+
+def _alone(kind: ModuleType) -> RobotBuilder:
+    """A module by itself, for the checks of its parts."""
+    builder = RobotBuilder(kind.name).add(*kind.bodies).root(kind.bodies[0].name, "free")
+    for joint in kind.joints:
+        builder.joint_of({**draft_of(joint), "either": True})
+    for port in kind.ports:
+        builder.frame(f"port {port.side}", port.body, placement=port.pose)
+    return builder
+
+
+def draft_of(joint: Joint) -> dict[str, Any]:
+    """A joint as a builder takes it; what it does not say is left to the defaults."""
+    data = {field.name: getattr(joint, field.name) for field in fields(joint)}
+    return {name: value for name, value in data.items() if value != ()}

@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose, compose, inverse, log_se3
 from kinemorph.algebra.vectors import norm
@@ -19,6 +20,7 @@ from kinemorph.algebra.vectors import norm
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
 
+Array = npt.NDArray[np.float64]
 CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
 TOUCH = 1e-3  # of the smaller box: what is less deep counts as touching
 
@@ -79,10 +81,15 @@ def boxes_overlap(T_a: Pose, size_a: tuple[float, ...], T_b: Pose, size_b: tuple
     between = A.T @ (np.asarray(T_b.p, dtype=float) - np.asarray(T_a.p, dtype=float))
     half_a, half_b = 0.5 * np.asarray(size_a), 0.5 * np.asarray(size_b)
     C = A.T @ B
-    crossed = [np.cross(np.eye(3)[i], C[:, j]) for i in range(3) for j in range(3)]
-    axes = np.array([*np.eye(3), *C.T, *crossed])
-    length = np.linalg.norm(axes, axis=1)
-    axes = axes[length > 1e-9] / length[length > 1e-9, None]
-    reach = np.abs(axes) @ half_a + np.abs(axes @ C) @ half_b
-    depth = reach - np.abs(axes @ between)
-    return bool(np.all(depth > TOUCH * min(*size_a, *size_b)))
+    touch = TOUCH * min(*size_a, *size_b)
+
+    def part(axes: Array) -> bool:
+        """Whether one of some unit axes, in a's frame, parts the boxes."""
+        depth = np.abs(axes) @ half_a + np.abs(axes @ C) @ half_b - np.abs(axes @ between)
+        return bool(np.any(depth <= touch))
+
+    if part(np.eye(3)) or part(C.T):  # the edges of either: this parts what is docked
+        return False
+    crossed = np.cross(np.repeat(np.eye(3), 3, axis=0), np.tile(C.T, (3, 1)))
+    length = np.linalg.norm(crossed, axis=1)
+    return not part(crossed[length > 1e-9] / length[length > 1e-9, None])

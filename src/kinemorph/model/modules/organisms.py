@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_rotation, rotation_to_quat
@@ -31,6 +31,7 @@ from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import neutral
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
+from kinemorph.model.modules.module_types import draft_of
 from kinemorph.model.modules.occupancy import spatial_problems
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.reversing import reversed_joint
@@ -90,20 +91,26 @@ def organism_robot(
         raise ModelError(problems)
     base = assembly.module(base or assembly.base).name
     made = _adapted(assembly, base, inputs) if dyads == "adapted" else _halves(assembly, base, inputs)
-    builder = RobotBuilder(assembly.name, gravity).add(*made.bodies)
+    # looks were checked with the kind of module, and wait until the robot is made
+    builder = RobotBuilder(assembly.name, gravity).add(
+        *(replace(body, shapes=(), collisions=()) for body in made.bodies)
+    )
     poses = assembly.poses(base)
     for k, body in enumerate(made.bases):
         named = next(name for (name, _), (seat, _) in made.seats.items() if seat == body)
         _add_root(builder, named, body, poses[named], root if k == 0 else "free")
     for joint in _outward(made):
-        builder.joint_of(_draft(joint))
+        builder.joint_of(draft_of(joint))
     for joint in made.loops:
-        builder.joint_of({**_draft(joint), "cut": True})
+        builder.joint_of({**draft_of(joint), "cut": True})
     for module in assembly.modules:
         for port in module.type.ports:
             body, pose = made.seats[module.name, port.body]
             builder.frame(f"{module.name}_port{port.side}", body, placement=compose(pose, port.pose))
-    return builder.build()
+    robot = builder.build()
+    looks = dict.fromkeys(robot.body_names, ((), ())) | {b.name: (b.shapes, b.collisions) for b in made.bodies}
+    dressed = [replace(body, shapes=looks[body.name][0], collisions=looks[body.name][1]) for body in robot.bodies]
+    return replace(robot, bodies=tuple(dressed))
 
 
 def organism_system(
@@ -168,12 +175,6 @@ def _add_root(builder: RobotBuilder, module: str, body: str, pose: Pose, root: R
             builder.add(Body.massless(child))
         builder.joint(f"virtual_{letter}", kind, parent, child, axis=axis, placement=placement)
         parent, placement = child, IDENTITY
-
-
-def _draft(joint: Joint) -> dict[str, Any]:
-    """A joint as a builder takes it; what it does not say is left to the defaults."""
-    data = {field.name: getattr(joint, field.name) for field in fields(joint)}
-    return {name: value for name, value in data.items() if value != ()}
 
 
 def _outward(pieces: Pieces) -> Iterable[Joint]:
@@ -327,7 +328,7 @@ def _own(module: Module, joint: Joint, seats: Mapping[tuple[str, str], tuple[str
 def _lumped(module: Module) -> tuple[Body, dict[str, Pose]]:
     """The parts on both sides of a module's hinge as one body, and their poses in it; the first part without one."""
     kind = module.type
-    poses, first = kind.part_poses(), kind.bodies[0].name
+    poses, first = kind.part_poses, kind.bodies[0].name
     parts = [*(part for joint in kind.joints if joint.name == kind.hinge for part in (joint.parent, joint.child))]
     kept = [body for body in kind.bodies if body.name in (parts or [first])]
     whole: Inertia | None = None
