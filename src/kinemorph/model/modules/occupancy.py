@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.algebra.groups import Pose, compose, inverse, log_se3
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, log_so3
 from kinemorph.algebra.vectors import norm
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
-TOUCH = 1e-3  # of the smaller box: what is less deep counts as touching
+TOUCH, LOOSE = 1e-3, 0.2  # of the smaller box: what is less deep counts as touching; where poses were measured
 
 
 def spatial_problems(assembly: Assembly) -> list[str]:
@@ -39,8 +39,8 @@ def _ring_problems(assembly: Assembly) -> list[str]:
     for organism in assembly.organisms:
         for chord in assembly.tree(organism[0]).chords:
             H_ab = compose(inverse(poses[chord.parent]), poses[chord.child])
-            gap = log_se3(compose(inverse(assembly.dyad_pose(chord.name)), H_ab))
-            apart, turned = float(norm(gap[:3])), float(norm(gap[3:]))
+            gap = compose(inverse(assembly.dyad_pose(chord.name)), H_ab)
+            apart, turned = float(norm(gap.p)), float(norm(log_so3(gap.R)))
             if max(apart, turned) > CLOSE:
                 found.append(
                     f"assembly '{assembly.name}': the docking of '{chord.parent}' with '{chord.child}' "
@@ -53,6 +53,7 @@ def _ring_problems(assembly: Assembly) -> list[str]:
 def overlap_problems(assembly: Assembly) -> list[str]:
     """Pairs of modules that would be in the same place."""
     poses = assembly.poses()
+    touch = TOUCH if all(docking.offset == IDENTITY for docking in assembly.dockings) else LOOSE
     largest = max((max(float(x) for x in module.type.size) for module in assembly.modules), default=1.0)
     cells: dict[tuple[int, ...], list[str]] = defaultdict(list)
     found = []
@@ -62,7 +63,7 @@ def overlap_problems(assembly: Assembly) -> list[str]:
         cell = tuple(int(np.floor(float(x) / largest)) for x in pose.p)
         for step in product((-1, 0, 1), repeat=3):
             for other in cells.get(tuple(a + b for a, b in zip(cell, step, strict=True)), ()):
-                if boxes_overlap(pose, sizes[module.name], poses[other], sizes[other]):
+                if boxes_overlap(pose, sizes[module.name], poses[other], sizes[other], touch):
                     found.append(
                         f"assembly '{assembly.name}': modules '{other}' and '{module.name}' overlap, "
                         f"{_apart(poses[other], pose):.3g} m from middle to middle. Dock one of them elsewhere."
@@ -75,18 +76,20 @@ def _apart(a: Pose, b: Pose) -> float:
     return float(np.linalg.norm(np.subtract(np.asarray(a.p, dtype=float), np.asarray(b.p, dtype=float))))
 
 
-def boxes_overlap(T_a: Pose, size_a: tuple[float, ...], T_b: Pose, size_b: tuple[float, ...]) -> bool:
+def boxes_overlap(
+    T_a: Pose, size_a: tuple[float, ...], T_b: Pose, size_b: tuple[float, ...], touch: float = TOUCH
+) -> bool:
     """Whether two boxes, by the poses of their middles and their edges [m], have more than a touch in common."""
     A, B = np.asarray(T_a.R, dtype=float), np.asarray(T_b.R, dtype=float)
     between = A.T @ (np.asarray(T_b.p, dtype=float) - np.asarray(T_a.p, dtype=float))
     half_a, half_b = 0.5 * np.asarray(size_a), 0.5 * np.asarray(size_b)
     C = A.T @ B
-    touch = TOUCH * min(*size_a, *size_b)
+    shallow = touch * min(*size_a, *size_b)
 
     def part(axes: Array) -> bool:
         """Whether one of some unit axes, in a's frame, parts the boxes."""
         depth = np.abs(axes) @ half_a + np.abs(axes @ C) @ half_b - np.abs(axes @ between)
-        return bool(np.any(depth <= touch))
+        return bool(np.any(depth <= shallow))
 
     if part(np.eye(3)) or part(C.T):  # the edges of either: this parts what is docked
         return False
