@@ -300,22 +300,18 @@ def _from_left(diagonal: Sequence[Mat], parts: Pairs) -> Pairs:
 
 
 def _squared(tree: Tree, J: Pairs, X: Pairs, *, symmetric: bool = False) -> list[list[Scalar]]:
-    """J^T X, shape (nv, nv); of a symmetric one the half below the diagonal of blocks is found, and mirrored."""
+    """J^T X, shape (nv, nv). Of a symmetric one a half is found, and mirrored."""
     total: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i, line in enumerate(lines(tree)):
         for place, a in enumerate(line):
-            left = transpose(J[i, a])
             for b in line[: place + 1] if symmetric else line:
-                right = transpose(X[i, b])
-                for row, one in zip(tree.links[a].velocities, left, strict=True):
-                    for column, other in zip(tree.links[b].velocities, right, strict=True):
+                for row, one in zip(tree.links[a].velocities, transpose(J[i, a]), strict=True):
+                    for column, other in zip(tree.links[b].velocities, transpose(X[i, b]), strict=True):
+                        if symmetric and a == b and column > row:
+                            continue
                         total[row][column] = plus(total[row][column], dot(one, other))
-    if symmetric:
-        for i, line in enumerate(lines(tree)):
-            for b in line[:-1]:
-                for row in tree.links[i].velocities:
-                    for column in tree.links[b].velocities:
-                        total[column][row] = total[row][column]
+                        if symmetric:
+                            total[column][row] = total[row][column]
     return total
 
 
