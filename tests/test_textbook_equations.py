@@ -33,7 +33,7 @@ def printed(name: str, formulation: str) -> dict[str, sympy.Expr]:
     return {left: sympy.sympify(right, rational=True) for left, right in lines}
 
 
-@pytest.mark.parametrize("formulation", ["newton_euler", "lagrange"])
+@pytest.mark.parametrize("formulation", ["newton_euler", "lagrange", "closed_form"])
 @pytest.mark.parametrize("name", TEXTBOOK)
 def test_printed_equations_are_the_textbook_ones(name, formulation):
     ours = printed(name, formulation)

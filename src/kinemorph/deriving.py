@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
-# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those of bodies
-# that are not merged, those of loops and coupled joints
+# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those that show
+# every body or link, those of loops and coupled joints
 STATE_FUNCTIONS = (
     "mass_matrix",
     "inverse_dynamics",
@@ -83,7 +83,7 @@ STATE_FUNCTIONS = (
 )
 DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
-BODY_FUNCTIONS = ("joint_wrenches",)
+BODY_FUNCTIONS = ("joint_wrenches", "stacked_matrices")
 CONSTRAINT_FUNCTIONS = (
     "constraint_error",
     "constraint_jacobian",
@@ -110,7 +110,8 @@ def derive(
 
     Those of a System have the inertia that its motors add to joints (`with_rotors`), and no other elements.
 
-    `formulation`   "newton_euler" (recursive, fast) or "lagrange" (from the energies, by dual numbers; a check)
+    `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check) or
+                    "closed_form" (the stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
     `parameters`    names of parameters to keep as the input `p`, or "all"; the others are folded in as numbers
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
@@ -269,6 +270,28 @@ class Dynamics:
             return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
 
         return self._function("energy", ("q", "v"), both, written=True)
+
+    @cached_property
+    def stacked_matrices(self) -> CompiledFunction:
+        """(S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd, ad_V (6n, 6n each)) of the closed form at (q, v).
+
+        For the n links in the order of `link_names`, as the user wrote them; see mechanics.closed_form.
+        """
+        from kinemorph.mechanics import closed_form
+
+        n = 6 * len(self.link_names)
+        shapes: dict[str, Shape] = {"S": (n, self.robot.nv), "T": (n, n), "T_H0": (n, 6)}
+        shapes |= dict.fromkeys(("M", "ad_Sqd", "ad_V"), (n, n))
+
+        def whole(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
+            return closed_form.dense_matrices(tree, closed_form.stacked(tree, q, v))
+
+        return self._function("stacked_matrices", ("q", "v"), whole, written=True, shapes=shapes)
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Links, parent first: each a body with all that is fixed to it; a joint of several steps has some between."""
+        return tuple(link.name for link in self._cut_tree.links)
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:

@@ -60,7 +60,7 @@ def test_every_joint_kind_passes_on_the_interpreter(kind: str) -> None:
     verdict = verify(derive(two_bodies(kind), backend="interpreter"), states=5)
     assert verdict.passed, str(verdict)
     assert "interpreter" in verdict["compiled code"].note
-    assert verdict["formulation lagrange"].passed
+    assert verdict["formulation lagrange"].passed and verdict["formulation closed_form"].passed
 
 
 @pytest.mark.parametrize("name", ["hexapod24", "humanoid"])
@@ -84,10 +84,11 @@ def test_parameters_and_wrenches_are_inputs_like_the_others() -> None:
     assert verdict["outside wrenches"].passed
 
 
-def test_a_lagrange_model_is_compared_with_newton_and_euler() -> None:
-    verdict = verify(derive(build("crane"), "lagrange", backend="interpreter"))
-    assert verdict.passed, str(verdict)
-    assert verdict["formulation newton_euler"].passed
+def test_models_by_other_formulations_are_compared_with_newton_and_euler() -> None:
+    for way in ("lagrange", "closed_form"):
+        verdict = verify(derive(build("crane"), way, backend="interpreter"))
+        assert verdict.passed, str(verdict)
+        assert verdict["formulation newton_euler"].passed
 
 
 def test_forces_that_vanish_but_for_rounding_do_not_fail() -> None:

@@ -1,6 +1,7 @@
 """Every joint kind, alone and between others: all ways to the equations of motion agree, and the laws behind them hold.
 
-    inverse dynamics (RNEA) = M a + h = the inverse of forward dynamics (ABA) = Lagrange, from the energies alone
+    inverse dynamics (RNEA) = M a + h = the inverse of forward dynamics (ABA)
+    = Lagrange, from the energies alone = the stacked closed form
     Mdot - 2 C is skew,  h = C v + g,  d/dt (T + V) = v . tau
 
 Rates are exact: dual numbers, no differences.
@@ -18,7 +19,7 @@ import pytest
 from exact_rates import numbers, rate_along
 from kinemorph.deriving import derive
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics import articulated_bodies, composite_bodies, lagrange, newton_euler
+from kinemorph.mechanics import articulated_bodies, closed_form, composite_bodies, lagrange, newton_euler
 from kinemorph.mechanics.coriolis import coriolis_matrix
 from kinemorph.mechanics.kinematics import configuration_rate
 from kinemorph.mechanics.momentum import kinetic_energy, potential_energy
@@ -65,6 +66,9 @@ def test_all_ways_to_the_equations_agree(robot: Robot, form: str) -> None:
     assert differ(lagrange.mass_matrix(written, q), M) < TOLERANCE
     assert differ(lagrange.bias_forces(written, q, v), h) < TOLERANCE
     assert differ(lagrange.forward_dynamics(written, q, v, tau), a) < TOLERANCE
+    assert differ(closed_form.inverse_dynamics(tree, q, v, a), tau) < TOLERANCE
+    assert differ(closed_form.mass_matrix(tree, q), M) < TOLERANCE
+    assert differ(closed_form.forward_dynamics(tree, q, v, tau), a) < TOLERANCE
 
 
 def test_the_derived_formulations_agree(robot: Robot) -> None:

@@ -28,7 +28,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 DENSE_LIMIT = 12  # dof up to which another formulation's own mass matrix and forward dynamics are compared too
-SIZE_LIMIT = 60  # dof up to which a formulation that grows with the square of the dof is compared unasked
+SIZE_LIMIT = 60  # dof up to which formulations that grow with the square of the dof are compared unasked
 
 
 def verify(

@@ -19,7 +19,7 @@ from kinemorph.reduction import REDUCED_FUNCTIONS
 if TYPE_CHECKING:
     from kinemorph.display.equations import ParameterChoice
 
-Formulation = Annotated[str, typer.Option(help="newton_euler or lagrange.")]
+Formulation = Annotated[str, typer.Option(help="newton_euler, lagrange or closed_form.")]
 
 
 class Emit(StrEnum):
@@ -158,7 +158,7 @@ def verify(
     formulation: Formulation = "newton_euler",
     as_json: Json = False,
 ) -> None:
-    """Checks the derived model: laws of mechanics, the other formulation, compiled against interpreted code."""
+    """Checks the derived model: laws of mechanics, the other formulations, compiled against interpreted code."""
     from kinemorph.analysis import verification
     from kinemorph.deriving import derive as derived
     from kinemorph.display import tables

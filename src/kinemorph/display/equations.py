@@ -46,6 +46,14 @@ OUTPUT_NAMES: dict[str, tuple[str, str]] = {
     "momentum": ("h", "h"),
     "configuration_rate": ("qdot", r"\dot{q}"),
 }
+# what several outputs of one function are called where their ports' names are not how they are printed
+PORT_NAMES: dict[str, dict[str, tuple[str, str]]] = {
+    "stacked_matrices": {
+        "T_H0": ("T_H0", "T_{H_0}"),
+        "ad_Sqd": ("ad_Sqd", r"\mathrm{ad}_{S\dot{q}}"),
+        "ad_V": ("ad_V", r"\mathrm{ad}^{*}_{V}"),
+    }
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,7 +200,7 @@ def _rates(robot: Robot) -> tuple[str, str]:
 def _output_names(robot: Robot, program: Program) -> Names:
     function = program.name.rpartition(f"{robot.name}.")[2].partition("[")[0]
     if len(program.outputs) != 1:
-        return {}
+        return {(port, None): names for port, names in PORT_NAMES.get(function, {}).items()}
     if function == "forward_dynamics":
         return {("out", None): ("a", _rates(robot)[1])}
     return {("out", None): OUTPUT_NAMES[function]} if function in OUTPUT_NAMES else {}

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from kinemorph.mechanics import (
     articulated_bodies,
+    closed_form,
     composite_bodies,
     derivatives,
     forward_derivatives,
@@ -21,7 +22,7 @@ from kinemorph.mechanics.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.reframing import reframe, regroup
 from kinemorph.mechanics.tree import Tree
 
-FormulationName = Literal["newton_euler", "lagrange"]
+FormulationName = Literal["newton_euler", "lagrange", "closed_form"]
 
 
 class Formulation(NamedTuple):
@@ -56,6 +57,16 @@ FORMULATIONS: dict[str, Formulation] = {
         lagrange.inverse_dynamics_derivatives,
         lagrange.forward_dynamics_derivatives,
         wrenches=False,
+        prepare=lambda tree, points=None: tree,
+    ),
+    "closed_form": Formulation(
+        closed_form.mass_matrix,
+        closed_form.inverse_dynamics,
+        closed_form.bias_forces,
+        closed_form.forward_dynamics,
+        closed_form.inverse_dynamics_derivatives,
+        closed_form.forward_dynamics_derivatives,
+        wrenches=True,
         prepare=lambda tree, points=None: tree,
     ),
 }

@@ -16,9 +16,9 @@ from collections.abc import Collection, Sequence
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import cobracket
-from kinemorph.algebra.linear import solve_definite
 from kinemorph.algebra.scalar import S
-from kinemorph.algebra.vectors import dot
+from kinemorph.algebra.vectors import dot, sub
+from kinemorph.mechanics.dense_dynamics import accelerations_by
 from kinemorph.mechanics.derivatives import Derivatives
 from kinemorph.mechanics.directional import derivatives_by_duals
 from kinemorph.mechanics.forward_derivatives import ForwardDerivatives
@@ -59,13 +59,7 @@ def forward_dynamics(
     tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], *, locked: Collection[int] = ()
 ) -> list[S]:
     """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely; 0 where `locked`."""
-    free = [k for k in range(tree.nv) if k not in locked]
-    M, h = mass_matrix(tree, q), bias_forces(tree, q, v)
-    found = solve_definite([[M[i][j] for j in free] for i in free], [tau[k] - h[k] for k in free])
-    accelerations: list[S] = [0.0] * tree.nv
-    for k, a in zip(free, found, strict=True):
-        accelerations[k] = a
-    return accelerations
+    return accelerations_by(mass_matrix(tree, q), sub(tau, bias_forces(tree, q, v)), locked)
 
 
 def inverse_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> Derivatives:
