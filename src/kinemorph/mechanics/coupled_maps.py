@@ -16,6 +16,7 @@ from typing import NamedTuple
 from kinemorph.algebra.scalar import S, minimum, sin
 from kinemorph.algebra.vectors import total
 from kinemorph.mechanics.elements.randomness import stream, uniform
+from kinemorph.model.parameter import evaluate
 
 
 class Map(NamedTuple):
@@ -66,3 +67,19 @@ def random_start(seed: int, count: int) -> tuple[float, ...]:
         x, state = uniform(state)
         found.append(x)
     return tuple(found)
+
+
+def map_problems(what: str, name: str, r: Sequence[object], epsilon: Sequence[object]) -> list[str]:
+    """Numbers with which maps would leave the range from 0 to 1, one sentence each."""
+    largest = MAPS[name].largest
+    found = [
+        f"{what}: r is {x:g}; expected a number from 0 to {largest:.4g}, as with others a {name} map {MAPS[name].formula} "
+        "leaves the range from 0 to 1. Mend it."
+        for x in map(evaluate, r)
+        if not 0.0 <= x <= largest
+    ]
+    return found + [
+        f"{what}: epsilon is {x:g}; expected a number from 0, no coupling, to 1, the mean alone. Mend it."
+        for x in map(evaluate, epsilon)
+        if not 0.0 <= x <= 1.0
+    ]

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from kinemorph.algebra.scalar import S, cos, less, maximum, minimum, sin, where
 from kinemorph.algebra.vectors import total
-from kinemorph.mechanics.coupled_maps import MAPS, coupled_step, random_start
+from kinemorph.mechanics.coupled_maps import coupled_step, map_problems, random_start
 from kinemorph.mechanics.elements.checks import not_negative, positive
 from kinemorph.mechanics.elements.following import Wish, each, ramped
 from kinemorph.mechanics.elements.law import Clock, Slot
@@ -93,22 +93,6 @@ class CoupledMapsLaw(PathLaw):
         """The memory of each joint."""
         size = len(_WORDS[element.interpolation])
         return [scene.m[1 + k * size : 1 + (k + 1) * size] for k in range(_count(element))]
-
-
-def map_problems(what: str, name: str, r: Sequence[object], epsilon: Sequence[object]) -> list[str]:
-    """Numbers with which maps would leave the range from 0 to 1, one sentence each."""
-    largest = MAPS[name].largest
-    found = [
-        f"{what}: r is {x:g}; expected a number from 0 to {largest:.4g}, as with others a {name} map {MAPS[name].formula} "
-        "leaves the range from 0 to 1. Mend it."
-        for x in map(evaluate, r)
-        if not 0.0 <= x <= largest
-    ]
-    return found + [
-        f"{what}: epsilon is {x:g}; expected a number from 0, no coupling, to 1, the mean alone. Mend it."
-        for x in map(evaluate, epsilon)
-        if not 0.0 <= x <= 1.0
-    ]
 
 
 # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
