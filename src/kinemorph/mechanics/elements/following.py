@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S
+from kinemorph.algebra.scalar import S, maximum, minimum
 from kinemorph.mechanics.elements.checks import one_axis
 from kinemorph.mechanics.elements.scene import Scene
 from kinemorph.model.elements.wiring import channel_names, measured
@@ -21,6 +21,21 @@ class Wish(NamedTuple):
     position: S
     velocity: S = 0.0
     acceleration: S = 0.0
+
+
+def ramped(wish: Wish, t: S, ramp: float) -> Wish:
+    """A path that grows out of 0 within `ramp` [s], with the least jerk: times s^3 (10 - 15 s + 6 s^2), s = t / ramp.
+
+    Its rates follow by the product rule. Before t = 0 it is 0; without a ramp it stays as it is.
+    """
+    if not ramp:
+        return wish
+    s = minimum(maximum(t / ramp, 0.0), 1.0)
+    share = s * s * s * (10.0 - s * (15.0 - 6.0 * s))
+    rate = s * s * (1.0 - s) * (1.0 - s) * (30.0 / ramp)
+    change = s * (1.0 - s) * (1.0 - 2.0 * s) * (60.0 / ramp**2)
+    q, v, a = wish
+    return Wish(share * q, rate * q + share * v, change * q + 2.0 * rate * v + share * a)
 
 
 def each(values: Sequence[Any], count: int) -> Sequence[Any]:

@@ -44,11 +44,7 @@ class PathLaw(ElementLaw[Any]):
                     f"element '{element.name}': {name} has {len(values)} numbers; expected 1, or {count}, one for each "
                     "of its joints. Give as many."
                 )
-            found += [
-                f"element '{element.name}': {name} is {evaluate(value)}; expected a finite number. Mend it."
-                for value in values
-                if not math.isfinite(evaluate(value))
-            ]
+            found += infinite(element, name)
         return found
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
@@ -66,6 +62,16 @@ class PathLaw(ElementLaw[Any]):
         """The numbers of joint k, in the order of `fields`."""
         count = max(len(element.joints), 1)
         return [each(scene.value(getattr(element, name)), count)[k] for name in self.fields]
+
+
+def infinite(element: Any, name: str) -> list[str]:
+    """Numbers of a field that are not finite, one sentence each."""
+    given = getattr(element, name)
+    return [
+        f"element '{element.name}': {name} is {evaluate(value)}; expected a finite number. Mend it."
+        for value in (given if isinstance(given, tuple) else (given,))
+        if not math.isfinite(evaluate(value))
+    ]
 
 
 def _slots(name: str) -> tuple[Slot, Slot, Slot]:
@@ -92,10 +98,14 @@ class SinusoidLaw(PathLaw):
     fields = ("amplitude", "frequency", "offset", "phase")
 
     def path(self, element: Sinusoid, scene: Scene, k: int) -> Wish:
-        amplitude, frequency, offset, phase = self.one(element, scene, k)
-        w = 2.0 * math.pi * frequency
-        s, c = sin(w * scene.t + phase), cos(w * scene.t + phase)
-        return Wish(offset + amplitude * s, amplitude * w * c, -amplitude * w * w * s)
+        return swing(scene.t, *self.one(element, scene, k))
+
+
+def swing(t: S, amplitude: S, frequency: S, offset: S, phase: S) -> Wish:
+    """offset + amplitude sin(2 pi frequency t + phase)."""
+    w = 2.0 * math.pi * frequency
+    s, c = sin(w * t + phase), cos(w * t + phase)
+    return Wish(offset + amplitude * s, amplitude * w * c, -amplitude * w * w * s)
 
 
 class PointsLaw(PathLaw):

@@ -19,6 +19,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "contacts": ("Contact",),
     "controllers": ("PD", "PID"),
     "functions": ("Continuous", "PythonController", "Sampled"),
+    "gaits": ("CoupledMaps", "PhaseOscillators", "Rhythmic", "Serpenoid"),
     "guides": ("DistanceConstraint", "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface"),
     "joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
     "legs": ("SpringLeg",),
