@@ -287,16 +287,19 @@ def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
     return evaluate(nested, lookup)
 
 
-def nominal_part(part: Any) -> Any:
-    """A dataclass of Values, and of parts that hold some, with all parameters at their nominal values."""
+def nominal_part(part: Any, lookup: Lookup | None = None) -> Any:
+    """A dataclass of Values, and of parts that hold some, with all parameters as numbers: those of `lookup` by name,
+    the others at their nominal values.
+    """
     if isinstance(part, (Parameter, Formula)):
-        return evaluate(part)
+        return evaluate(part, lookup)
     if isinstance(part, tuple):
-        items = map(nominal_part, part)
+        items = [nominal_part(item, lookup) for item in part]
         return part.__class__(*items) if hasattr(part, "_fields") else tuple(items)
     if is_dataclass(part) and not isinstance(part, type):
         return replace(
-            part, **{field.name: nominal_part(getattr(part, field.name)) for field in fields(part) if field.init}
+            part,
+            **{field.name: nominal_part(getattr(part, field.name), lookup) for field in fields(part) if field.init},
         )
     return part
 

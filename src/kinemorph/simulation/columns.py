@@ -15,7 +15,7 @@ A state or output whose name is taken is written with its group: "x.t", "y.loop_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinemorph.errors import ShapeError, did_you_mean
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kinemorph.simulation.segments import Segment
 
 ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
+ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # of groups
 LOOP_UNIT = "m or rad"
 
 
@@ -45,6 +46,31 @@ def sources(segment: Segment) -> dict[str, Source]:
         taken = name if name not in found else f"{group}.{name}"
         found[taken] = Source(Column(taken, unit), group, index)
     return found
+
+
+def joined_sources(segments: Sequence[dict[str, Source]]) -> tuple[dict[str, Source], ...]:
+    """The columns of segments that follow each other, by the names that they have in the whole run.
+
+    Those of one name are one column. Where the unit is another than before (a joint that turned, and slides now), the
+    name says so: "q.arm [m]".
+    """
+    units: dict[str, str] = {}
+    found = []
+    for mine in segments:
+        named = {}
+        for name, source in mine.items():
+            unit = source.column.unit
+            told = name if units.setdefault(name, unit) == unit else f"{name} [{unit}]"
+            named[told] = source if told == name else source._replace(column=Column(told, unit))
+        found.append(named)
+    return tuple(found)
+
+
+def all_columns(segments: Sequence[dict[str, Source]]) -> dict[str, Column]:
+    """Every column of a run by name, in order: those of one group together, whichever segment has them first."""
+    found = {name: source for mine in reversed(segments) for name, source in mine.items()}
+    named = dict.fromkeys(name for mine in segments for name in mine)
+    return {name: found[name].column for name in sorted(named, key=lambda name: ORDER.index(found[name].group))}
 
 
 def _listed(segment: Segment) -> Iterator[tuple[str, int, str, str]]:

@@ -1,4 +1,8 @@
-"""Records as tables: the columns of a run of one system by name, for formats in text."""
+"""Records as tables: the columns of a run by name, for formats in text.
+
+Where a run changes its system on the way, a table has the columns of all of them; rows of one system hold nothing in
+those that only others have.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.errors import UnsupportedError
 from kinemorph.plants.laws import Column
-from kinemorph.simulation.columns import sources
+from kinemorph.simulation.columns import Source, all_columns, joined_sources, sources
 from kinemorph.simulation.recomputing import ACCOUNT
 from kinemorph.simulation.records import FLAT, SAMPLES, Record, array_key, array_widths, named_plant
 from kinemorph.simulation.segments import Segment
 
 Table = dict[str, npt.NDArray[np.float64]]
+Places = npt.NDArray[np.intp]
 
 
 def _empty(system: Mapping[str, Any]) -> Segment:
@@ -26,16 +30,25 @@ def _empty(system: Mapping[str, Any]) -> Segment:
     return Segment(plant, np.zeros(0), **none, p=np.zeros(len(plant.p)), stored=stored)
 
 
-def single_system(meta: dict[str, Any], ending: str) -> dict[str, Any]:
-    """The description, where one table can hold the run."""
-    if len(meta["systems"]) > 1:
-        raise UnsupportedError(f"the run changes its system on the way; {ending} holds one. Save it as .npz or .h5.")
-    return meta
+def system_sources(meta: Mapping[str, Any]) -> tuple[dict[str, Source], ...]:
+    """The columns of every system, by the names that they have in the run."""
+    return joined_sources([sources(_empty(system)) for system in meta["systems"]])
 
 
 def column_list(meta: Mapping[str, Any]) -> list[Column]:
-    """The columns of a run of one system."""
-    return [source.column for source in sources(_empty(meta["systems"][0])).values()]
+    """The columns of a run."""
+    return list(all_columns(system_sources(meta)).values())
+
+
+def row_systems(meta: Mapping[str, Any]) -> Places:
+    """The number of the system that each row of a table is of."""
+    pairs = meta["segments"]
+    return np.repeat(np.array([k for k, _ in pairs], dtype=np.intp), [rows for _, rows in pairs])
+
+
+def held_columns(meta: Mapping[str, Any], names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which of the columns each system has, shape (systems, names)."""
+    return np.array([[name in found for name in names] for found in system_sources(meta)], dtype=bool)
 
 
 def labels(meta: Mapping[str, Any]) -> dict[str, tuple[list[str], list[str]]]:
@@ -50,20 +63,38 @@ def labels(meta: Mapping[str, Any]) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def to_table(record: Record, names: Sequence[str]) -> Table:
-    """Columns by name, of a run of one system."""
-    found = sources(_empty(record.meta["systems"][0]))
-    arrays = record.arrays
-    return {name: arrays[found[name].group].reshape(len(arrays["t"]), -1)[:, found[name].place] for name in names}
+    """Columns by name; not a number in rows of systems that do not have them."""
+    whose = row_systems(record.meta)
+    table = {name: np.full(len(whose), np.nan) for name in names}
+    for k, found in enumerate(system_sources(record.meta)):
+        rows = np.flatnonzero(whose == k)
+        for name in names:
+            if name in found:
+                array = record.arrays[array_key(k, found[name].group)]
+                table[name][rows] = array.reshape(len(rows), -1)[:, found[name].place]
+    return table
 
 
 def from_table(meta: dict[str, Any], table: Table) -> Record:
     """The record of a table; what it does not have (rates of further states) is not a number."""
-    segment = _empty(meta["systems"][0])
-    plant, n = segment.plant, len(table["t"])
-    arrays = {name: np.full((n, width), np.nan) for name, width in array_widths(plant).items()}
-    for name, source in sources(segment).items():
+    whose = row_systems(meta)
+    if len(whose) != len(table["t"]):
+        raise ValueError(f"it has {len(table['t'])} samples, expected {len(whose)}")
+    arrays: dict[str, npt.NDArray[np.float64]] = {}
+    for k, found in enumerate(system_sources(meta)):
+        rows = {name: values[whose == k] for name, values in table.items()}
+        mine = _arrays(meta["systems"][k], found, rows)
+        arrays |= {array_key(k, name): array[:, 0] if name in FLAT else array for name, array in mine.items()}
+    return Record(meta, arrays)
+
+
+def _arrays(system: Mapping[str, Any], found: Mapping[str, Source], table: Table) -> Table:
+    """The arrays of one system, out of its rows."""
+    plant = named_plant(system)
+    arrays = {name: np.full((len(table["t"]), width), np.nan) for name, width in array_widths(plant).items()}
+    for name, source in found.items():
         arrays[source.group][:, source.place] = table[name]
     for k, column in enumerate(plant.x):
         if column.name in ACCOUNT:
             arrays["x"][:, k] = arrays["account"][:, ACCOUNT.index(column.name)]
-    return Record(meta, {name: array[:, 0] if name in FLAT else array for name, array in arrays.items()})
+    return arrays

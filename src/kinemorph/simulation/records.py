@@ -24,7 +24,7 @@ from kinemorph.plants.laws import Column
 from kinemorph.plants.programs import Laws, Place, Plant
 from kinemorph.simulation.columns import ENERGIES
 from kinemorph.simulation.segments import Segment
-from kinemorph.simulation.trajectory import Event, Outcome, Statistics, Trajectory
+from kinemorph.simulation.trajectory import Event, Outcome, Quantity, Statistics, Trajectory
 
 Array = npt.NDArray[np.float64]
 FORMAT, VERSION = "kinemorph trajectory", 1
@@ -102,7 +102,9 @@ def _plain(value: Any) -> Any:
 
 def _event(event: Event) -> dict[str, Any]:
     sides = {side: {g: a.tolist() for g, a in getattr(event, side).items()} for side in ("before", "after")}
-    return {"t": event.t, "name": event.name, "kind": event.kind, **sides}
+    told = {"note": event.note} if event.note else {}
+    numbers = {"numbers": [list(number) for number in event.numbers]} if event.numbers else {}
+    return {"t": event.t, "name": event.name, "kind": event.kind, **sides, **told, **numbers}
 
 
 def array_key(system: int, name: str) -> str:
@@ -113,8 +115,8 @@ def array_key(system: int, name: str) -> str:
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def trajectory_of(record: Record, model: Plant | None = None) -> Trajectory:
-    """The run of a record; `model` takes the place of the first system. ValueError where the record is not in order."""
+def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajectory:
+    """The run of a record; `models` take the places of its systems. ValueError where the record is not in order."""
     meta = record.meta
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise ValueError("its description is not that of a run")
@@ -122,8 +124,8 @@ def trajectory_of(record: Record, model: Plant | None = None) -> Trajectory:
         raise ValueError(f"it is of version {meta['version']}; this kinemorph reads up to {VERSION}. Take a newer one")
     plants = [named_plant(system) for system in meta["systems"]]
     whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
-    if model is not None:
-        plants[0] = model
+    for k, model in enumerate(models):
+        plants[k] = plants[k] if model is None else model
     begun = [0] * len(plants)
     segments = []
     for k, rows in meta["segments"]:
@@ -136,12 +138,16 @@ def trajectory_of(record: Record, model: Plant | None = None) -> Trajectory:
     for k, arrays in enumerate(whole):
         if len(arrays["t"]) != begun[k] or not segments:
             raise ValueError(f"it has {len(arrays['t'])} samples, expected {begun[k]}")
-    events = tuple(
-        Event(e["t"], e["name"], e["kind"], *({g: np.array(a) for g, a in e[s].items()} for s in ("before", "after")))
-        for e in meta["events"]
-    )
+    events = tuple(map(_read_event, meta["events"]))
     outcome = Outcome(**meta["outcome"])
     return Trajectory(tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"])
+
+
+def _read_event(event: Mapping[str, Any]) -> Event:
+    """An event; older files have no notes and no numbers."""
+    before, after = ({g: np.array(values) for g, values in event[side].items()} for side in ("before", "after"))
+    numbers = tuple(Quantity(str(name), float(value), str(unit)) for name, value, unit in event.get("numbers", ()))
+    return Event(event["t"], event["name"], event["kind"], before, after, note=event.get("note", ""), numbers=numbers)
 
 
 def named_plant(system: Mapping[str, Any]) -> Plant:

@@ -115,7 +115,7 @@ def simulate(
     settings = model.settings if isinstance(model, System) else Settings()
     checkpoints = Checkpoints(save) if save is not None else None
     if isinstance(start, Trajectory):
-        end = final_state(start, system)
+        end = final_state(start, system, placed=q is not None)
         q, v, x, p, m = (
             end[group] if given is None else given for group, given in zip("qvxpm", (q, v, x, p, m), strict=True)
         )
@@ -177,15 +177,27 @@ def simulate(
     return trajectory
 
 
-def final_state(run: Trajectory, plant: Plant) -> dict[str, Any]:
-    """The state at the end of a run, by name, for a plant that goes on with it: what both of them have."""
+def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[str, Any]:
+    """The state at the end of a run, by name, for a plant that goes on with it: what both of them have.
+
+    That is the state of the last segment: a run may have changed its system on the way. A plant with coordinates that
+    went away with that is refused, where its configuration is not given otherwise (`placed`).
+    """
     last, end = run.segments[-1], {}
     for group in ("q", "v", "x", "m"):
         known = {column.name for column in getattr(plant, group)}
         pairs = zip(getattr(last.plant, group), getattr(last, group)[-1], strict=True)
         end[group] = {column.name: value for column, value in pairs if column.name in known}
     if plant.nq and not end["q"]:
-        raise ModelError(f"start: '{plant.name}' has no coordinate of '{run.name}', which it is to go on with.")
+        raise ModelError(f"start: '{plant.name}' has no coordinate of '{last.plant.name}', which it is to go on with.")
+    passed = {column.name for segment in run.segments for column in segment.plant.q}
+    gone = [column.name for column in plant.q if column.name not in end["q"] and column.name in passed]
+    if gone and not placed:
+        raise ModelError(
+            f"start: coordinate '{gone[0]}' of '{plant.name}' is in the run, but not at its end, where the system is "
+            f"'{last.plant.name}' with other joints. Go on with that, as simulate(run.segments[-1].plant, start=run), "
+            "or give q."
+        )
     same = [column.name for column in last.plant.p] == [column.name for column in plant.p]
     return {**end, "p": last.p if same else None}
 

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.errors import UnsupportedError
+from kinemorph.model.parameter import nominal_part
+from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.recomputing import recomputer
 
@@ -33,6 +35,30 @@ class Segment:
     u: Array
     p: Array
     stored: Mapping[str, Array] | None = None
+
+    def continues_in(self, other: Segment) -> bool:
+        """Whether the system is the same in another segment, with the same parameters."""
+        return self.plant is other.plant and np.array_equal(self.p, other.p)
+
+    def column_names(self, group: str) -> tuple[str, ...]:
+        """What the columns of an array are called: of two segments with the same names, samples may be joined."""
+        if group == "y":
+            return tuple(self.plant.outputs)
+        groups = {"a": ("v",), "tau": ("v",), "z": ("v", "x"), "z_until": ("v", "x")}
+        whose = groups.get(group, (group,) if group in ("q", "v", "x", "m", "u") else ())
+        return tuple(column.name for one in whose for column in getattr(self.plant, one))
+
+    @cached_property
+    def robot(self) -> Robot | None:
+        """The robot as it was run: its parameters are the numbers that they had. None where it is of equations."""
+        dynamics = self.plant.dynamics
+        if dynamics is None or not dynamics.parameters:
+            return self.plant.robot
+        given = {one.name: float(value) for one, value in zip(dynamics.parameters, self.p, strict=False)}
+        if all(one.value == given[one.name] for one in dynamics.parameters):
+            return dynamics.robot
+        found: Robot = nominal_part(replace(dynamics.robot, parameters=()), given)
+        return found
 
     def has(self, group: str) -> bool:
         """Whether there is something: "tau", "energy", "account" (of supplied energy), "loop_error", ..."""

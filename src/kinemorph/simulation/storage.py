@@ -13,10 +13,11 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any, TypeAlias
 
 from kinemorph.deriving import Dynamics
 from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, did_you_mean, users_level
@@ -28,6 +29,7 @@ from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.records import Record, record_of, trajectory_of
 from kinemorph.simulation.trajectory import Trajectory
 
+Model: TypeAlias = Plant | Dynamics | System | Robot
 FORMATS = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".csv": "comma_separated", ".res": "easydyn"}
 EVERY = 5.0  # [s] of wall-clock time between checkpoints, at least
 SHARE = 0.05  # of the time of a run that checkpoints may take
@@ -119,11 +121,12 @@ def _told(path: Path, error: OSError, size: int = 0) -> StorageError:
 # ── loading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def load_trajectory(path: str | Path, model: Plant | Dynamics | System | Robot | None = None) -> Trajectory:
+def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | None = None) -> Trajectory:
     """The run that a file holds: columns, energies, events and outcome as they were.
 
     Nothing in a file is executed, and no equations are in it. What only they can tell (joint reactions) needs the
-    `model` that was run. StorageError, in a sentence, for a file that is none of ours, damaged or cut short.
+    `model` that was run; of a run that changes its system on the way, a list with one for each, None for what is not at
+    hand. StorageError, in a sentence, for a file that is none of ours, damaged or cut short.
     """
     module = _format(path)
     path = Path(path)
@@ -132,7 +135,7 @@ def load_trajectory(path: str | Path, model: Plant | Dynamics | System | Robot |
         raise StorageError(f"'{path}' {found}; expected a file of a run.")
     try:
         record: Record = module.decode(path)
-        return trajectory_of(record, None if model is None else _agreeing(model, record, path))
+        return trajectory_of(record, _models(model, record, path))
     except StorageError:
         raise
     except PermissionError:
@@ -145,9 +148,24 @@ def load_trajectory(path: str | Path, model: Plant | Dynamics | System | Robot |
         raise StorageError(f"'{path}' cannot be read as a run: its description lacks or garbles {error}.") from None
 
 
-def _agreeing(model: Plant | Dynamics | System | Robot, record: Record, path: Path) -> Plant:
-    """The plant of a model whose numbers have the names of those in a file."""
-    system = record.meta["systems"][0]
+def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
+    """The plants of the systems in a file. One model is that of the first, and of those that differ by numbers only."""
+    systems = record.meta["systems"]
+    if not isinstance(model, (list, tuple)):
+        first = None if model is None else _agreeing(model, systems[0], path)
+        alike = ({**systems[0], "parameters": 0, "groups": 0} == {**s, "parameters": 0, "groups": 0} for s in systems)
+        return [first if same else None for same in alike]
+    if len(model) != len(systems):
+        turns = ", ".join(f"'{system['name']}'" for system in systems)
+        raise StorageError(
+            f"'{path}' is a run of {len(systems)} systems in turn ({turns}); {len(model)} models are given. Give one "
+            "for each, None for what is not at hand."
+        )
+    return [None if m is None else _agreeing(m, system, path) for m, system in zip(model, systems, strict=True)]
+
+
+def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
+    """The plant of a model whose numbers have the names of those of a system in a file."""
     named = {group: [name for name, _ in system[group]] for group in ("q", "v", "x", "u")}
     plant = model if isinstance(model, Plant) else as_plant(model, account=SUPPLIED in named["x"])
     for group, names in named.items():

@@ -1,13 +1,14 @@
 """What a run gives: segments of samples, joined by events, with how it ended.
 
-A plain run has one segment. Columns are addressed by name across segments (see `columns`): run["q.elbow"]. What was not
-stored is found again from the samples when it is asked for (`recomputing`), and kept.
+A plain run has one segment. A reset begins another one, and so does a change of the system: robots that dock have other
+coordinates from then on. Columns are addressed by name across segments (see `columns`): run["q.elbow"] is NaN where
+there is no elbow. What was not stored is found again from the samples when it is asked for (`recomputing`), and kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -17,8 +18,11 @@ import numpy.typing as npt
 
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError, did_you_mean
 from kinemorph.plants.laws import Column
-from kinemorph.simulation.columns import Source, sources, unknown_column
+from kinemorph.simulation.columns import Source, all_columns, joined_sources, sources, unknown_column
 from kinemorph.simulation.interpolation import Knots, States, between
+from kinemorph.simulation.occurrences import Event as Event
+from kinemorph.simulation.occurrences import EventKind as EventKind
+from kinemorph.simulation.occurrences import Quantity as Quantity
 from kinemorph.simulation.recomputing import recomputer
 from kinemorph.simulation.segments import Segment as Segment
 
@@ -26,22 +30,7 @@ if TYPE_CHECKING:
     import pandas
 
 Array = npt.NDArray[np.float64]
-EventKind = Literal["crossing", "reset", "stop", "rest", "switch"]
 Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfinished"]
-
-
-@dataclass(frozen=True, repr=False)
-class Event:
-    """A guard that changed its sign, or the end of a series of them; the state before and after."""
-
-    t: float
-    name: str
-    kind: EventKind
-    before: Mapping[str, Array]  # q, v, x, m
-    after: Mapping[str, Array]
-
-    def __repr__(self) -> str:
-        return f"<Event '{self.name}' at t = {self.t:.9g} s, {self.kind}>"
 
 
 @dataclass(frozen=True)
@@ -74,7 +63,7 @@ class Energy(NamedTuple):
     """Energies [J] at every sample, shape (n,) each; `balance` is what is left unexplained, zero in exact arithmetic.
 
     balance = kinetic + potential - supplied + dissipated - its first value. An event that resets velocities takes or
-    gives energy and shows in it.
+    gives energy and shows in it; one that docks says how much, in its `numbers`.
     """
 
     kinetic: Array
@@ -103,7 +92,8 @@ class Trajectory:
         done = f"{self.statistics.method}, {_counted(self.statistics.accepted, 'step')}"
         samples = _counted(len(self), "sample")
         events = f", {_counted(len(self.events), 'event')}" if self.events else ""
-        return f"<Trajectory '{self.name}': {span}, {samples}, {self.outcome.kind}, {done}{events}>"
+        turns = f", {len(self.stretches)} systems in turn" if len(self.stretches) > 1 else ""
+        return f"<Trajectory '{self.name}': {span}, {samples}, {self.outcome.kind}, {done}{events}{turns}>"
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.outcome.message}" if self.outcome.message else repr(self)
@@ -116,8 +106,41 @@ class Trajectory:
 
     @property
     def name(self) -> str:
-        """Of what was run."""
+        """Of what was run; of what was run first, where the system changes."""
         return self.segments[0].plant.name
+
+    # ── segments ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def stretches(self) -> tuple[Trajectory, ...]:
+        """The parts of the run in which the system stays the same, each a run of its own; mostly one, the run itself.
+
+        Cost and settings of each are those of the whole. An event that changes the system ends the part before it.
+        """
+        return self._stretches or (self,)
+
+    @cached_property
+    def _stretches(self) -> tuple[Trajectory, ...]:
+        """The parts of a run that has several; a run that held itself would not be freed when nobody needs it."""
+        parts: list[list[Segment]] = []
+        for segment in self.segments:
+            if parts and parts[-1][-1].continues_in(segment):
+                parts[-1].append(segment)
+            else:
+                parts.append([segment])
+        return tuple(self._part(part, first=part is parts[0]) for part in parts) if len(parts) > 1 else ()
+
+    def _part(self, segments: list[Segment], *, first: bool) -> Trajectory:
+        times = np.concatenate([segment.t for segment in segments])
+        begin, end = (float(times[0]), float(times[-1])) if len(times) else (np.inf, -np.inf)
+        events = tuple(event for event in self.events if begin < event.t <= end or (first and event.t <= begin))
+        outcome = self.outcome if segments[-1] is self.segments[-1] else Outcome("finished", end)
+        return replace(self, segments=tuple(segments), events=events, outcome=outcome)
+
+    def segment_at(self, t: float) -> Segment:
+        """The segment that holds a time [s]; where two of them meet, the later one."""
+        self.check_times(np.array([float(t)]))
+        return [segment for segment in self.segments if len(segment.t) and segment.t[0] <= t][-1]
 
     # ── arrays ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -188,12 +211,13 @@ class Trajectory:
         return Energy(kinetic, potential, supplied, dissipated, total - total[0])
 
     def _joined(self, group: str) -> Array:
-        parts: list[Array] = [getattr(segment, group) for segment in self.segments]
-        if len({part.shape[1:] for part in parts}) > 1:
+        if len({segment.column_names(group) for segment in self.segments}) > 1:
+            name = next((name for name in self.columns if name.startswith(f"{group}.")), "t")
             raise ShapeError(
-                f"{group} of run '{self.name}' has another length in every segment. Ask for columns by name, as "
-                "run['q.elbow'], or for run.segments."
+                f"run '{self.name}' changes its system on the way, and {group} has other columns then. Ask for columns "
+                f"by name, as run['{name}'], or for {group} of each of run.segments."
             )
+        parts: list[Array] = [getattr(segment, group) for segment in self.segments]
         joined: Array = self._arrays.setdefault(group, parts[0] if len(parts) == 1 else np.concatenate(parts))
         return joined
 
@@ -205,12 +229,12 @@ class Trajectory:
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """Every column by name, in order, with its unit."""
-        return {name: source.column for found in self._sources for name, source in found.items()}
+        """Every column by name, in order, with its unit. One of another unit than before has it in its name."""
+        return all_columns(self._sources)
 
     @cached_property
     def _sources(self) -> tuple[dict[str, Source], ...]:
-        return tuple(sources(segment) for segment in self.segments)
+        return joined_sources([sources(segment) for segment in self.segments])
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns
@@ -227,7 +251,7 @@ class Trajectory:
                 _ = self.energy
             raise unknown_column(f"run '{self.name}'", name, list(self.columns))
         if name == "energy.balance":
-            return self.energy.balance
+            return self._balance()
         parts = []
         for segment, found in zip(self.segments, self._sources, strict=True):
             source = found.get(name)
@@ -237,6 +261,17 @@ class Trajectory:
                 values: Array = getattr(segment, source.group)
                 parts.append(values if values.ndim == 1 else values[:, source.place])
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _balance(self) -> Array:
+        """energy.balance; NaN in segments without an account of energy."""
+        if all(segment.has("account") for segment in self.segments):
+            return self.energy.balance
+        kinetic, potential, supplied, dissipated = (
+            self[f"energy.{name}"] for name in ("kinetic", "potential", "supplied", "dissipated")
+        )
+        total: Array = kinetic + potential - supplied + dissipated
+        known = total[np.isfinite(total)]
+        return total - (known[0] if len(known) else np.nan)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """All columns as a pandas DataFrame; its `attrs["units"]` maps names to units."""
@@ -251,22 +286,34 @@ class Trajectory:
     # ── between samples, and inside joints ────────────────────────────────────────────────────────────────────────
 
     def at(self, times: npt.ArrayLike) -> States:
-        """The states at times [s] of any shape within the run; see `interpolation`. One time gives one state."""
+        """The states at times [s] of any shape within the run; see `interpolation`. One time gives one state.
+
+        Where the system changes on the way, all of them have to lie on one side; `body_poses` takes any.
+        """
         wanted = np.asarray(times, dtype=float)
         flat = np.atleast_1d(wanted).ravel()
-        for segment in self.segments:
-            if segment.plant is not self.segments[0].plant:
+        self.check_times(flat)
+        run = self
+        if any(segment.plant is not self.segments[0].plant for segment in self.segments):
+            parts = self.stretches
+            chosen = np.unique(stretch_numbers(self, flat))
+            if len(chosen) > 1:
                 raise UnsupportedError(
-                    f"run '{self.name}' changes its system on the way; ask each of run.segments for itself."
+                    f"run '{self.name}' changes its system at t = {parts[chosen[0]].t[-1]:.9g} s, between the times "
+                    "that are asked for. Ask for those of one side, for columns by name, or for body_poses(run, times)."
                 )
+            run = parts[chosen[0]] if len(chosen) else self.stretches[0]
+        found = between(run._knots, run.segments[0].plant.manifold, flat)
+        return States(*(part.reshape(wanted.shape + part.shape[1:]) for part in found))
+
+    def check_times(self, times: Array) -> None:
+        """Refuses times [s] outside of the run."""
         begin, end = self.t[0], self.t[-1]
-        if not np.all((flat >= begin) & (flat <= end)):
+        if not np.all((times >= begin) & (times <= end)):
             raise ShapeError(
-                f"run '{self.name}' covers {begin:g} to {end:g} s; times from {flat.min():g} to {flat.max():g} s are "
+                f"run '{self.name}' covers {begin:g} to {end:g} s; times from {times.min():g} to {times.max():g} s are "
                 "asked for. Stay within."
             )
-        found = between(self._knots, self.segments[0].plant.manifold, flat)
-        return States(*(part.reshape(wanted.shape + part.shape[1:]) for part in found))
 
     @cached_property
     def _knots(self) -> Knots:
@@ -281,9 +328,11 @@ class Trajectory:
         part of the bodies: along an axis the wrench is tau less armature times acceleration.
 
         Joints that close loops are known by their names too. Where constraints repeat each other the motion does not
-        decide who bears how much: these are the wrenches of least multipliers, see `Dynamics.joint_wrenches`.
+        decide who bears how much: these are the wrenches of least multipliers, see `Dynamics.joint_wrenches`. Where the
+        system changes on the way, rows are NaN while there is no such joint.
         """
-        parts = []
+        parts: list[Array] = []
+        every: dict[str, None] = {}
         for segment in self.segments:
             robot = segment.plant.robot
             if robot is None:
@@ -292,12 +341,15 @@ class Trajectory:
                     "load_trajectory(path, model=robot)."
                 )
             known = (*robot.joint_names, *(loop.name for loop in robot.loops))
-            if joint not in known:
-                raise ModelError(
-                    f"robot '{robot.name}' has no joint '{joint}'.{did_you_mean(joint, known)} "
-                    f"Known: {', '.join(known)}."
-                )
-            parts.append(recomputer(segment.plant).wrenches(segment, segment.a)[:, known.index(joint)])
+            every |= dict.fromkeys(known)
+            if joint in known:
+                parts.append(recomputer(segment.plant).wrenches(segment, segment.a)[:, known.index(joint)])
+            else:
+                parts.append(np.full((len(segment.t), 6), np.nan))
+        if joint not in every:
+            raise ModelError(
+                f"robot '{self.name}' has no joint '{joint}'.{did_you_mean(joint, every)} Known: {', '.join(every)}."
+            )
         return np.concatenate(parts)
 
     # ── lazy forwards ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -307,6 +359,12 @@ class Trajectory:
         from kinemorph.simulation.storage import save_trajectory
 
         return save_trajectory(self, path)
+
+    def body_poses(self, times: npt.ArrayLike | None = None, names: Sequence[str] | None = None) -> Array:
+        """Where bodies are at any times, also of a run whose robot changes; see `whereabouts.body_poses`."""
+        from kinemorph.simulation.whereabouts import body_poses
+
+        return body_poses(self, times, names)
 
     def plot(self, *columns: str, **options: Any) -> Any:
         """Plots columns over time; see `display.plots.plot`."""
@@ -331,6 +389,12 @@ class Trajectory:
         from kinemorph.display.viewer.viewers import view
 
         return view(self, **options)
+
+
+def stretch_numbers(run: Trajectory, times: Array) -> npt.NDArray[np.intp]:
+    """Which of a run's stretches each of some times [s] (n,) lies in; where two of them meet, the later one."""
+    begins = [part.t[0] if len(part) else np.inf for part in run.stretches]  # one without samples is passed over
+    return np.maximum(np.searchsorted(np.minimum.accumulate(begins[::-1])[::-1], times, side="right") - 1, 0)
 
 
 def _counted(n: int, what: str) -> str:

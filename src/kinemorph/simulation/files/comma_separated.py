@@ -1,4 +1,7 @@
-"""Comma-separated values: every column of the run, under its name and unit: "q.elbow [rad]"."""
+"""Comma-separated values: every column of the run, under its name and unit: "q.elbow [rad]".
+
+A run that changes its system on the way is one table; cells are empty where a system does not have the column.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.simulation.files.texts import Layout, parsed, table_text, title
-from kinemorph.simulation.record_tables import column_list, single_system, to_table
+from kinemorph.simulation.record_tables import column_list, to_table
 from kinemorph.simulation.records import Record
 
 
 def encode(record: Record) -> bytes:
     """The bytes of a .csv file."""
-    meta = single_system(record.meta, ".csv")
-    names, header = _layout(meta)
-    return table_text(meta, header, to_table(record, names), ",")
+    names, header = _layout(record.meta)
+    return table_text(record.meta, header, to_table(record, names), ",")
 
 
 def decode(path: Path) -> Record:

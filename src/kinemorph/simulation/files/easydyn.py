@@ -1,7 +1,8 @@
 """EasyDyn's .res: columns in text for gnuplot.
 
 Time, then q, its rate and its acceleration for each degree of freedom, then u. Further states and energies
-follow at the end. Comment lines name the columns.
+follow at the end. Comment lines name the columns. A run that changes its system on the way has the same ones
+throughout, or it is refused.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.files.texts import Layout, parsed, table_text, title
-from kinemorph.simulation.record_tables import column_list, single_system, to_table
+from kinemorph.simulation.record_tables import column_list, held_columns, to_table
 from kinemorph.simulation.records import Record
 
 PLAIN = ("revolute", "prismatic", "helical")  # joints whose velocity is the rate of their one coordinate
@@ -20,16 +21,25 @@ KEPT = ("z", "energy", "account")  # of what can be computed; forces and outputs
 
 def encode(record: Record) -> bytes:
     """The bytes of a .res file."""
-    meta = single_system(record.meta, ".res")
-    (system,) = meta["systems"]
-    for kind, _, v in system["manifold"]:
-        if kind not in PLAIN:
-            joint = system["v"][v][0].rpartition(".")[0]
-            raise UnsupportedError(
-                f"a .res file has q, its rate and its acceleration for each degree of freedom; {kind} joint '{joint}' "
-                f"of '{system['name']}' has no such coordinates. Save it as .csv, .npz or .h5."
-            )
-    meta = {**meta, "systems": [{**system, "groups": [g for g in system["groups"] if g in KEPT]}]}
+    meta = record.meta
+    for system in meta["systems"]:
+        for kind, _, v in system["manifold"]:
+            if kind not in PLAIN:
+                joint = system["v"][v][0].rpartition(".")[0]
+                raise UnsupportedError(
+                    f"a .res file has q, its rate and its acceleration for each degree of freedom; {kind} joint "
+                    f"'{joint}' of '{system['name']}' has no such coordinates. Save it as .csv, .npz or .h5."
+                )
+    systems = [{**system, "groups": [g for g in system["groups"] if g in KEPT]} for system in meta["systems"]]
+    meta = {**meta, "systems": systems}
+    columns = [column.name for column in column_list(meta)]
+    missing = [(k, columns[place]) for k, place in zip(*(~held_columns(meta, columns)).nonzero(), strict=True)]
+    if missing:
+        k, name = missing[0]
+        raise UnsupportedError(
+            f"the run changes its system on the way, and '{systems[k]['name']}', number {k + 1} of them, has no column "
+            f"'{name}'; a .res file has the same columns throughout. Save it as .csv, .npz or .h5."
+        )
     names, header = _layout(meta)
     return table_text(meta, header, to_table(record, names), " ")
 
@@ -41,7 +51,7 @@ def decode(path: Path) -> Record:
 
 def _layout(meta: dict[str, Any]) -> Layout:
     """The columns in EasyDyn's order."""
-    (system,) = meta["systems"]
+    system = meta["systems"][0]
     of_dof = [
         f"{group}.{name}"
         for (q, _), (v, _) in zip(system["q"], system["v"], strict=True)
