@@ -7,6 +7,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
+# Bytecode is kept even where the environment says not to: two workers and dozens of child processes import the same.
+export PYTHONDONTWRITEBYTECODE :=
+
 # One thread per numerical library: the test runner already uses two processes.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 # Errors only; both names are set so that the build backend is pinned with old and new versions of pip.
@@ -27,10 +30,13 @@ help:
 demo: $(VENV)/installed
 	$(BIN)/kinemorph demo
 
+# While one core checks types, the other collects the tests once, so that both workers find them compiled; what is wrong
+# in them is told by the run that follows.
 test: $(VENV)/installed-dev browser
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
-	$(BIN)/python -m mypy & types=$$!; $(BIN)/lint-imports && wait $$types
+	$(BIN)/python -m mypy & types=$$!; \
+	  $(BIN)/lint-imports && { $(PYTEST) -qq --collect-only >/dev/null 2>&1; wait $$types; }
 	$(PYTEST) -n 2
 	@echo "make test: passed (ruff, mypy, import-linter, pytest)"
 
