@@ -12,6 +12,7 @@ from kinemorph.model.modules.catalog import (
     standard_types,
 )
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, Side, side_port
+from kinemorph.model.modules.sources import assemble
 
 __all__ = [
     "JOINT_MODULES",
@@ -25,6 +26,7 @@ __all__ = [
     "Port",
     "Side",
     "active_wheel",
+    "assemble",
     "backbone",
     "cube",
     "scout",

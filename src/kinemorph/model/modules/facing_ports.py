@@ -1,0 +1,117 @@
+"""Which ports face each other where modules stand beside each other, and dockings in the order in which one reads them.
+
+Two ports face each other where they are at the same point, look in opposite directions, and are turned against each
+other by quarter turns. Points are looked up in cells of a hash, so that many modules cost little more each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from itertools import product
+
+import numpy as np
+
+from kinemorph.algebra.groups import Pose, compose, relative
+from kinemorph.model.modules.assembly import Docking, Module
+from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
+from kinemorph.model.topology import Edge, spanning_tree
+
+NEAR = 1e-6  # of the pitch, and [rad]: what is at the same point
+
+Point = tuple[float, ...]
+
+
+def facing(modules: Sequence[Module]) -> list[tuple[Docking, Point]]:
+    """The dockings of all ports that face each other, with the points [m] where they meet. Every module has a place."""
+    pitch = min((float(module.type.pitch) for module in modules), default=1.0)
+    near = NEAR * pitch
+    cells: dict[tuple[int, ...], list[tuple[Module, Side, Pose]]] = defaultdict(list)
+    found = []
+    poses = {id(kind): _ports(kind) for kind in (module.type for module in modules)}
+    for module in modules:
+        assert module.at is not None
+        for side, pose in poses[id(module.type)].items():
+            here = compose(module.at, pose)
+            cell = tuple(int(np.floor(float(x) / pitch)) for x in here.p)
+            for step in product((-1, 0, 1), repeat=3):
+                for other, side_other, there in cells.get(tuple(a + b for a, b in zip(cell, step, strict=True)), ()):
+                    if other is module or _apart(here, there) > near:
+                        continue
+                    turn = turn_between(there, here)
+                    if turn is not None:
+                        docking = Docking(other.name, side_other, module.name, side, turn)
+                        found.append((docking, tuple(float(x) for x in here.p)))
+            cells[cell].append((module, side, here))
+    return found
+
+
+def turn_between(P_a: Pose, P_b: Pose) -> int | None:
+    """By how many quarter turns a port at `P_b` is turned where it faces one at `P_a`; None where it does not."""
+    R_ab = np.asarray(relative(P_a, P_b).R, dtype=float)
+    for k, turned in enumerate(TURNED):
+        if np.abs(R_ab - np.asarray(turned.R)).max() <= NEAR:
+            return k
+    return None
+
+
+def outward(names: Sequence[str], dockings: Collection[Docking], base: str) -> tuple[Docking, ...]:
+    """The same dockings, each seen from the module that is nearer to the base, path by path; then those of rings.
+
+    Paths are followed to their ends, depth first, modules in the order of `names`.
+    """
+    rank = {name: k for k, name in enumerate(names)}
+    by_name = {docking.name: docking for docking in dockings}
+    ordered = sorted(dockings, key=lambda d: sorted((rank[d.a], rank[d.b])))
+    edges = [Edge(d.name, d.a, d.b) for d in ordered]
+    found: list[Docking] = []
+    rings: list[Docking] = []
+    reached: set[str] = set()
+    for root in dict.fromkeys((base, *names)):
+        if root in reached:
+            continue
+        nearest = spanning_tree(names, edges, root)
+        carrying = {step.edge.name for step in nearest.steps}
+        for step in spanning_tree(names, [e for e in edges if e.name in carrying], root, method="dfs").steps:
+            docking = by_name[step.edge.name]
+            found.append(docking.reversed() if step.against else docking)
+        for chord in nearest.chords:
+            ring = by_name[chord.name]
+            rings.append(ring if rank[ring.a] <= rank[ring.b] else ring.reversed())
+        reached |= set(nearest.order)
+    return (*found, *rings)
+
+
+def apart_problem(what: str, groups: Sequence[Sequence[str]]) -> str:
+    """A sentence where modules hang together in more than one group; empty where they do not."""
+    if len(groups) < 2:
+        return ""
+    main = max(groups, key=len)
+    lone = [name for group in groups if group is not main for name in group]
+    listed = ", ".join(f"'{name}'" for name in lone[:12]) + (", ..." if len(lone) > 12 else "")
+    noun, verb = ("module", "is") if len(lone) == 1 else ("modules", "are")
+    return (
+        f"{what}: {noun} {listed} {verb} docked to none of the other {len(main)}; expected one organism. "
+        "Dock them, or pass several=True for several organisms in one world."
+    )
+
+
+def planar_problems(what: str, dockings: Iterable[Docking], is_tree: bool) -> list[str]:
+    """What the paper's organisms do not have: rings, dockings at top or bottom, and turned ones."""
+    found = [] if is_tree else [f"{what}: modules are docked in a ring; expected a tree, as planar=True asks for."]
+    for docking in dockings:
+        told = f"{what}: the docking of '{docking.a}' side {docking.side_a} with '{docking.b}' side {docking.side_b}"
+        if any(side not in (2, 3, 4, 5) for _, side in docking.ends):
+            found.append(f"{told} is not in the plane; planar=True takes sides 2, 3, 4 and 5. Choose among these.")
+        elif docking.turn:
+            found.append(f"{told} has {docking.turn} quarter turns; planar=True takes modules that stand upright.")
+    return found
+
+
+def _ports(kind: ModuleType) -> dict[Side, Pose]:
+    parts = kind.part_poses()
+    return {port.side: compose(parts[port.body], port.pose) for port in kind.ports}
+
+
+def _apart(a: Pose, b: Pose) -> float:
+    return float(np.linalg.norm(np.subtract(np.asarray(a.p, dtype=float), np.asarray(b.p, dtype=float))))

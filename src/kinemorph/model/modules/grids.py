@@ -1,0 +1,387 @@
+"""Assemblies as a grid of cells in text: what stands where, seen from above.
+
+    B>5 .   .   .           a cell is empty, ".", or the letter of a kind of module, the direction of its front, side
+    B>4 B>3 .   .           3, and, if wanted, its number or name: "B>4" is module m4, "Svhead" a Scout called "head"
+    .   B>0 Bv1 B<2
+    B^7 B>6 .   .           > is +x, ^ is +y, < is -x, v is -y. Rows go from +y, the top, to -y; cells are a pitch apart.
+    B>8 .   .   .
+
+Neighbors dock wherever both have ports that face each other. Where any connector is drawn, "-" between two cells of a
+row or "|" between two rows, only these dock:
+
+    B>0 - Bv1   B>2
+           |     |          "|" stands below the cell above it and above the cell below it
+    B>4   B^3 - B<5
+
+A module of several cells has its token in its middle cell (that nearer to sides 2, 4 and 6 where two are in the
+middle) and "#" in the others. Rows may be shorter than others; text after ";" is a remark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.model.modules.assembly import Assembly, Docking, Module
+from kinemorph.model.modules.facing_ports import Point, apart_problem, facing, outward, planar_problems
+from kinemorph.model.modules.module_types import ModuleType
+
+# cosine and sine of the turn about z that a front's direction stands for
+DIRECTIONS = {">": (1, 0), "^": (0, 1), "<": (-1, 0), "v": (0, -1)}
+EMPTY, FILLED, REMARK = ".", "#", ";"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_PIECES = re.compile(r"-+|\|+|[^\s\-|]+")
+
+Cell = tuple[int, int]  # row, counted downward, and column
+
+
+class Mistake(NamedTuple):
+    """What is wrong, and in which line of the text, counted from 1; 0 where it is in no line."""
+
+    line: int
+    sentence: str
+
+
+class Token(NamedTuple):
+    """A cell that is not empty: where it stands in the text, and what it says."""
+
+    line: int
+    start: int
+    text: str
+
+
+class Drawing(NamedTuple):
+    """Cells of a text, and the pairs of cells that connectors join, with the lines of these."""
+
+    cells: dict[Cell, Token]
+    links: dict[tuple[Cell, Cell], int]
+
+
+def grid_assembly(
+    text: str,
+    types: Mapping[str, ModuleType],
+    *,
+    name: str = "organism",
+    base: str | None = None,
+    planar: bool = False,
+    several: bool = False,
+) -> Assembly:
+    """The assembly of a grid; raises ModelError with everything that is wrong with it. See `assemble`."""
+    mistakes: list[Mistake] = []
+    assembly = read_grid(text, types, mistakes, name=name, base=base, planar=planar, several=several)
+    if assembly is None:
+        raise ModelError([mistake.sentence for mistake in sorted(mistakes, key=lambda m: m.line)])
+    return assembly
+
+
+def read_grid(
+    text: str,
+    types: Mapping[str, ModuleType],
+    mistakes: list[Mistake],
+    *,
+    name: str = "organism",
+    base: str | None = None,
+    planar: bool = False,
+    several: bool = False,
+) -> Assembly | None:
+    """The assembly of a grid; None, with mistakes added, where there is none."""
+    before = len(mistakes)
+    drawing = _drawing(text, mistakes)
+    if not drawing.cells and len(mistakes) == before:
+        mistakes.append(Mistake(0, f"assembly '{name}': the grid has no modules; expected one or more, such as B>."))
+    placed = _placed(drawing.cells, types, mistakes)
+    if len(mistakes) > before:
+        return None
+    names = [module for module, _, _ in placed.values()]
+    first = names[0] if base is None else base
+    if first not in names:
+        listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        hint = did_you_mean(first, names)
+        mistakes.append(
+            Mistake(0, f"assembly '{name}': base is '{first}', which is none of its modules: {listed}.{hint}")
+        )
+        return None
+    owner = _owners(drawing.cells, placed, mistakes)
+    origin = next(_middle(cell, *row[1:]) for cell, row in placed.items() if row[0] == first)
+    modules = _modules(placed, first, origin, mistakes)
+    if len(mistakes) > before:
+        return None
+    dockings = _dockings(modules, drawing, owner, origin, mistakes)
+    if len(mistakes) > before:
+        return None
+    assembly = Assembly(name, modules, outward(names, dockings, first), first)
+    what = f"assembly '{name}'"
+    lone = "" if several else apart_problem(what, assembly.organisms)
+    found = [*([lone] if lone else [])]
+    if planar:
+        found += planar_problems(what, assembly.dockings, assembly.is_tree)
+    mistakes += [Mistake(0, sentence) for sentence in found]
+    return None if found else assembly
+
+
+# ── from text to cells ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _drawing(text: str, mistakes: list[Mistake]) -> Drawing:
+    """The cells and connectors of a text. Lines without a cell or a bar say nothing."""
+    cells: dict[Cell, Token] = {}
+    links: dict[tuple[Cell, Cell], int] = {}
+    spans: list[list[tuple[int, int]]] = []  # of every row: where its cells begin and end
+    bars: list[tuple[int, int, int]] = []  # line, place in it, row above
+    for line, raw in enumerate(text.expandtabs(4).splitlines(), start=1):
+        pieces = [*_PIECES.finditer(raw.partition(REMARK)[0])]
+        if not pieces:
+            continue
+        if all(piece[0][0] == "|" or piece[0] == EMPTY for piece in pieces) and any(p[0][0] == "|" for p in pieces):
+            bars += [(line, piece.start(), len(spans) - 1) for piece in pieces if piece[0][0] == "|"]
+            continue
+        row, drawn = len(spans), 0
+        ends: list[tuple[int, int]] = []
+        for piece in pieces:
+            here = (row, len(ends))
+            if piece[0][0] == "-":
+                drawn = line
+                continue
+            if piece[0][0] == "|":
+                mistakes.append(
+                    Mistake(line, f"grid, line {line}: '|' stands among cells; expected it in a line between two rows.")
+                )
+                continue
+            if drawn:
+                links[(row, len(ends) - 1), here] = line
+                drawn = 0
+            ends.append((piece.start(), piece.end()))
+            if piece[0] != EMPTY:
+                cells[here] = Token(line, piece.start(), piece[0])
+        if drawn:
+            mistakes.append(
+                Mistake(line, f"grid, line {line}: '-' has no cell to its right. Leave it out, or add one.")
+            )
+        spans.append(ends)
+    for line, at, row in bars:
+        above, below = (_under(spans[r], at) if 0 <= r < len(spans) else None for r in (row, row + 1))
+        if above is None or below is None or above != below:
+            mistakes.append(
+                Mistake(
+                    line,
+                    f"grid, line {line}: '|' in place {at + 1} does not join a cell with the one below it. Put it "
+                    "below the one and above the other, cells of a column in line.",
+                )
+            )
+            continue
+        links[(row, above), (row + 1, below)] = line
+    _check_links(cells, links, mistakes)
+    return Drawing(cells, links)
+
+
+def _under(spans: Sequence[tuple[int, int]], at: int) -> int | None:
+    """Which cell of a row stands over or under a place of a line."""
+    return next((k for k, (start, end) in enumerate(spans) if start <= at < end), None)
+
+
+def _check_links(cells: Mapping[Cell, Token], links: Mapping[tuple[Cell, Cell], int], mistakes: list[Mistake]) -> None:
+    for ends, line in links.items():
+        for row, column in ends:
+            if column < 0 or (row, column) not in cells:
+                mistakes.append(
+                    Mistake(
+                        line, f"grid, line {line}: a connector leads to an empty cell; expected a module at both ends."
+                    )
+                )
+
+
+# ── from cells to modules ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _placed(
+    cells: Mapping[Cell, Token], types: Mapping[str, ModuleType], mistakes: list[Mistake]
+) -> dict[Cell, tuple[str, ModuleType, str]]:
+    """Name, kind and direction of the module in each cell that has a token, numbered ones first and in their order."""
+    found: dict[Cell, tuple[str, ModuleType, str]] = {}
+    named: dict[str, Token] = {}
+    nameless = []
+    for cell, token in cells.items():
+        if token.text == FILLED:
+            continue
+        read = _parsed(token, types, mistakes)
+        if read is None:
+            continue
+        kind, direction, label = read
+        if not label:
+            nameless.append((cell, kind, direction))
+            continue
+        name = f"m{int(label)}" if label.isdigit() else label
+        if name in named:
+            mistakes.append(
+                Mistake(
+                    token.line,
+                    f"grid, line {token.line}: module '{name}' stands in line {named[name].line} already, expected "
+                    "it once. Rename one of them.",
+                )
+            )
+        named.setdefault(name, token)
+        found[cell] = (name, kind, direction)
+    free = (f"m{k}" for k in count() if f"m{k}" not in named)
+    for (cell, kind, direction), name in zip(nameless, free, strict=False):
+        found[cell] = (name, kind, direction)
+    numbered = {cell: int(row[0][1:]) for cell, row in found.items() if re.fullmatch(r"m\d+", row[0])}
+    return dict(sorted(found.items(), key=lambda item: (item[0] not in numbered, numbered.get(item[0], 0))))
+
+
+def _parsed(
+    token: Token, types: Mapping[str, ModuleType], mistakes: list[Mistake]
+) -> tuple[ModuleType, str, str] | None:
+    """Kind, direction and label of a token; None, with a mistake, where it has none."""
+    text, told = token.text, f"grid, line {token.line}: '{token.text}'"
+    letters = [letter for letter in types if text.startswith(letter)]
+    letter = max((x for x in letters if text[len(x) : len(x) + 1] in DIRECTIONS), key=len, default="")
+    if not letter:
+        known = ", ".join(f"{letter} ({kind.name})" for letter, kind in types.items())
+        signs = "> (+x), ^ (+y), < (-x), v (-y)"
+        if not letters:
+            sentence = f"{told} begins with the letter of no kind of module; known are {known}. Choose one of them."
+        else:
+            longest = max(letters, key=len)
+            found = repr(text[len(longest)]) if len(text) > len(longest) else "nothing"
+            sentence = f"{told} has {found} after its letter; expected the direction of its front: {signs}."
+        mistakes.append(Mistake(token.line, sentence))
+        return None
+    label = text[len(letter) + 1 :]
+    if label and not (label.isascii() and label.isdigit() and len(label) < 10) and not NAME.fullmatch(label):
+        mistakes.append(
+            Mistake(
+                token.line,
+                f"{told}: the module's name is '{label}'; expected a number, or a letter with letters, digits and _.",
+            )
+        )
+        return None
+    return types[letter], text[len(letter)], label
+
+
+def _owners(
+    cells: Mapping[Cell, Token], placed: Mapping[Cell, tuple[str, ModuleType, str]], mistakes: list[Mistake]
+) -> dict[Cell, str]:
+    """Which module fills each cell; modules of several cells have "#" in all of them but that of their token."""
+    owner: dict[Cell, str] = {}
+    for cell, (name, kind, direction) in placed.items():
+        for row, column in _footprint(cell, kind, direction):
+            token = cells.get((row, column))
+            other = owner.get((row, column))
+            line = cells[cell].line
+            if other is not None:
+                mistakes.append(
+                    Mistake(line, f"grid, line {line}: modules '{other}' and '{name}' overlap. Move one of them.")
+                )
+            elif (row, column) != cell and (token is None or token.text != FILLED):
+                what = "nothing" if token is None else f"'{token.text}'"
+                x, y = (abs(a) for a in _turned(direction, kind.cells[0], kind.cells[1]))
+                mistakes.append(
+                    Mistake(
+                        line,
+                        f"grid, line {line}: module '{name}' ({kind.name}) fills {y} rows and {x} columns here, "
+                        f"but there is {what} {_beside(cell, (row, column))} its token, expected '{FILLED}'.",
+                    )
+                )
+            owner.setdefault((row, column), name)
+    for cell, token in cells.items():
+        if token.text == FILLED and cell not in owner:
+            mistakes.append(
+                Mistake(
+                    token.line,
+                    f"grid, line {token.line}: '{FILLED}' in cell {cell[1] + 1} belongs to no module of several cells. "
+                    "Write . for an empty cell.",
+                )
+            )
+    return owner
+
+
+def _footprint(cell: Cell, kind: ModuleType, direction: str) -> Iterator[Cell]:
+    """The cells of the grid that a module fills, which has its token in `cell`."""
+    for i in _steps(kind.cells[0]):
+        for j in _steps(kind.cells[1]):
+            x, y = _turned(direction, i, j)
+            yield cell[0] - y, cell[1] + x
+
+
+def _steps(cells: int) -> range:
+    return range(-((cells - 1) // 2), cells // 2 + 1)
+
+
+def _turned(direction: str, x: int, y: int) -> tuple[int, int]:
+    c, s = DIRECTIONS[direction]
+    return c * x - s * y, s * x + c * y
+
+
+def _beside(cell: Cell, other: Cell) -> str:
+    down, right = other[0] - cell[0], other[1] - cell[1]
+    steps = [
+        f"{abs(n)} {a if n > 0 else b}" for n, a, b in ((down, "below", "above"), (right, "right of", "left of")) if n
+    ]
+    return " and ".join(steps)
+
+
+def _modules(
+    placed: Mapping[Cell, tuple[str, ModuleType, str]], base: str, origin: tuple[float, float], mistakes: list[Mistake]
+) -> tuple[Module, ...]:
+    """The modules at their places: upright, on the ground z = 0, the base over the origin."""
+    kinds = {name: kind for name, kind, _ in placed.values()}
+    pitch = kinds[base].pitch
+    mistakes += [
+        Mistake(
+            0,
+            f"grid: module '{name}' ({kind.name}) has a pitch of {kind.pitch:g} m; expected that of the grid, "
+            f"{pitch:g} m, which is that of its base '{base}'. Give it that pitch, or list what is docked.",
+        )
+        for name, kind in kinds.items()
+        if abs(kind.pitch - pitch) > 1e-9 * pitch
+    ]
+    found, (x0, y0) = [], origin
+    for cell, (name, kind, direction) in placed.items():
+        c, s = (float(x) for x in DIRECTIONS[direction])
+        x, y = _middle(cell, kind, direction)
+        R = ((c, 0.0 - s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0))
+        found.append(Module(name, kind, Pose(R, ((x - x0) * pitch, (y - y0) * pitch, 0.5 * kind.size[2]))))
+    return tuple(found)
+
+
+def _middle(cell: Cell, kind: ModuleType, direction: str) -> tuple[float, float]:
+    """The middle of a module in pitches, from that of the grid's first cell."""
+    i, j = (cells // 2 - (cells - 1) // 2 for cells in kind.cells[:2])  # an even number has its middle half a cell on
+    x, y = _turned(direction, i, j)
+    return cell[1] + 0.5 * x, -cell[0] + 0.5 * y
+
+
+# ── what is docked ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _dockings(
+    modules: Sequence[Module], drawing: Drawing, owner: Mapping[Cell, str], origin: Point, mistakes: list[Mistake]
+) -> list[Docking]:
+    """Ports that face each other; where connectors are drawn, those that are joined by one."""
+    everywhere = facing(modules)
+    if not drawing.links:
+        return [docking for docking, _ in everywhere]
+    pitch, (x0, y0) = modules[0].type.pitch, origin
+    between: dict[frozenset[str], list[tuple[Docking, Point]]] = defaultdict(list)
+    for docking, point in everywhere:
+        between[frozenset((docking.a, docking.b))].append((docking, point))
+    found: list[Docking] = []
+    for (a, b), line in drawing.links.items():
+        x, y = (0.5 * (a[1] + b[1]) - x0) * pitch, (-0.5 * (a[0] + b[0]) - y0) * pitch  # the edge between both cells
+        names = (owner[a], owner[b])
+        near = [d for d, p in between[frozenset(names)] if max(abs(p[0] - x), abs(p[1] - y)) < 0.5 * pitch]
+        if not near:
+            mistakes.append(
+                Mistake(
+                    line,
+                    f"grid, line {line}: the connector between '{names[0]}' and '{names[1]}' joins no two ports that "
+                    "face each other. Turn one of them, or leave it out.",
+                )
+            )
+        found += near
+    return found
