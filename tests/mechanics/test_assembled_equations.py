@@ -1,4 +1,4 @@
-"""Closed form = recursion = Lagrange on assemblies of modules: the paper's organism, and random trees from random bases.
+"""Closed form = recursion = Lagrange on assemblies: the paper's organism, and random trees from random bases.
 
 Both forms of a module, free and fixed bases, virtual joints. All on plain floats, no code is compiled.
 """
@@ -14,7 +14,7 @@ from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.modules import Assembly, Docking, Module, backbone
 from kinemorph.model.modules.organisms import Dyads, Root
-from tests.random_assemblies import random_tree
+from random_assemblies import random_tree
 
 AGREE = 1e-11  # of the largest force
 SIDES = ((0, 1, 3, 2), (1, 2, 5, 3), (0, 3, 5, 2), (3, 4, 4, 3), (4, 5, 5, 2), (0, 6, 2, 5), (6, 7, 4, 2), (7, 8, 4, 5))

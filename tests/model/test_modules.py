@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.random_assemblies import random_tree
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_se3, inverse, matrix_of, rotation_to_quat
 from kinemorph.deriving import derive
@@ -30,6 +29,7 @@ from kinemorph.model.modules.occupancy import boxes_overlap
 from kinemorph.model.modules.organisms import OFFSET, VIRTUAL, offset_values, standing
 from kinemorph.model.rerooting import body_motion, reroot
 from kinemorph.model.robot import Robot
+from random_assemblies import random_tree
 
 B = backbone()
 PAIRS = [(a, b) for a in (2, 3, 4, 5) for b in (2, 3, 4, 5)]
