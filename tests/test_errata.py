@@ -159,7 +159,10 @@ class Organism:
         self.S = np.zeros((6 * n, sum(axes)))
         for i, places in enumerate(self.of):
             self.S[6 * i : 6 * i + 6, places] = self.axes[i]
-        self.T, self.T_H0 = self.transmission(self.poses(0.0)), np.vstack([Ad(np.linalg.inv(H)) for H in self.poses(0.0)])
+        self.T, self.T_H0 = (
+            self.transmission(self.poses(0.0)),
+            np.vstack([Ad(np.linalg.inv(H)) for H in self.poses(0.0)]),
+        )
         self.M = self.diagonal(
             [
                 np.block(
@@ -293,10 +296,7 @@ def test_E000_12_branches_do_not_carry_each_other(organism: Organism) -> None:
     for T, right in ((o.T, True), (full, False)):
         twists = (T @ o.S @ o.qd).reshape(-1, 6)
         found = np.array(
-            [
-                (V[:3] + np.cross(V[3:], p)) @ H[:3, :3].T
-                for V, p, H in zip(twists, o.points, o.poses(0.0), strict=True)
-            ]
+            [(V[:3] + np.cross(V[3:], p)) @ H[:3, :3].T for V, p, H in zip(twists, o.points, o.poses(0.0), strict=True)]
         )
         gap = off(found, velocity)
         assert gap < 1e-12 if right else gap > WRONG

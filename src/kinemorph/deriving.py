@@ -1,4 +1,4 @@
-"""From a robot to compiled functions: the only file that joins mechanics to codegen.
+"""From a robot to functions: this file, `robot_functions` and `constraint_functions` join mechanics to codegen.
 
 `derive(robot)` offers the equations of motion of one robot. Each function is mechanics run on graph nodes (`trace`),
 and compiled when it is first used:
@@ -13,22 +13,19 @@ the same robot, in the user's own q and v. What only tracing needs is imported t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-import numpy.typing as npt
-
 from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.backends import Precision
-from kinemorph.codegen.compile import BACKENDS, build
+from kinemorph.codegen.compile import BACKENDS
 from kinemorph.codegen.function import CompiledFunction
 from kinemorph.codegen.loops import LoopProgram
 from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.recipes import AnyProgram, recalled
-from kinemorph.codegen.tracing import Shape, trace
+from kinemorph.codegen.tracing import Shape
+from kinemorph.constraint_functions import ConstraintFunctions
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics import (
     axis_arrays,
@@ -37,23 +34,10 @@ from kinemorph.mechanics import (
     momentum,
     newton_euler,
 )
-from kinemorph.mechanics.branch_factor import branch_factor, ways_to_root
-from kinemorph.mechanics.constrained import (
-    MOST_ELIMINATED,
-    Constrained,
-    Rows,
-    constrained_dynamics,
-    eliminated_out,
-    held_rows,
-    shared_out,
-)
 from kinemorph.mechanics.elements.rotors import with_rotors
-from kinemorph.mechanics.formulations import FORMULATIONS, Formulation, FormulationName
+from kinemorph.mechanics.formulations import FORMULATIONS, FormulationName
 from kinemorph.mechanics.kinematics import Reference
-from kinemorph.mechanics.newton_euler import loads_on_links
-from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import Tree
-from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -61,7 +45,6 @@ from kinemorph.records import dataclass
 
 if TYPE_CHECKING:
     from kinemorph.codegen.forest import Forest
-    from kinemorph.reduction import Reduction
 
 BackendName = Literal["llvm", "interpreter", "c"]
 
@@ -163,20 +146,12 @@ def _chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tupl
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dynamics:
+class Dynamics(ConstraintFunctions):
     """The equations of motion of one robot. Made by `derive`.
 
     Every function is a `CompiledFunction`: batch-first arrays in, `.raw(out, ...)` without checks, `.program` for the
     graph, `.source` for what was emitted. Where parameters were named, each takes `p` as its last input.
     """
-
-    robot: Robot
-    formulation: str
-    parameters: tuple[Parameter, ...] = ()
-    wrenches: tuple[str, ...] = ()
-    backend: str = "llvm"
-    precision: Precision = "float64"
-    _made: dict[str, CompiledFunction] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         inputs = f", parameters {', '.join(p.name for p in self.parameters)}" if self.parameters else ""
@@ -194,11 +169,6 @@ class Dynamics:
         from kinemorph.display.notebooks.model_cards import dynamics_latex
 
         return dynamics_latex(self)
-
-    @cached_property
-    def nominal_parameters(self) -> npt.NDArray[np.float64]:
-        """Nominal values of the named parameters, the input `p`, shape (np,)."""
-        return np.array([parameter.value for parameter in self.parameters], dtype=float)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -240,15 +210,6 @@ class Dynamics:
         """ID(q, v, a) over any scalar, on a tree that this formulation has prepared; see `inverse_dynamics`."""
         found: Sequence[Any] = self._recursion.inverse_dynamics(tree, q, v, a, *loads)
         return found
-
-    @property
-    def takes_wrenches(self) -> bool:
-        """Whether its recursions take outside wrenches on links."""
-        return self._recursion.wrenches
-
-    def prepared(self, tree: Tree, points: Mapping[int, Any] | None = None) -> Tree:
-        """The tree as this formulation's recursions want it; `points` by link are where forces act."""
-        return self._recursion.prepare(tree, points)
 
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
@@ -319,25 +280,6 @@ class Dynamics:
         shape = (len(robot.joints) + len(robot.loops), 6)
         inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")
         return self._built(self._program("joint_wrenches", inputs, through, True, {"out": shape}, merged=False))
-
-    @cached_property
-    def multiplier_wrenches(self) -> CompiledFunction:
-        """What a unit of each multiplier puts through each joint, shape (joints + loops, 6, nc), at q.
-
-        In the order and axes of `joint_wrenches`. Multipliers N with J^T N = 0 are not seen in the motion: an entry of
-        a wrench is decided by it where `multiplier_wrenches(q) @ N` is 0.
-        """
-        from kinemorph.mechanics import reactions
-
-        self._check_closed("multiplier_wrenches")
-        robot = self.robot
-        rows = len(loops.constraint_error(self._cut_tree, neutral(robot).tolist()))
-        shape = (len(robot.joints) + len(robot.loops), 6, rows)
-
-        def shares(tree: Tree, q: Any) -> list[Any]:
-            return reactions.multiplier_wrenches(robot, tree, q)
-
-        return self._built(self._program("multiplier_wrenches", ("q",), shares, True, {"out": shape}, merged=False))
 
     # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -437,151 +379,6 @@ class Dynamics:
 
         return self._function(name, inputs, named, shapes=dict.fromkeys(outputs, self._square))
 
-    # ── loops and coupled joints ──────────────────────────────────────────────────────────────────────────────────
-
-    @cached_property
-    def constraint_error(self) -> CompiledFunction:
-        """phi(q), shape (nc,) [m or rad]: how far loops are open and coupled joints off. See mechanics.loops."""
-        return self._of_constraints("constraint_error", ("q",), loops.constraint_error)
-
-    @cached_property
-    def constraint_jacobian(self) -> CompiledFunction:
-        """J(q), shape (nc, nv): d phi/dt = J v."""
-        return self._of_constraints("constraint_jacobian", ("q",), loops.constraint_jacobian)
-
-    @cached_property
-    def constraint_bias(self) -> CompiledFunction:
-        """gamma(q, v) = -(dJ/dt) v, shape (nc,): the constraints hold on where J a = gamma."""
-        return self._of_constraints("constraint_bias", ("q", "v"), loops.constraint_bias)
-
-    @cached_property
-    def constraint_forces(self) -> CompiledFunction:
-        """(multipliers (nc,) [N or N m], rank ()) at (q, v, tau): J^T multipliers acts on the tree.
-
-        Where constraints repeat each other (rank < nc) the multipliers are those of least norm.
-        """
-
-        def forces(*state: Any) -> dict[str, Any]:
-            solved = self._constrained(*state, shared=True)
-            return {"multipliers": solved.multipliers, "rank": solved.rank}
-
-        return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), forces)
-
-    def _of_constraints(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
-        self._check_closed(name)
-        return self._function(name, inputs, function)
-
-    def _check_closed(self, name: str) -> None:
-        if self.robot.is_open:
-            raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree; it has no loops and no coupled joints."
-            )
-
-    def _constrained(
-        self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = (), shared: bool = False
-    ) -> Constrained:
-        """The accelerations and multipliers of a robot with constraints, by this formulation's M and h.
-
-        `locked` are velocities that have no acceleration, rows of their own after those of the robot; `shared` asks for
-        multipliers of least norm.
-        """
-        if self.precision == "float32":
-            raise UnsupportedError(
-                f"robot '{self.robot.name}' has loops or coupled joints, and float32 cannot tell which of their "
-                "constraints repeat others. Use float64."
-            )
-        rest = self.rest(tree, q, v, tau, *loads)
-        return self.under(tree, q, rest, held_rows(loops.rows_of(tree, q, v), locked), shared=shared)
-
-    def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
-        """tau - h(q, v) over any scalar, shape (nv,)."""
-        bias = self._recursion.bias_forces(tree, q, v, *loads)
-        return [force - held for force, held in zip(tau, bias, strict=True)]
-
-    def masses(self, tree: Tree, q: Any) -> Sequence[Sequence[Any]]:
-        """M(q) over any scalar, on a tree that this formulation has prepared."""
-        M: Sequence[Sequence[Any]] = self._recursion.mass_matrix(tree, q)
-        return M
-
-    def under(self, tree: Tree, q: Any, rest: Any, rows: Rows, *, shared: bool = False) -> Constrained:
-        """Solves  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar; see mechanics.constrained."""
-        M = self.masses(tree, q)
-        if shared or eliminated_out(ways_to_root(tree), rows.J) > MOST_ELIMINATED:
-            return shared_out(M, rest, rows)
-        return constrained_dynamics(branch_factor(tree, M), rest, rows)
-
-    def reduced(
-        self,
-        independent: str | Sequence[str] | None = None,
-        *,
-        actuated: str | Sequence[str] | None = None,
-        at: npt.ArrayLike | None = None,
-        epsilon: float = 0.01,
-    ) -> Reduction:
-        """A robot with loops in independent velocities: reduced and fast dynamics. See `Reduction`.
-
-        `independent`   joints or velocities to go by; by default such that the others are well decided
-        `actuated`      joints or velocities at which tau acts; all by default
-        `at`            a configuration (nq,) near which the choice is made; it is closed first. By default the neutral
-        `epsilon`       [s], how fast the fast dynamics close loops that are open: as exp(-t / epsilon)
-        """
-        from kinemorph import independence
-        from kinemorph.reduction import Reduction
-
-        self._check_closed("reduced")
-        if not (np.isfinite(epsilon) and epsilon > 0.0):
-            raise UnsupportedError(f"reduced: epsilon is {epsilon} s; expected a finite number above 0.")
-        robot, tree = self.robot, self._cut_tree
-        driven = robot.v_names if actuated is None else actuated
-        places = independence.velocity_places(robot, driven, "reduced: actuated")
-        if independent is not None:
-            independence.velocity_places(robot, independent, "reduced: independent")
-        closed = independence.assembled(robot, tree, at, "reduced")
-        parts = independence.chosen_partition(robot, tree, closed, independent, places)
-        names = tuple(robot.v_names[k] for k in places)
-
-        def make(name: str, inputs: tuple[str, ...], law: Any, outputs: Any, sizes: Mapping[str, Shape]) -> Any:
-            return self._built(self._program(name, inputs, law, False, outputs or None, more=sizes))
-
-        rows = loops.constraint_names(robot)
-        return Reduction(robot, parts, rows, names, float(epsilon), closed, self._recursion, make)
-
-    def actuation(
-        self,
-        joints: str | Sequence[str],
-        weights: npt.ArrayLike | None = None,
-        *,
-        at: npt.ArrayLike | None = None,
-    ) -> CompiledFunction:
-        """Inverse dynamics with actuators: (tau (k,), residual (nv,), rank ()) at (q, v, a).
-
-        tau are the forces at the named joints that give the acceleration a, together with those of the constraints. Of
-        all that do, the ones with the least sum of weight tau^2; where none do, those that come nearest. The residual
-        is what they leave of it, a - FD(q, v, tau); rank is how many motions they drive at q.
-
-        `joints`     joints (all their velocities) or velocities that have an actuator
-        `weights`    one number above 0 for each of tau; 1 by default
-        `at`         a configuration (nq,) at which they have to drive every motion; by default some near the neutral
-        """
-        from kinemorph import independence
-        from kinemorph.mechanics import driving
-
-        robot = self.robot
-        places = independence.velocity_places(robot, joints, "actuation")
-        if not places:
-            raise ModelError(f"actuation: no joint is named. Name some of robot '{robot.name}': {robot.v_names}.")
-        costs = driving.checked_weights(weights, [robot.v_names[k] for k in places])
-        independence.check_driven(robot, self._cut_tree, places, at)
-
-        def needed(tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> dict[str, Any]:
-            rest = self.rest(tree, q, v, [0.0] * tree.nv, *loads)
-            rows = Rows([], [], []) if robot.is_open else loops.rows_of(tree, q, v)
-            return driving.actuation(tree, self.masses(tree, q), rest, rows, a, places, costs)
-
-        shapes: dict[str, Shape] = {"tau": (len(places),), "residual": (robot.nv,), "rank": ()}
-        inputs = ("q", "v", "a", "wrenches")
-        return self._built(self._program("actuation", inputs, needed, False, shapes))
-
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
@@ -642,35 +439,15 @@ class Dynamics:
 
     # ── making them ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    @cached_property
-    def _recursion(self) -> Formulation:
-        return FORMULATIONS[self.formulation]
-
     @property
     def _square(self) -> Shape:
         return (self.robot.nv, self.robot.nv)
 
-    def _function(
-        self,
-        name: str,
-        inputs: tuple[str, ...],
-        function: Callable[..., Any],
-        *,
-        written: bool = False,
-        shapes: Mapping[str, Shape] | None = None,
-    ) -> CompiledFunction:
-        """A function, traced and compiled. `written`: on the links as the user wrote them."""
-        return self._recalled(name, lambda: self._program(name, inputs, function, written, shapes))
-
-    def _built(self, program: AnyProgram) -> CompiledFunction:
-        return build(program, self.backend, precision=self.precision)
-
-    def _recalled(self, name: str, make: Callable[[], Program | LoopProgram]) -> CompiledFunction:
-        """A function whose program need not be traced where it has been before."""
+    def _recipe(self, name: str) -> tuple[Any, ...] | None:
         if self.backend != "llvm" or type(self) is not Dynamics:  # others read the program itself, or have their own
-            return self._built(make())
+            return None
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
-        return self._built(recalled((name, self.robot, self.formulation, self.parameters, self.wrenches, limits), make))
+        return (name, self.robot, self.formulation, self.parameters, self.wrenches, limits)
 
     def _by_limbs(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
         """A recursion along the links; on one state, limbs that are alike are computed side by side."""
@@ -709,11 +486,6 @@ class Dynamics:
         forest = self._forest
         return forest is not None and forest.size > MOST_COLUMNS and forest.factors <= MOST_FACTORS
 
-    @cached_property
-    def _cut_tree(self) -> Tree:
-        """The links at nominal parameters: who hangs on whom, and how configurations move."""
-        return resolve(self.robot)
-
     def _by_pairs(self, name: str, inputs: tuple[str, ...], arrays: Callable[..., Any]) -> CompiledFunction:
         """A matrix function of many joints: arrays by straight-line code, then the kernel of that name in loops."""
 
@@ -749,42 +521,3 @@ class Dynamics:
             return program
 
         return self._recalled(name, make)
-
-    def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
-        """A function of one frame, made when it is first asked for."""
-        made = self._made.get(name)
-        if made is None:
-            made = self._made[name] = self._function(name, inputs, function, written=True)
-        return made
-
-    def _program(
-        self,
-        name: str,
-        inputs: tuple[str, ...],
-        function: Callable[..., Any],
-        written: bool,
-        outputs: Mapping[str, Shape] | None,
-        merged: bool = True,
-        more: Mapping[str, Shape] | None = None,
-    ) -> Program:
-        """The program of a function of a tree and the named inputs; `more` gives shapes of inputs that are no state."""
-        robot = self.robot
-        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(more or {})}
-        names = [group for group in inputs if group != "wrenches" or self.wrenches]
-        if self.parameters:
-            names.append("p")
-
-        def run(*arguments: Any) -> Any:
-            given = dict(zip(names, arguments, strict=True))
-            values = given.pop("p", ())
-            lookup = {parameter.name: x for parameter, x in zip(self.parameters, values, strict=True)}
-            tree = resolve(robot, lookup, merged=merged)
-            if not written:
-                tree = self.prepared(tree)
-            pushed = given.pop("wrenches", None)
-            if pushed is not None:
-                return function(tree, *given.values(), loads_on_links(tree, self.wrenches, pushed))
-            return function(tree, *given.values())
-
-        groups = {group: shapes.get(group, (robot.nv,)) for group in names}
-        return trace(run, groups, name=f"{robot.name}.{name}", outputs=outputs)

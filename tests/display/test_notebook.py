@@ -219,8 +219,8 @@ def test_robots_that_take_long_are_drawn_as_sticks(monkeypatch: pytest.MonkeyPat
 
 def test_looking_at_dynamics_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     dynamics = kinemorph.derive(kinemorph.library.build("hexapod36"))
-    monkeypatch.setattr("kinemorph.deriving.trace", lambda *_, **__: pytest.fail("traced"))
-    monkeypatch.setattr("kinemorph.deriving.build", lambda *_, **__: pytest.fail("compiled"))
+    monkeypatch.setattr("kinemorph.robot_functions.trace", lambda *_, **__: pytest.fail("traced"))
+    monkeypatch.setattr("kinemorph.robot_functions.build", lambda *_, **__: pytest.fail("compiled"))
     said = words(dynamics._repr_html_())
     assert "No function was used yet" in said and "mass_matrix" in said and "jacobian(frame)" in said
     assert model_cards.made_functions(dynamics) == {} and dynamics._repr_latex_() is None
@@ -240,7 +240,7 @@ def test_counts_that_would_need_tracing_are_left_out(pendulum: Robot, monkeypatc
     kinemorph.derive(pendulum).mass_matrix  # noqa: B018  kept on disk from now on
     dynamics = kinemorph.derive(pendulum)
     function = dynamics.mass_matrix
-    monkeypatch.setattr("kinemorph.deriving.trace", lambda *_, **__: pytest.fail("traced"))
+    monkeypatch.setattr("kinemorph.robot_functions.trace", lambda *_, **__: pytest.fail("traced"))
     monkeypatch.setattr(model_cards, "small_equations", lambda _: None)
     counted = function.known_flops
     assert counted is None or counted == function.program.flops  # None where it came from the cache

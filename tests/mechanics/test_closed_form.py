@@ -159,9 +159,7 @@ def test_locked_velocities_wrenches_and_derivatives() -> None:
 
 
 def test_loops_are_kept_by_the_constraints_that_all_formulations_share() -> None:
-    ours, theirs = (
-        derive(library.four_bar(), name, backend="interpreter") for name in ("closed_form", "newton_euler")
-    )
+    ours, theirs = (derive(library.four_bar(), name, backend="interpreter") for name in ("closed_form", "newton_euler"))
     q, v, _, tau = (part[0] for part in random_states(ours.robot, 3, 1))
     assert differ(ours.forward_dynamics(q, v, tau), theirs.forward_dynamics(q, v, tau)) < 1e-9
     assert differ(ours.constraint_forces(q, v, tau)[0], theirs.constraint_forces(q, v, tau)[0]) < 1e-9
