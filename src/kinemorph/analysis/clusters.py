@@ -134,26 +134,24 @@ def gait_clusters(
     maps count as being in step. Kinds of maps and couplings are those of `elements.CoupledMaps`.
     """
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
-    _check(map, coupling, count=count, seeds=len(chosen), steps=steps, longest=longest)
-    problems = map_problems("gait_clusters", map, (r,), (epsilon,))
-    if problems:
-        raise ModelError(problems)
+    checked_maps(map, coupling, r, epsilon, count=count, seeds=len(chosen), steps=steps, longest=longest)
     start = np.array([random_start(seed, count) for seed in chosen])
     path = map_orbits(map, coupling, start, r, epsilon, steps=steps, keep=2 * longest + 1)
     orbits = classified(path, longest, tolerance)
     return GaitClusters(map, float(r), coupling, float(epsilon), count, steps, chosen, orbits)
 
 
-def _check(map: str, coupling: str, **numbers: int) -> None:
+def checked_maps(map: str, coupling: str, r: float, epsilon: float, **numbers: int) -> None:
     """Raises a sentence about a word that is not known, or a number that means nothing."""
     for what, word, known in (("map", map, tuple(MAPS)), ("coupling", coupling, COUPLINGS)):
         if word not in known:
-            raise KinemorphError(
-                f"{what} is {word!r}; expected one of {', '.join(known)}.{did_you_mean(word, known)}"
-            )
+            raise KinemorphError(f"{what} is {word!r}; expected one of {', '.join(known)}.{did_you_mean(word, known)}")
     for name, number in numbers.items():
         if not 1 <= number <= MOST[name] or number != int(number):
             raise KinemorphError(f"{name} is {number}; expected a whole number from 1 to {MOST[name]}. Mend it.")
+    problems = map_problems("coupled maps", map, (r,), (epsilon,))
+    if problems:
+        raise ModelError(problems)
 
 
 # ── many steps at once ────────────────────────────────────────────────────────────────────────────────────────────────

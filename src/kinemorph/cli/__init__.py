@@ -8,12 +8,13 @@ modelling     derive, verify, doctor, demo, bench
 running       simulate
 showing       show
 analyzing     analyze
+pacing        gait
 reading       what is written after options: numbers, values by name
 plotting      the options that ask for plots
 seeing        the options that ask for replays, moving pictures, the viewer
 """
 
-from kinemorph.cli import analyzing, checking, model_files, modelling, running, showing
+from kinemorph.cli import analyzing, checking, model_files, modelling, pacing, running, showing
 from kinemorph.cli.application import app, main
 
-__all__ = ["analyzing", "app", "checking", "main", "model_files", "modelling", "running", "showing"]
+__all__ = ["analyzing", "app", "checking", "main", "model_files", "modelling", "pacing", "running", "showing"]

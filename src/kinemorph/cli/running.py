@@ -115,7 +115,7 @@ def simulate(
         until = reading.FREE_TIME
         notes.append(f"nothing holds {model.name}, so it is watched for {until:g} s; --time chooses another time")
     chosen_numbers: dict[str, Any] = {"step": step, "rtol": rtol, "atol": atol, "sample": sample}
-    with told(), _advancing(model.name, until or settings.duration) as progress:
+    with told(), advancing(model.name, until or settings.duration) as progress:
         trajectory = run(
             system,
             until,
@@ -139,10 +139,10 @@ def simulate(
     for line in [*notes, *run_summaries.cautions(trajectory)]:
         say(f"note: {line}")
     put(data, as_json, run_tables.run_tables)
-    raise typer.Exit(_code(trajectory))
+    raise typer.Exit(exit_code(trajectory))
 
 
-def _code(trajectory: Trajectory) -> int:
+def exit_code(trajectory: Trajectory) -> int:
     """The exit code of a run; one that failed says why."""
     if trajectory.outcome.ok:
         return WELL
@@ -162,7 +162,7 @@ def wrote(*groups: list[Path]) -> list[str]:
 
 
 @contextlib.contextmanager
-def _advancing(name: str, until: float) -> Iterator[Callable[[float, float, int], None] | None]:
+def advancing(name: str, until: float) -> Iterator[Callable[[float, float, int], None] | None]:
     """A bar on stderr while a run goes on, where stderr is a terminal: simulated time, step size, events."""
     if not sys.stderr.isatty():
         yield None

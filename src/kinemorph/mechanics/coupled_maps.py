@@ -2,16 +2,16 @@
 
     x_i(n+1) = (1 - epsilon_i) f(x_i(n)) + epsilon_i mean of f(x_j(n)) over those that i is coupled to
 
-K. Kaneko, Pattern dynamics in spatiotemporal chaos, Physica D 34 (1989), and Clustering, coding, switching, hierarchical
-ordering, and control in a network of chaotic elements, Physica D 41 (1990). One piece of code for gaits in a step and
-for the analysis of many starts: written over any scalar.
+K. Kaneko, Pattern dynamics in spatiotemporal chaos, Physica D 34 (1989), and Clustering, coding, switching,
+hierarchical ordering, and control in a network of chaotic elements, Physica D 41 (1990). One piece of code for gaits in
+a step and for the analysis of many starts: written over any scalar.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, minimum, sin
 from kinemorph.algebra.vectors import total
@@ -69,12 +69,12 @@ def random_start(seed: int, count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def map_problems(what: str, name: str, r: Sequence[object], epsilon: Sequence[object]) -> list[str]:
+def map_problems(what: str, name: str, r: Sequence[Any], epsilon: Sequence[Any]) -> list[str]:
     """Numbers with which maps would leave the range from 0 to 1, one sentence each."""
     largest = MAPS[name].largest
     found = [
-        f"{what}: r is {x:g}; expected a number from 0 to {largest:.4g}, as with others a {name} map {MAPS[name].formula} "
-        "leaves the range from 0 to 1. Mend it."
+        f"{what}: r is {x:g}; expected a number from 0 to {largest:.4g}, as with others a {name} map "
+        f"{MAPS[name].formula} leaves the range from 0 to 1. Mend it."
         for x in map(evaluate, r)
         if not 0.0 <= x <= largest
     ]

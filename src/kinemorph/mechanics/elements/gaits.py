@@ -25,8 +25,9 @@ class RhythmicLaw(PathLaw):
         return [*super().problems(element, robot), *wave_problems(element), *not_negative(element, "ramp")]
 
     def path(self, element: Rhythmic, scene: Scene, k: int) -> Wish:
+        amplitude, frequency, offset = self.one(element, scene, k)
         phase = scene.value(phases_of(element)[k])
-        return ramped(swing(scene.t, *self.one(element, scene, k), phase), scene.t, element.ramp)
+        return ramped(swing(scene.t, amplitude, frequency, offset, phase), scene.t, element.ramp)
 
 
 class SerpenoidLaw(PathLaw):
@@ -47,7 +48,7 @@ class SerpenoidLaw(PathLaw):
             found += infinite(element, name)
         return found
 
-    def path(self, element: Serpenoid, scene: Scene, k: int) -> Wish:
+    def path(self, element: Any, scene: Scene, k: int) -> Wish:
         waves = 2 if element.layout == "alternating" else 1
         wave = k % waves
         amplitude, turn = (each(scene.value(values), waves)[wave] for values in (element.amplitude, element.turn))

@@ -21,7 +21,6 @@ from kinemorph.mechanics.elements.following import Wish, each
 from kinemorph.mechanics.elements.law import Effort, Slot
 from kinemorph.mechanics.elements.references import PathLaw, infinite
 from kinemorph.mechanics.elements.scene import Scene
-from kinemorph.model.elements.gaits import PhaseOscillators
 from kinemorph.model.elements.wiring import below
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
@@ -68,37 +67,36 @@ class PhaseOscillatorsLaw(PathLaw):
     timed = False
     fields = ("amplitude", "frequency", "offset")
 
-    def problems(self, element: PhaseOscillators, robot: Robot) -> list[str]:
+    def problems(self, element: Any, robot: Robot) -> list[str]:
         found = [*super().problems(element, robot), *wave_problems(element)]
         return found + not_negative(element, "coupling", "adapt") + positive(element, "rate")
 
-    def states(self, element: PhaseOscillators) -> tuple[Slot, ...]:
+    def states(self, element: Any) -> tuple[Slot, ...]:
         phases = element.start or phases_of(element)
         frequencies = each(element.frequency, len(phases))
         found = []
         for name, phase, frequency in zip(element.joints or ("",), phases, frequencies, strict=True):
-            units = {"phase": "rad", "amplitude.rate": "", "offset.rate": ""}
-            starts = {"phase": float(evaluate(phase))}
-            found += [Slot(below(name, state), units.get(state, ""), starts.get(state, 0.0)) for state in STATES]
+            found.append(Slot(below(name, STATES[0]), "rad", float(evaluate(phase))))
+            found += [Slot(below(name, state)) for state in STATES[1:]]
             if _adapts(element):
                 found.append(Slot(below(name, LEARNED), "rad/s", 2.0 * math.pi * float(evaluate(frequency))))
         return tuple(found)
 
-    def effort(self, element: PhaseOscillators, scene: Scene) -> Effort:
+    def effort(self, element: Any, scene: Scene) -> Effort:
         rates: list[S] = []
         for one in self._rhythms(element, scene):
             rates += [one.speed, *one.amplitude[1:], *one.offset[1:]]
             rates += [one.learning] if _adapts(element) else []
         return Effort(rates=rates)
 
-    def path(self, element: PhaseOscillators, scene: Scene, k: int) -> Wish:
+    def path(self, element: Any, scene: Scene, k: int) -> Wish:
         phase, speed, change, (r, r_rate, r_change), (b, b_rate, b_change), _ = self._rhythms(element, scene)[k]
         s, c = sin(phase), cos(phase)
         velocity = b_rate + r_rate * s + r * speed * c
         acceleration = b_change + r_change * s + 2.0 * r_rate * speed * c + r * change * c - r * speed * speed * s
         return Wish(b + r * s, velocity, acceleration)
 
-    def _rhythms(self, element: PhaseOscillators, scene: Scene) -> list[Rhythm]:
+    def _rhythms(self, element: Any, scene: Scene) -> list[Rhythm]:
         """All oscillators now."""
         wanted, size = scene.value(phases_of(element)), len(STATES) + _adapts(element)
         count = len(wanted)
@@ -127,7 +125,7 @@ class PhaseOscillatorsLaw(PathLaw):
         return found
 
 
-def _adapts(element: PhaseOscillators) -> bool:
+def _adapts(element: Any) -> bool:
     """Whether frequencies are states: a parameter may switch learning on."""
     return not is_zero(element.adapt)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from kinemorph.algebra.scalar import S, cos, less, maximum, minimum, sin, where
 from kinemorph.algebra.vectors import total
@@ -26,7 +27,6 @@ from kinemorph.mechanics.elements.following import Wish, each, ramped
 from kinemorph.mechanics.elements.law import Clock, Slot
 from kinemorph.mechanics.elements.references import PathLaw
 from kinemorph.mechanics.elements.scene import Scene
-from kinemorph.model.elements.gaits import CoupledMaps
 from kinemorph.model.elements.wiring import below
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
@@ -43,7 +43,7 @@ class CoupledMapsLaw(PathLaw):
     timed = False
     fields = ("r", "epsilon", "amplitude", "offset")
 
-    def problems(self, element: CoupledMaps, robot: Robot) -> list[str]:
+    def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot) + positive(element, "every") + not_negative(element, "ramp")
         what, count = f"element '{element.name}'", _count(element)
         if element.start and len(element.start) != count:
@@ -58,27 +58,30 @@ class CoupledMapsLaw(PathLaw):
         ]
         if not 0 <= element.settle <= MOST_SETTLED:
             found.append(
-                f"{what}: settle is {element.settle}; expected a whole number of steps from 0 to {MOST_SETTLED}. Mend it."
+                f"{what}: settle is {element.settle}; expected a whole number of steps from 0 to {MOST_SETTLED}. "
+                "Mend it."
             )
         return found + map_problems(what, element.map, element.r, element.epsilon)
 
-    def clocks(self, element: CoupledMaps) -> tuple[Clock, ...]:
+    def clocks(self, element: Any) -> tuple[Clock, ...]:
         return (Clock(element.every, element.every),)  # the first piece is there when a run begins
 
-    def memory(self, element: CoupledMaps) -> tuple[Slot, ...]:
+    def memory(self, element: Any) -> tuple[Slot, ...]:
         found = [Slot("since", "s")]
         for name, numbers in zip(element.joints or ("",), zip(*_begun(element), strict=True), strict=True):
             words = _WORDS[element.interpolation]
             found += [Slot(below(name, word), "", x) for word, x in zip(words, numbers, strict=True)]
         return tuple(found)
 
-    def sample(self, element: CoupledMaps, scene: Scene, clock: int) -> Sequence[S]:
+    def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
         kept = self._kept(element, scene)
-        newest = _stepped(element, [numbers[-1] for numbers in kept], scene.value(element.r), scene.value(element.epsilon))
+        newest = _stepped(
+            element, [numbers[-1] for numbers in kept], scene.value(element.r), scene.value(element.epsilon)
+        )
         moved = _moved if element.interpolation == "spline" else _exchanged
         return [scene.t, *(x for numbers, new in zip(kept, newest, strict=True) for x in moved(numbers, new))]
 
-    def path(self, element: CoupledMaps, scene: Scene, k: int) -> Wish:
+    def path(self, element: Any, scene: Scene, k: int) -> Wish:
         _, _, amplitude, offset = self.one(element, scene, k)
         numbers, since, T = self._kept(element, scene)[k], scene.m[0], element.every
         s = minimum(maximum((scene.t - since) / T, 0.0), 1.0)
@@ -89,7 +92,7 @@ class CoupledMapsLaw(PathLaw):
         v, a = ((2.0 / T) * amplitude * where(goes, rate, 0.0), (2.0 / T**2) * amplitude * where(goes, change, 0.0))
         return ramped(Wish(q, v, a), scene.t, element.ramp)
 
-    def _kept(self, element: CoupledMaps, scene: Scene) -> list[Sequence[S]]:
+    def _kept(self, element: Any, scene: Scene) -> list[Sequence[S]]:
         """The memory of each joint."""
         size = len(_WORDS[element.interpolation])
         return [scene.m[1 + k * size : 1 + (k + 1) * size] for k in range(_count(element))]
@@ -98,17 +101,17 @@ class CoupledMapsLaw(PathLaw):
 # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _count(element: CoupledMaps) -> int:
+def _count(element: Any) -> int:
     return max(len(element.joints), 1)
 
 
-def _stepped(element: CoupledMaps, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S]) -> list[S]:
+def _stepped(element: Any, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S]) -> list[S]:
     n = _count(element)
     return coupled_step(element.map, element.coupling, x, each(r, n), each(epsilon, n))
 
 
 @lru_cache(maxsize=32)
-def _begun(element: CoupledMaps) -> tuple[tuple[float, ...], ...]:
+def _begun(element: Any) -> tuple[tuple[float, ...], ...]:
     """What memory begins with, a row for each word: at t = 0, n = 0, after `settle` steps."""
     r, epsilon = ([float(evaluate(x)) for x in values] for values in (element.r, element.epsilon))
     x: Sequence[float] = [float(evaluate(x)) for x in element.start] or random_start(element.seed, _count(element))

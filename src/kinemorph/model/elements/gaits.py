@@ -1,8 +1,8 @@
 """Gaits: rhythms for many joints at once, as references that controllers follow.
 
-Each publishes "gait.hip", "gait.hip.velocity" and "gait.hip.acceleration" for every joint, as all references do. Numbers
-are one for all joints or one each; joints count from 0, in the order of `joints`. `ramp` [s] lets a gait that is a
-function of time grow smoothly out of 0, so that a robot which rests at q = 0 begins without a jerk.
+Each publishes "gait.hip", "gait.hip.velocity" and "gait.hip.acceleration" for every joint, as all references do.
+Numbers are one for all joints or one each; joints count from 0, in the order of `joints`. `ramp` [s] lets a gait grow
+smoothly out of 0, so that a robot which rests at q = 0 begins without a jerk.
 """
 
 from __future__ import annotations
