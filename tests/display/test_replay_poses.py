@@ -19,7 +19,7 @@ from kinemorph.display.cameras import Camera
 from kinemorph.display.puppets import Poses, extent_of
 from kinemorph.display.replays.joint_rows import TOLERANCE
 from kinemorph.display.replays.packing import pack
-from kinemorph.display.scenes.figures import body_poses
+from kinemorph.display.scenes.figures import stacked_poses
 from kinemorph.display.scenes.scene import Attachment, Figure, Mark, Part, Scene, Series, Surface, Trace
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.display.scenes.turning import quaternions_of, rotated
@@ -55,7 +55,7 @@ def modules(browser: Browser) -> Iterator[Any]:
 def bare(robot: Robot, q: np.ndarray, **more: Any) -> Figure:
     """A figure without parts: it is only the poses that matter."""
     poses = Poses(robot, q)
-    positions, quaternions = body_poses(robot, poses)
+    positions, quaternions = stacked_poses(robot, poses)
     masses = np.array([float(evaluate(body.mass)) for body in robot.bodies])
     centers = np.array([evaluate_all(body.com) for body in robot.bodies], dtype=float)
     size = extent_of(robot, poses)

@@ -20,7 +20,7 @@ import pytest
 import kinemorph as km
 from kinemorph.algebra.groups import translation
 from kinemorph.display.puppets import Poses
-from kinemorph.display.scenes.figures import body_poses
+from kinemorph.display.scenes.figures import stacked_poses
 from kinemorph.display.scenes.scene import Happening
 from kinemorph.display.scenes.staging import scene_of
 from kinemorph.display.viewer import clock as clock_module
@@ -53,7 +53,7 @@ def kept() -> Iterator[list[Viewer]]:
 
 def assert_posed(viewer: Viewer, robot: km.Robot, q: object, figure: int | str = 0, within: float = 1e-9) -> None:
     """Every body of the page is where the kinematics puts it."""
-    positions, quaternions = body_poses(robot, Poses(robot, q))
+    positions, quaternions = stacked_poses(robot, Poses(robot, q))
     for number, body in enumerate(robot.body_names):
         p, turn = viewer.pose(figure, body)
         np.testing.assert_allclose(p, positions[0, number], atol=within)

@@ -4,20 +4,24 @@
     momentum                of a robot that floats: linear momentum grows by m g t, angular momentum about the center of
                             mass stays, and so does that about the world's origin, along gravity
     momentum of a joint     of the first joint of a tree, where neither gravity nor a force acts along it
+    changes of the system   robots that dock, or part, in the air keep linear and angular momentum together
     quaternions, loops      stay of length 1, stay closed
 
 Each figure is relative to what was exchanged in the run; a law that does not apply is skipped with the reason. Samples
-between two resets are judged by themselves: an impact may change energy and momentum.
+between two resets are judged by themselves: an impact may change energy and momentum. Where the system changes on the
+way, each one is judged by the laws that hold for it, and the worst of them counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from kinemorph.analysis.momenta import Ledger, conserved
+from kinemorph.analysis.momenta import Conserved, Ledger, conserved, floats, momentum_leap
 from kinemorph.analysis.slopes import Array
 from kinemorph.analysis.verdict import Check, Judged, judged, table
 from kinemorph.errors import ShapeError, UnsupportedError
@@ -64,10 +68,11 @@ def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
         checks += [
             _energy(segments, tolerance, trajectory.settings.get("step")),
             *_momenta(segments, tolerance),
+            *_changes(segments, tolerance),
             _quaternions(segments),
             _loops(segments),
         ]
-    return Audit(segments[0].plant.name, tuple(checks))
+    return Audit(trajectory.name, tuple(checks))
 
 
 def _ending(trajectory: Trajectory) -> Check:
@@ -122,19 +127,51 @@ def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
         note = "the robot that was run is not at hand" if segments[0].has("energy") else "these are equations, no robot"
         return [Check("momentum", "momentum is conserved", "skipped", note=note)]
     ledgers = [Ledger.of(segment) for segment in segments]
-    kept, reason = conserved(ledgers)
-    if not kept:
-        return [Check("momentum", "momentum is conserved", "skipped", note=reason)]
-    checks = []
-    for name, law in kept.items():
-        worst, note = 0.0, ""
-        for ledger in ledgers:
-            drift, scale, unit = law.drift(ledger)
-            relative = drift / scale if scale > 0.0 else drift
+    systems: dict[int, list[Ledger]] = {}
+    for ledger in ledgers:
+        systems.setdefault(id(ledger.segment.plant), []).append(ledger)
+    laws: dict[str, list[tuple[Conserved, Ledger]]] = {}
+    reasons: dict[str, None] = {}
+    for mine in systems.values():
+        kept, reason = conserved(mine)
+        reasons |= {} if kept else {reason: None}
+        for name, law in kept.items():
+            laws.setdefault(name, []).extend((law, ledger) for ledger in mine)
+    if not laws:
+        return [Check("momentum", "momentum is conserved", "skipped", note="; ".join(reasons))]
+    return [_worst_drift(name, pairs, len(ledgers), tolerance) for name, pairs in laws.items()]
+
+
+def _worst_drift(name: str, pairs: Sequence[tuple[Conserved, Ledger]], count: int, tolerance: float) -> Check:
+    """The check of one momentum, over all segments whose system has to keep it."""
+    worst, note = 0.0, ""
+    for law, ledger in pairs:
+        drift, scale, unit = law.drift(ledger)
+        relative = drift / scale if scale > 0.0 else drift
+        if relative >= worst:
+            worst, note = relative, f"off by {drift:.2e} {unit} where it is up to {scale:.3g} {unit}"
+    some = f". It is kept in {len(pairs)} of {count} segments; others have another system" if len(pairs) < count else ""
+    return judged(name, pairs[0][0].says, worst, tolerance, note + some)
+
+
+def _changes(segments: list[Segment], tolerance: float) -> list[Check]:
+    """Momentum about the world's origin just before and just after the system changes; nothing where it never does."""
+    name, says = "changes of the system", "linear and angular momentum are the same just before and after"
+    meetings = [(a, b) for a, b in pairwise(segments) if a.plant is not b.plant]
+    if not meetings:
+        return []
+    if any(one.plant.robot is None or not floats(one.plant.robot) for pair in meetings for one in pair):
+        return [Check(name, says, "skipped", note="a robot that hangs on the ground, or none, is among them")]
+    worst, note = 0.0, ""
+    for before, after in meetings:
+        for off, scale, unit in momentum_leap(before, after):
+            relative = off / scale if scale > 0.0 else off
             if relative >= worst:
-                worst, note = relative, f"off by {drift:.2e} {unit} where it is up to {scale:.3g} {unit}"
-        checks.append(judged(name, law.says, worst, tolerance, note))
-    return checks
+                worst, note = (
+                    relative,
+                    f"off by {off:.2e} {unit} where it is {scale:.3g} {unit}, t = {after.t[0]:.6g} s",
+                )
+    return [judged(name, says, worst, tolerance, note)]
 
 
 def _quaternions(segments: list[Segment]) -> Check:

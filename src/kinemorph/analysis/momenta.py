@@ -127,7 +127,7 @@ def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
     pushed = [k for k in range(robot.nv) if any(_is_pushed(ledger, k) for ledger in ledgers)]
     if any(WORLD in cycle for cycle in robot.cycles.values()) or robot.couplings:
         return {}, "loops to the ground or coupled joints act on the robot from outside"
-    if roots and all(joint.kind == "free" for joint in roots):
+    if floats(robot):
         outside = [k for joint in roots for k in _places(robot, joint) if k in pushed]
         if outside:
             return {}, f"a force acts from outside along '{columns[outside[0]].name}'"
@@ -145,6 +145,30 @@ def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
             says = "angular momentum about the ball joint stays, along gravity"
             kept[f"momentum about '{joint.name}'"] = Conserved(says, _about_point(joint))
     return kept, "the ground, gravity or a force acts along the first joint of every tree"
+
+
+def floats(robot: Robot) -> bool:
+    """Whether nothing holds a robot: all its roots are free, and no loop goes to the ground."""
+    roots = [joint for joint in robot.joints if _hangs_on_ground(robot, joint)]
+    grounded = any(WORLD in cycle for cycle in robot.cycles.values())
+    return bool(roots) and not grounded and all(joint.kind == "free" for joint in roots)
+
+
+def momentum_leap(before: Segment, after: Segment) -> tuple[Drift, Drift]:
+    """How far linear momentum, and angular momentum about the origin, leap from the end of a segment to another."""
+    ends = []
+    for segment, k in ((before, slice(-1, None)), (after, slice(0, 1))):
+        t, q, v, x, m, u = (getattr(segment, group)[k] for group in ("t", "q", "v", "x", "m", "u"))
+        ends.append(Ledger.of(Segment(segment.plant, t, q, v, x, m, u, segment.p)))
+    P = np.array([ledger.momentum[0, :3] for ledger in ends])
+    H = np.array([one.momentum[0, 3:] + np.cross(one.center[0], one.momentum[0, :3]) for one in ends])
+    impulse = max(ledger.impulse_scale for ledger in ends)
+    arm = max(_longest(ledger.center) for ledger in ends)
+    spin = max(ledger.spin_scale for ledger in ends)
+    return (
+        Drift(_longest(P[1:] - P[:1]), max(_longest(P), impulse), "N s"),
+        Drift(_longest(H[1:] - H[:1]), max(_longest(H), spin, arm * impulse), "N m s"),
+    )
 
 
 def _hangs_on_ground(robot: Robot, joint: Joint) -> bool:

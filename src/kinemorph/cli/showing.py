@@ -71,7 +71,11 @@ def show(
     phase: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a phase portrait.")] = None,
     joint: Annotated[str | None, typer.Option(help="Of the phase portrait; the first by default.")] = None,
     robot: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="The robot or model file that was run, to see it move.")
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="The robot or model file that was run, to see it move. Repeated, in order, where a run changes it.",
+        ),
     ] = None,
     *,
     options: Options,
@@ -100,7 +104,7 @@ def show(
     names = [subject, *(compare or [])]
     if is_run(subject):
         _refuse({"--png": png, "--q": q}, f"is for models, but '{subject}' is a run")
-        _show_runs(names, sights, plots, robot, options, as_json)
+        _show_runs(names, sights, plots, robot or [], options, as_json)
     else:
         given = {"--plot": plot, "--phase": phase, "--columns": columns, "--robot": robot}
         _refuse({**given, "--trace": trace}, f"is for runs, but '{subject}' is a model")
@@ -166,7 +170,7 @@ def _show_models(names: list[str], sights: Sights, q: Any, options: Options, as_
 
 
 def _show_runs(
-    names: list[str], sights: Sights, plots: Plots, robot: str | None, options: Options, as_json: bool
+    names: list[str], sights: Sights, plots: Plots, robots: list[str], options: Options, as_json: bool
 ) -> None:
     from kinemorph.display import run_summaries, run_tables
     from kinemorph.simulation.storage import load_trajectory
@@ -176,10 +180,10 @@ def _show_runs(
             raise KinemorphError(f"--compare '{name}' is a model, but '{names[0]}' is a run. Compare like with like.")
     runs = dict(zip(_called(names), (load_trajectory(name) for name in names), strict=True))
     if sights.asked:
-        asked = _robots(runs, robot, options, sights.asked[0])
+        asked = _robots(runs, robots, options, sights.asked[0])
         runs = {key: load_trajectory(file, asked[key]) for key, file in zip(runs, names, strict=True)}
-    elif robot is not None:
-        raise KinemorphError(f"--robot '{robot}' is only needed to see a run move, as by --html. Leave it out.")
+    elif robots:
+        raise KinemorphError(f"--robot '{robots[0]}' is only needed to see a run move, as by --html. Leave it out.")
     (name, trajectory), *others = runs.items()
     data = run_summaries.run_summary(trajectory)
     data["columns"] = run_summaries.column_figures(trajectory, plots.names)
@@ -196,13 +200,29 @@ def _called(names: list[str]) -> list[str]:
     return [name if name not in names[:k] else f"{name} ({k + 1})" for k, name in enumerate(names)]
 
 
-def _robots(runs: Mapping[str, Trajectory], name: str | None, options: Options, asking: str) -> dict[str, System]:
-    """What was run: the model named, for runs that bear the same name as the first; else the built-in one."""
+def _robots(
+    runs: Mapping[str, Trajectory], names: list[str], options: Options, asking: str
+) -> dict[str, System | list[System]]:
+    """What was run: the models named, for runs that bear the same name as the first; else the built-in one.
+
+    A run that changes its system on the way needs a model for each.
+    """
     first = next(iter(runs.values())).name
-    found: dict[str, System] = {}
+    found: dict[str, System | list[System]] = {}
     for key, run in runs.items():
-        if name is not None and run.name == first:
-            found[key] = chosen(name, options)
+        turns = list(dict.fromkeys(part.segments[0].plant for part in run.stretches))
+        if len(turns) > 1 and len(names) != len(turns):
+            told = ", ".join(plant.name for plant in turns)
+            raise KinemorphError(
+                f"{asking} needs the robots of run '{run.name}', which has {len(turns)} in turn ({told}); {len(names)} "
+                "are named. Name them all with --robot, in this order."
+            )
+        if len(turns) > 1:
+            found[key] = [chosen(name, options) for name in names]
+        elif names and run.name == first:
+            if len(names) > 1:
+                raise KinemorphError(f"--robot is given {len(names)} times, but run '{run.name}' has one. Give one.")
+            found[key] = chosen(names[0], options)
         elif run.name in CHOICE:
             found[key] = choose(run.name)
             say(f"note: {key} is drawn as the built-in robot {run.name}; --robot names another")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import STEEL, Mesh, Shape
+from kinemorph.model.shapes import STEEL, Mesh, MeshFile, Shape
 from kinemorph.model.topology import WORLD
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def own_color(shape: Shape, depth_color: RGB) -> RGB:
     if shape.color[:3] != STEEL:
         red, green, blue = shape.color[:3]
         return red, green, blue
-    if not isinstance(shape, Mesh):
+    if not isinstance(shape, (Mesh, MeshFile)):
         return depth_color
     red, green, blue = (TINT * x + (1.0 - TINT) * LIGHT_GRAY for x in depth_color)
     return red, green, blue

@@ -17,7 +17,7 @@ CROWDED = 30  # events of one name, from which on their lines are fainter
 
 @dataclass(frozen=True)
 class Mark:
-    """The events of one name, and the line of text in which the name stands, counted upward."""
+    """The events of one name and kind, and the line of text in which the name stands, counted upward."""
 
     times: tuple[float, ...]
     text: str
@@ -32,8 +32,7 @@ def event_marks(trajectory: Trajectory, width: float) -> list[Mark]:
     """
     times: dict[str, list[float]] = {}
     for event in trajectory.events:
-        name = f"{event.name}: rest" if event.kind == "rest" else event.name
-        times.setdefault(name, []).append(event.t)
+        times.setdefault(event.label, []).append(event.t)
     start, end = time_range({"": trajectory})
     marks: list[Mark] = []
     ends: list[float] = []  # of the text in each line [inch]

@@ -282,7 +282,7 @@ def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> 
 def _head(figure: Figure, trajectory: Trajectory, runs: Runs, title: str | None) -> None:
     """Title, what the run was, and the line styles of several runs."""
     height, left = figure.get_figheight(), LEFT / WIDTH
-    name = trajectory.segments[0].plant.name.replace("_", " ")
+    name = trajectory.name.replace("_", " ")
     figure.text(left, 1.0 - 0.3 / height, name if title is None else title, fontsize=13, color=INK, va="center")
     if len(runs) == 1:
         caption = textwrap.shorten(run_caption(trajectory), 128, placeholder=" …")

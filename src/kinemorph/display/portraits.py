@@ -50,6 +50,10 @@ def phase_portrait(
     turn = 2.0 * np.pi * scale
     for number, (label, run) in enumerate(runs.items()):
         q, v = scale * series.values(run, f"q.{which}"), v_scale * series.values(run, f"v.{which}")
+        known = np.flatnonzero(np.isfinite(q) & np.isfinite(v))
+        if not len(known):
+            continue
+        q, v = q[known[0] : known[-1] + 1], v[known[0] : known[-1] + 1]  # from where it is there to where it ends
         if wrap and unit == "rad":
             q, v = _wrapped(q, v, turn)
         color = LINES[number % len(LINES)]
@@ -60,7 +64,7 @@ def phase_portrait(
         axes.plot(q[-1:], v[-1:], markersize=6, linestyle="", label="_end", **ending)
     axes.set_xlabel(f"q.{which} [{units_of(q_unit)}]", fontsize=9, color=INK)
     axes.set_ylabel(f"v.{which} [{units_of(v_unit)}]", fontsize=9, color=INK)
-    spoken = trajectory.segments[0].plant.name.replace("_", " ")
+    spoken = trajectory.name.replace("_", " ")
     heading = f"{spoken}: phase portrait of {which}" if title is None else title
     figure.text(0.14, 1.0 - 0.3 / height, heading, fontsize=13, color=INK, va="center")
     if len(runs) == 1:

@@ -15,7 +15,7 @@ from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements import JointLimits
 from kinemorph.model.system import System
 from kinemorph.simulation.methods import DEFAULT, alias_rows, method_rows
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.trajectory import Event, Trajectory
 
 DRIFTED = 0.05  # of the largest kinetic energy: what the balance may be off before it is worth a word
 STILL = 1e-14  # [rad or m], of the potential energy: what rounding moves
@@ -40,7 +40,8 @@ def run_summary(trajectory: Trajectory) -> Data:
         "rejected": statistics.rejected,
         "seconds": statistics.seconds,
         "compile_seconds": statistics.compile_seconds,
-        "events": [{"t": event.t, "name": event.name, "kind": event.kind} for event in trajectory.events],
+        "systems": [_stretch(part) for part in trajectory.stretches],
+        "events": [_event(event) for event in trajectory.events],
         "energy": _energy(trajectory),
         "loop_error": _largest(trajectory, "loop_error"),
         "final": {
@@ -51,6 +52,21 @@ def run_summary(trajectory: Trajectory) -> Data:
             for group in ("q", "v", "x")
         },
     }
+
+
+def _stretch(part: Trajectory) -> Data:
+    """A part of a run in which the system stays the same: what was run, from when to when."""
+    plant, t = part.segments[0].plant, part.t
+    ends = (_number(t[0]), _number(t[-1])) if len(t) else (None, None)
+    return {"name": plant.name, "start": ends[0], "end": ends[1], "dof": plant.nv, "states": plant.nx}
+
+
+def _event(event: Event) -> Data:
+    """An event; note and numbers where it has some."""
+    data: Data = {"t": event.t, "name": event.name, "kind": event.kind}
+    data |= {"note": event.note} if event.note else {}
+    numbers = [{**number._asdict(), "value": _number(number.value)} for number in event.numbers]
+    return data | ({"numbers": numbers, "told": event.told} if numbers else {})
 
 
 def _number(value: object) -> object:
@@ -72,13 +88,24 @@ def _largest(trajectory: Trajectory, name: str) -> float | None:
 def _energy(trajectory: Trajectory) -> Data | None:
     """How far the energy balance is off [J], and the largest kinetic energy, against which that is judged.
 
-    Where it is but rounding of the potential energy, as of a mechanism that stands, there is nothing to judge against.
+    What an impact or a docking takes is no error: it counts from one such event to the next. Where the kinetic energy
+    is but rounding of the potential energy, as of a mechanism that stands, there is nothing to judge against.
     """
-    drift, kinetic = _largest(trajectory, "energy.balance"), _largest(trajectory, "energy.kinetic")
+    drift, kinetic = _drift(trajectory), _largest(trajectory, "energy.kinetic")
     if drift is None or kinetic is None:
         return None
     rounding = STILL * (_largest(trajectory, "energy.potential") or 0.0)
     return {"drift": drift, "largest_kinetic": kinetic, "relative": drift / kinetic if kinetic > rounding else None}
+
+
+def _drift(trajectory: Trajectory) -> float | None:
+    """The largest change of the energy balance within a segment [J], where there is an account of energy."""
+    if "energy.balance" not in trajectory.columns:
+        return None
+    balance = series.values(trajectory, "energy.balance")
+    rows = np.cumsum([len(segment.t) for segment in trajectory.segments])[:-1]
+    known = [part[np.isfinite(part)] for part in np.split(balance, rows)]
+    return max((float(np.abs(part - part[0]).max()) for part in known if len(part)), default=None)
 
 
 def cautions(trajectory: Trajectory) -> list[str]:
@@ -91,9 +118,7 @@ def cautions(trajectory: Trajectory) -> list[str]:
     energy = _energy(trajectory)
     if energy and (energy["relative"] or 0.0) > DRIFTED and not trajectory.events:
         found.append("energy is not kept, so the motion is not right: take a smaller --step or --rtol")
-    moved = max(
-        (float(np.ptp(series.values(trajectory, f"q.{c.name}"))) for c in trajectory.segments[0].plant.q), default=1.0
-    )
+    moved = max((float(np.ptp(q)) for part in trajectory.segments for q in part.q.T if len(q)), default=1.0)
     if trajectory.outcome.ok and moved <= STILL:
         found.append("nothing moved: the start is an equilibrium; give another one with --q or --v")
     return found
@@ -141,11 +166,16 @@ def _counted(count: int, what: str) -> str:
 
 
 def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[Data]:
-    """Chosen columns in figures: first, last, smallest and largest value, and when."""
+    """Chosen columns in figures: first, last, smallest and largest value, and when.
+
+    Where the system changes, those of the samples that have the column.
+    """
     rows = []
-    t = trajectory.t
     for column in series.chosen(trajectory, wanted):
-        values = series.values(trajectory, column.name)
+        having = np.concatenate([np.full(len(part), column.name in part.columns) for part in trajectory.stretches])
+        t, values = trajectory.t[having], series.values(trajectory, column.name)[having]
+        if not len(values):
+            continue
         row: Data = {"name": column.name, "unit": column.unit, "first": _number(values[0]), "last": _number(values[-1])}
         if np.isfinite(values).any():
             low, high = int(np.nanargmin(values)), int(np.nanargmax(values))

@@ -39,6 +39,7 @@ def _overview(data: Data) -> RenderableType:
     rows = [
         ("run", f"{data['name']}, {_figure(data['start'])} to {_figure(data['end'])} s, {data['samples']:,} samples"),
         ("outcome", "\n".join(filter(None, (ended, message)))),
+        *_systems(data),
         ("method", f"{data['method']}, {how}: {data['steps']:,} steps, {data['rejected']:,} rejected"),
     ]
     if data["seconds"]:  # not all files keep it
@@ -53,6 +54,17 @@ def _overview(data: Data) -> RenderableType:
     return pairs(rows)
 
 
+def _systems(data: Data) -> list[tuple[str, str]]:
+    """What was run in turn, where the system changes on the way."""
+    parts = data["systems"]
+    lines = [
+        f"{part['name']} ({part['dof']} dof) from {_figure(part['start'])} to {_figure(part['end'])} s"
+        for part in parts[:MOST_EVENTS]
+    ]
+    more = [f"and {len(parts) - MOST_EVENTS} more"] if len(parts) > MOST_EVENTS else []
+    return [(f"{len(parts)} systems", "\n".join([*lines, *more]))] if len(parts) > 1 else []
+
+
 def _time(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 1.0 else f"{1e3 * seconds:.3g} ms"
 
@@ -61,9 +73,19 @@ def _events(data: Data) -> list[RenderableType]:
     events = data["events"]
     if not events:
         return []
-    rows = [(_figure(event["t"], 9), event["name"], event["kind"]) for event in events[:MOST_EVENTS]]
+    rows = [
+        [_figure(event["t"], 9), event["name"], event["kind"], textwrap.fill(_told(event), 60)]
+        for event in events[:MOST_EVENTS]
+    ]
+    heads = ["t [s]", "event", "kind", "what happened"]
+    if not any(row[3] for row in rows):
+        heads, rows = heads[:3], [row[:3] for row in rows]
     more = [f"and {len(events) - MOST_EVENTS} more events"] if len(events) > MOST_EVENTS else []
-    return [plain_table("events", ("t [s]", "event", "kind"), rows, ("t [s]",)), *more]
+    return [plain_table("events", heads, rows, ("t [s]",)), *more]
+
+
+def _told(event: Data) -> str:
+    return str(event.get("told", event.get("note", "")))
 
 
 def _final(data: Data) -> list[RenderableType]:

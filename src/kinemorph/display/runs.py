@@ -10,7 +10,6 @@ import numpy as np
 
 from kinemorph.display.canvas import FAILURE
 from kinemorph.errors import UnsupportedError
-from kinemorph.model.robot import Robot
 from kinemorph.simulation.trajectory import Trajectory
 
 Runs = Mapping[str, Trajectory]
@@ -49,21 +48,6 @@ def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | Non
             unique, count = f"{word} ({count})", count + 1
         named[unique] = run
     return named
-
-
-def robot_of(trajectory: Trajectory) -> Robot:
-    """The robot of a run, the same from beginning to end."""
-    robots = {id(segment.plant.robot): segment.plant.robot for segment in trajectory.segments}
-    robot = next(iter(robots.values()))
-    if robot is None:
-        name = trajectory.segments[0].plant.name
-        raise UnsupportedError(
-            f"run '{name}' has no robot to draw: it is of equations, or comes from a file, which holds none. Then give "
-            "load_trajectory(path, model=robot)."
-        )
-    if len(robots) > 1:
-        raise UnsupportedError("the run is of several robots one after the other; show its segments one by one.")
-    return robot
 
 
 def line_style(number: int) -> dict[str, Any]:

@@ -77,7 +77,11 @@ def chosen(trajectory: Trajectory, wanted: Sequence[str]) -> list[Column]:
             )
         found |= {name: known[name] for name in hits}
     if not wanted:  # energies that nothing supplies or dissipates tell nothing
-        found = {name: column for name, column in found.items() if name not in FLOWS or values(trajectory, name).any()}
+        found = {
+            name: column
+            for name, column in found.items()
+            if name not in FLOWS or np.nan_to_num(values(trajectory, name)).any()
+        }
     return list(found.values())
 
 

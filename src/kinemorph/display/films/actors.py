@@ -13,7 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.display.scenes.fixing import positions_of
-from kinemorph.display.scenes.scene import LAYERS, LOADS, WORLD_OWNER, Attachment, Figure, Mark, Part, Scene, Surface
+from kinemorph.display.scenes.scene import (
+    LAYERS,
+    LOADS,
+    WORLD_OWNER,
+    Attachment,
+    Figure,
+    Flags,
+    Mark,
+    Part,
+    Scene,
+    Surface,
+)
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.display.scenes.turning import rotated
 from kinemorph.display.solids import Array
@@ -41,6 +52,8 @@ class MovingMarks:
         self.across = np.eye(3)[np.argmin(along, axis=1)]
         self.widths = np.array([mark.width for mark in self.marks])
         self.balls = np.array([mark.look == "ball" for mark in self.marks], dtype=bool)
+        flags = [np.ones(count, dtype=bool) if mark.shown is None else mark.shown for mark in self.marks]
+        self.shown = np.array(flags, dtype=bool).reshape(-1, count)
 
     def at(self, k: int) -> tuple[Array, Array]:
         """(axes (m, 3, 3) as columns, places (m, 3)) that carry looks to where they are at time k."""
@@ -54,6 +67,7 @@ class MovingMarks:
         wide = np.where(shown, self.widths[:, None], 0.0)
         axes = np.stack([wide * x, wide * np.cross(z, x), np.where(shown, lengths, 0.0) * z], axis=2)
         axes[self.balls] = np.eye(3) * self.widths[self.balls, None, None]
+        axes[~self.shown[:, k]] = 0.0
         return axes, np.where(self.balls[:, None], self.ends[:, k], starts)
 
 
@@ -76,13 +90,13 @@ class Cast:
         shown = [(figure, mark) for figure in scene.figures for mark in figure.marks if LAYERS[mark.layer].shown]
         self.marks = MovingMarks(shown, len(scene.times))
         parts: list[tuple[int, Surface, tuple[float, ...], str]] = []
+        passing: dict[int, Flags] = {}  # when parts are there, by their number
         first, grounds = 1, {0}  # 0 is the world
         for figure in scene.figures:
-            parts += [
-                (figure_owner(part, first, figure), part.surface, part.color, "shapes")
-                for part in figure.parts
-                if LAYERS[part.layer].shown
-            ]
+            for part in figure.parts:
+                if LAYERS[part.layer].shown:
+                    passing |= {} if part.shown is None else {len(parts): part.shown}
+                    parts.append((figure_owner(part, first, figure), part.surface, part.color, "shapes"))
             first += len(figure.bodies) + 1
             grounds.add(first - 1)
         parts += [(first + k, look_surface(mark.look), mark.color, mark.layer) for k, (_, mark) in enumerate(shown)]
@@ -92,7 +106,10 @@ class Cast:
         starts = np.cumsum([0, *corners])[:-1]
         self.points = np.concatenate([np.zeros((0, 3)), *(one.points for one in surfaces)])
         self.normals = np.concatenate([np.zeros((0, 3)), *(one.normals for one in surfaces)])
-        self.owner = np.repeat(np.array([owner for owner, _, _, _ in parts], dtype=int), corners)
+        self.passing = [(parts[number][0], shown) for number, shown in passing.items()]
+        owners = np.array([owner for owner, _, _, _ in parts], dtype=int)
+        owners[list(passing)] = first + len(shown) + np.arange(len(passing))  # with matrices of their own, at the end
+        self.owner = np.repeat(owners, corners)
         self.faces: npt.NDArray[np.int64] = np.concatenate(
             [np.zeros((0, 3), dtype=np.int64), *(one.faces + at for one, at in zip(surfaces, starts, strict=True))]
         )
@@ -113,6 +130,10 @@ class Cast:
             places += [figure.positions[k] + figure.offset, figure.offset[None]]
         marked = self.marks.at(k)
         A, p = np.concatenate([*axes, marked[0]]), np.concatenate([*places, marked[1]])
+        if self.passing:
+            carriers = [owner for owner, _ in self.passing]
+            there = np.array([shown[k] for _, shown in self.passing], dtype=float)
+            A, p = np.concatenate([A, A[carriers] * there[:, None, None]]), np.concatenate([p, p[carriers]])
         points = np.einsum("nij,nj->ni", A[self.owner], self.points) + p[self.owner]
         # axes are at right angles, so a normal is carried by the matrix with its columns divided by their squares
         squares = np.maximum(np.sum(A**2, axis=1, keepdims=True), 1e-30)

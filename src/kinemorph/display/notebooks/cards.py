@@ -132,21 +132,26 @@ def sparkline(t: Array, values: Array, marks: Sequence[float] = ()) -> str:
     Each part of the width shows its lowest and its highest value, so no peak is lost however many samples there are.
     """
     (width, height), pad = SPARK, 2.0
-    known = np.isfinite(values) & np.isfinite(t)
+    timed = np.isfinite(t)
+    t, values = t[timed], values[timed]
+    known = np.isfinite(values)
     if not known.any():
         return ""
-    t, values = t[known], values[known]
     first, span = float(t[0]), float(t[-1] - t[0]) or 1.0
+    gaps = np.cumsum(~known)[known]  # the same number as long as values follow each other
+    t, values = t[known], values[known]
     low, rise = float(values.min()), float(np.ptp(values))
     x = pad + (width - 2.0 * pad) * (t - first) / span
     # what does not change runs through the middle
     y = height - pad - (height - 2.0 * pad) * ((values - low) / rise if rise > 0.0 else 0.5 + 0.0 * values)
-    kept = _peaks(values)
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[kept], y[kept], strict=True))
+    kept = np.array(_peaks(values))
+    pieces = np.split(kept, np.flatnonzero(np.diff(gaps[kept])) + 1)
+    curves = [" ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[one], y[one], strict=True)) for one in pieces]
     places = sorted({round(pad + (width - 2.0 * pad) * (at - first) / span, 1) for at in marks})
     upright = "".join(f"M{at:g} 0V{height:g}" for at in places)
     lines = f'<path d="{upright}" stroke="currentColor" stroke-opacity=".35" stroke-width=".7"/>' if upright else ""
-    curve = f'<polyline points="{points}" fill="none" stroke="{TONES["line"]}" stroke-width="1.3"/>'
+    style = f'fill="none" stroke="{TONES["line"]}" stroke-width="1.3"'
+    curve = "".join(f'<polyline points="{points}" {style}/>' for points in curves)
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
     return f'<svg {size} style="vertical-align:middle" aria-hidden="true">{lines}{curve}</svg>'
 

@@ -18,6 +18,7 @@ from kinemorph.display.runs import ENDINGS
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics import momentum
 from kinemorph.mechanics.resolving import resolve
+from kinemorph.plants.laws import Column
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
 from kinemorph.simulation.segments import Segment
 from kinemorph.simulation.trajectory import Trajectory
@@ -44,7 +45,7 @@ def _figures(trajectory: Trajectory) -> list[str]:
     step = settings.get("step")
     sizes = [f"steps of {number(step)} s"] if isinstance(step, (int, float)) and step else []
     took = [f"{_time(statistics.seconds)} to run"] if statistics.seconds else []
-    changes = [f"{len(trajectory.segments)} systems in turn"] if len(trajectory.segments) > 1 else []
+    changes = [f"{len(trajectory.stretches)} systems in turn"] if len(trajectory.stretches) > 1 else []
     span = f"{number(float(t[0]))} to {number(float(t[-1]))} s"
     return [span, counted(len(trajectory), "sample"), statistics.method, *sizes, steps, *took, *changes]
 
@@ -66,14 +67,15 @@ def _outcome(trajectory: Trajectory) -> str:
 
 
 def _curves(trajectory: Trajectory) -> str:
-    """The first coordinates; where there are none, the first further states."""
-    plant = trajectory.segments[0].plant
-    group = "q" if plant.q else "x"
-    columns = getattr(plant, group)
+    """The first coordinates, those first that are there all the time; where there are none, further states."""
+    group = "q" if any(segment.plant.q for segment in trajectory.segments) else "x"
+    parts = [getattr(part.segments[0].plant, group) for part in trajectory.stretches]
+    count = Counter(column for columns in parts for column in columns)
+    chosen = sorted(count, key=lambda column: -count[column])[:CURVES]
     times = [event.t for event in trajectory.events[:MARKED]]
     rows = []
-    for place, column in enumerate(columns[:CURVES]):
-        t, values = _values(trajectory, group, place, column.name)
+    for column in chosen:
+        t, values = trajectory.t, _values(trajectory, group, column)
         known = values[np.isfinite(values)]
         if not len(known):
             continue
@@ -83,14 +85,14 @@ def _curves(trajectory: Trajectory) -> str:
     return table("", ("coordinate" if group == "q" else "state", "over time", "range", "at the end"), rows)
 
 
-def _values(trajectory: Trajectory, group: str, place: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(times, values) of a coordinate in the segments that have it where the first one does."""
-    having = [
-        segment
-        for segment in trajectory.segments
-        if len(getattr(segment.plant, group)) > place and getattr(segment.plant, group)[place].name == name
-    ]
-    return np.concatenate([s.t for s in having]), np.concatenate([getattr(s, group)[:, place] for s in having])
+def _values(trajectory: Trajectory, group: str, column: Column) -> np.ndarray:
+    """The samples of a coordinate; NaN in segments that do not have it."""
+    parts = []
+    for segment in trajectory.segments:
+        columns = getattr(segment.plant, group)
+        missing = np.full(len(segment.t), np.nan)
+        parts.append(getattr(segment, group)[:, columns.index(column)] if column in columns else missing)
+    return np.concatenate(parts)
 
 
 # ── energies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -167,12 +169,14 @@ def _or_none(compute: Callable[[], tuple[float, float]]) -> tuple[float, float] 
 
 def _events(trajectory: Trajectory) -> str:
     """Events by name: how many, the first and the last."""
-    counts = Counter(event.name for event in trajectory.events)
+    counts = Counter(event.label for event in trajectory.events)
     told: list[str] = []
     for name, count in counts.items():
-        times = [event.t for event in trajectory.events if event.name == name] if len(told) < EVENTS else []
+        mine = [event for event in trajectory.events if event.label == name] if len(told) < EVENTS else []
+        times = [event.t for event in mine]
         at = f"at {number(times[0])} s" if len(times) == 1 else ""
         if len(times) > 1:
             at = f"{count:,} times, {number(times[0])} to {number(times[-1])} s"
-        told.append(f"{name} {at}".strip())
+        more = f" ({mine[0].told})" if len(mine) == 1 and mine[0].told else ""
+        told.append(f"{name} {at}{more}".strip())
     return listed("events", told, most=EVENTS)

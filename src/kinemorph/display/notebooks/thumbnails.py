@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinemorph.display.cameras import VIEW
+from kinemorph.display.companies import configurations, robot_of
 from kinemorph.display.drawing import draw, skipped_meshes
 from kinemorph.display.notebooks.sticks import paint_sticks
 from kinemorph.display.puppets import Lens, Poses, Puppet, extent_of, fitting_lens
-from kinemorph.display.runs import robot_of
 from kinemorph.display.scenes.figures import lost_meshes
 from kinemorph.display.solids import Array
 from kinemorph.display.stances import stance
@@ -92,7 +92,8 @@ def run_picture(trajectory: Trajectory) -> Picture:
     """The last pose of a run over paler ones before it, seen from the front where all happens in a plane."""
 
     def rows() -> Array:
-        finite = trajectory.q[np.isfinite(trajectory.q).all(axis=1)]
+        every = configurations(trajectory)
+        finite = every[np.isfinite(every).all(axis=1)]
         if not len(finite):
             raise KinemorphError("the run has no configuration that could be drawn.")
         chosen: Array = finite[np.unique(np.linspace(0, len(finite) - 1, POSES).astype(int))]

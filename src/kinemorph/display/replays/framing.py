@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,12 +77,17 @@ def thinned(scene: Scene, every: int) -> Scene:
 
 
 def _thinned(figure: Figure, kept: Array) -> Figure:
-    marks = [mark if mark.vectors is None else replace(mark, vectors=mark.vectors[kept]) for mark in figure.marks]
+    def some(rows: Any) -> Any:
+        return None if rows is None else rows[kept]
+
+    marks = [replace(m, vectors=some(m.vectors), shifts=some(m.shifts), shown=some(m.shown)) for m in figure.marks]
+    parts = [part if part.shown is None else replace(part, shown=part.shown[kept]) for part in figure.parts]
     return replace(
         figure,
         q=figure.q[kept],
         positions=figure.positions[kept],
         quaternions=without_jumps(figure.quaternions[kept]),
+        parts=tuple(parts),
         marks=tuple(marks),
     )
 

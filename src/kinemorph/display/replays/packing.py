@@ -16,7 +16,7 @@ from kinemorph.display.cameras import Camera
 from kinemorph.display.replays.codes import Codes
 from kinemorph.display.replays.joint_rows import TOLERANCE, coordinate_codes, joint_rows, loop_rows, short
 from kinemorph.display.replays.surface_codes import SurfaceCodes
-from kinemorph.display.scenes.scene import LAYERS, Array, Attachment, Figure, Mark, Part, Scene
+from kinemorph.display.scenes.scene import LAYERS, Array, Attachment, Figure, Flags, Mark, Part, Scene
 from kinemorph.display.scenes.surfaces import look_surface
 
 
@@ -85,6 +85,7 @@ def _part(part: Part, surfaces: SurfaceCodes) -> dict[str, Any]:
         "surface": surfaces.number(part.surface),
         "color": _shorts(part.color, 3),
         "layer": part.layer,
+        **_shown(part.shown),
     }
 
 
@@ -99,6 +100,7 @@ def _mark(mark: Mark, size: float, codes: Codes) -> dict[str, Any]:
         "end": None if mark.end is None else _attachment(mark.end),
         "vectors": _ways(mark.vectors, size, codes),
         "shifts": _ways(mark.shifts, size, codes),
+        **_shown(mark.shown),
     }
 
 
@@ -108,6 +110,14 @@ def _ways(rows: Array | None, size: float, codes: Codes) -> dict[str, Any] | Non
         return None
     quantum = max(TOLERANCE * size, float(np.abs(rows).max(initial=0.0)) / 2.0**30)
     return {"codes": codes.add(np.round(rows / quantum).T), "quantum": quantum}
+
+
+def _shown(flags: Flags | None) -> dict[str, Any]:
+    """When something is there: the numbers of times at which it comes, and of those at which it has gone, in turn."""
+    if flags is None:
+        return {}
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
+    return {"shown": edges.tolist()}
 
 
 def _attachment(at: Attachment) -> dict[str, Any]:

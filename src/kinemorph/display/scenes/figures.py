@@ -38,11 +38,14 @@ INERTIA_COLOR: Color = (0.52, 0.38, 0.72, 0.40)
 CENTER_COLOR: Color = (0.95, 0.77, 0.06, 1.0)
 
 
-def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None) -> Figure:
-    """The figure of a robot in configurations q, shape (n, nq), all layers but those of elements and traces."""
+def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None, size: float | None = None) -> Figure:
+    """The figure of a robot in configurations q, shape (n, nq), all layers but those of elements and traces.
+
+    `size` [m] is its extent in the first of them, where nothing else is said.
+    """
     poses = Poses(robot, q)
-    size = extent_of(robot, poses)
-    positions, quaternions = body_poses(robot, poses)
+    size = extent_of(robot, poses) if size is None else size
+    positions, quaternions = stacked_poses(robot, poses)
     return Figure(
         name=robot.name.replace("_", " ") if name is None else name,
         robot=robot,
@@ -56,7 +59,7 @@ def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None) -> Fig
     )
 
 
-def body_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
+def stacked_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
     """Positions (n, n_b, 3) [m] and quaternions (n, n_b, 4) of all bodies."""
     names = robot.body_names
     if not names:

@@ -10,16 +10,34 @@ import numpy as np
 from kinemorph.display.scenes.scene import Array
 from kinemorph.mechanics.elements.applied import over_time
 from kinemorph.model.parameter import evaluate_all
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.trajectory import Trajectory, stretch_numbers
 
 
 def between_samples(run: Trajectory, column: str, times: Array) -> Array:
-    """A column at times [s], shape (n,), straight between samples; NaN before its first number and after its last."""
+    """A column at times [s], shape (n,), straight between samples; NaN before its first number and after its last.
+
+    Where the system changes, it is NaN as long as there is no such column.
+    """
+    if len(run.stretches) > 1:
+        return _between_changes(run, column, times)
     values = run[column]
     known = np.isfinite(values)
     if not known.any():
         return np.full(len(times), np.nan)
     return np.interp(times, run.t[known], values[known], left=np.nan, right=np.nan)
+
+
+def _between_changes(run: Trajectory, column: str, times: Array) -> Array:
+    """`between_samples`, where a stretch that has no such column leaves a gap. A jump at a change stays one."""
+    values, found = run[column], np.full(len(times), np.nan)
+    rows = np.cumsum([0, *(len(part) for part in run.stretches)])
+    numbers = stretch_numbers(run, times)
+    for k, part in enumerate(run.stretches):
+        mine, chosen = values[rows[k] : rows[k + 1]], numbers == k
+        known = np.isfinite(mine)
+        if known.any():
+            found[chosen] = np.interp(times[chosen], part.t[known], mine[known], left=np.nan, right=np.nan)
+    return np.where((times < run.t[0]) | (times > run.t[-1]), np.nan, found)
 
 
 def held(run: Trajectory, column: str, times: Array) -> Array:

@@ -19,6 +19,7 @@ from kinemorph.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
 Faces = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
 Color = tuple[float, float, float, float]  # red, green, blue, opacity, each from 0 to 1
 
 WORLD_OWNER = -1  # the ground owns what does not move
@@ -65,13 +66,17 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A surface in the frame of a body, which carries it. `owner` is the body's number in its figure."""
+    """A surface in the frame of a body, which carries it. `owner` is the body's number in its figure.
+
+    `shown` (n,) says at which times of the scene it is there; None is always.
+    """
 
     name: str
     owner: int
     surface: Surface
     color: Color
     layer: Layer = "shapes"
+    shown: Flags | None = None
 
 
 class Attachment(NamedTuple):
@@ -87,7 +92,7 @@ class Mark:
 
     `vectors` [m] in world axes, shape (n, 3), one for each time of the scene: forces are already drawn to length. A
     vector of length 0 shows nothing. `shifts` [m], likewise, move the start: where a ball touches is no point of it.
-    `width` [m] is the radius of the look; a ball has it as its radius, at its end.
+    `width` [m] is the radius of the look; a ball has it as its radius, at its end. `shown` is as that of a Part.
     """
 
     name: str
@@ -99,6 +104,7 @@ class Mark:
     vectors: Array | None = None
     layer: Layer = "elements"
     shifts: Array | None = None
+    shown: Flags | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +123,7 @@ class Figure:
     `positions` (n, n_b, 3) [m] and `quaternions` (n, n_b, 4) are those of the body frames in the world, without the
     `offset` (3,) [m] by which the figure stands beside the others. `masses` (n_b,) [kg], `centers` (n_b, 3) [m] in
     body axes. `size` [m] is the extent of the robot, `poseable` whether it has no motion of its own and is to be posed.
+    A run that changes its robot on the way has them in `robots`, and `robot` is the one that stands for all of them.
     """
 
     name: str
@@ -132,6 +139,7 @@ class Figure:
     traces: tuple[Trace, ...] = ()
     offset: Array = field(default_factory=lambda: np.zeros(3))
     poseable: bool = False
+    robots: tuple[Robot, ...] = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:

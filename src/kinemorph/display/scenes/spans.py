@@ -36,6 +36,7 @@ class Spans:
         self._ends = _Points([mark.end or mark.start for mark in marks])
         self._vectors = _Moving([mark.vectors for mark in marks])
         self._shifts = _Moving([mark.shifts for mark in marks])
+        self._shown = [mark.shown for mark in marks]
 
     def ends(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> tuple[Array, Array]:
         """Where marks begin and end, (m, 3) [m] each, for bodies at positions (n_b, 3) and quaternions (n_b, 4).
@@ -56,6 +57,7 @@ class Spans:
         directions = along / np.where(seen, lengths, 1.0)[:, None]
         scales = np.stack([self.widths, self.widths, lengths], axis=1) * seen[:, None]
         scales[self.balls] = self.widths[self.balls, None]
+        scales[[shown is not None and not shown[min(frame, len(shown) - 1)] for shown in self._shown]] = 0.0
         return Placement(np.where(self.balls[:, None], end, start), turns_toward(directions), scales)
 
 

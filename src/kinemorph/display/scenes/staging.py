@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from kinemorph.deriving import Dynamics
 from kinemorph.display import series
-from kinemorph.display.runs import robot_of
+from kinemorph.display.companies import configurations, robot_of
 from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
 from kinemorph.display.scenes.fittings import parts_of
 from kinemorph.display.scenes.grounds import Standing, carried, grounds_of
-from kinemorph.display.scenes.loads import arrows, loads_of
+from kinemorph.display.scenes.loads import Load, arrows, loads_of
 from kinemorph.display.scenes.marks import marks_of
 from kinemorph.display.scenes.postures import posture
 from kinemorph.display.scenes.readings import between_samples
@@ -35,6 +35,7 @@ from kinemorph.display.scenes.scene import (
     Series,
     Trace,
 )
+from kinemorph.display.scenes.successions import succession
 from kinemorph.display.scenes.tinting import told_apart
 from kinemorph.display.scenes.turning import rotated
 from kinemorph.errors import UnsupportedError
@@ -85,14 +86,14 @@ def scene_of(
     clock = _clock(list(runs.values()), fps) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
     wanted = _listed(trace, "trace", "bodies or frames")
     _check_traces(wanted, [_robot(one) for one in subjects.values()])
-    figures = [_figure(name, one, q, clock, wanted) for name, one in subjects.items()]
-    figures, scales = _loaded(figures, list(subjects.values()), clock)
+    made = [_figure(name, one, q, clock, wanted) for name, one in subjects.items()]
+    figures, scales = _loaded([figure for figure, _ in made], [loads for _, loads in made])
     acting = [elements_of(one) for one in subjects.values()]
     scene = staged(_side_by_side(figures, spread), clock, acting, title)
     return replace(
         scene,
         series=tuple(_series(runs, clock, columns)),
-        events=tuple(Happening(event.t, event.name) for run in runs.values() for event in run.events),
+        events=tuple(Happening(event.t, event.label) for run in runs.values() for event in run.events),
         notes=(*_failures(runs), *scales, *scene.notes),
     )
 
@@ -131,7 +132,10 @@ def elements_of(subject: Subject) -> tuple[Element, ...]:
     """What acts on a robot, as data."""
     if isinstance(subject, System):
         return subject.elements
-    return subject.segments[0].plant.elements if isinstance(subject, Trajectory) else ()
+    if not isinstance(subject, Trajectory):
+        return ()
+    found = [element for segment in subject.segments for element in segment.plant.elements]
+    return tuple({(type(element), element.name): element for element in reversed(found)}.values())[::-1]
 
 
 def named_subjects(subject: Any) -> dict[str, Subject]:
@@ -191,30 +195,31 @@ def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
     return np.linspace(first, last, count + 1) if count else np.array([first])
 
 
-def _figure(name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str]) -> Figure:
+def _figure(
+    name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str]
+) -> tuple[Figure, list[Load]]:
+    """The figure of a subject, and what acts on it."""
     robot, elements = _robot(subject), elements_of(subject)
     if isinstance(subject, Trajectory):
         if q is not None:
             raise UnsupportedError("q is given for a run, which has its own. Leave it out.")
         within = np.clip(times, subject.t[0], subject.t[-1])
-        figure = figure_of(robot, subject.at(within).q, name=name)
-        marks = marks_of(figure, elements, subject, within)
+        if len(subject.stretches) > 1:
+            figure, loads = succession(subject, within, name)
+            return replace(figure, traces=tuple(traces_of(robot, trace))), loads
+        figure = figure_of(robot, configurations(subject, within), name=name)
+        marks, loads = marks_of(figure, elements, subject, within), loads_of(figure, elements, subject, within)
     else:
         start = posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
         figure = figure_of(robot, np.repeat(start[None], len(times), axis=0), name=name)
-        marks = marks_of(figure, elements)
+        marks, loads = marks_of(figure, elements), loads_of(figure, elements)
         figure = replace(figure, poseable=len(times) == 1)
     parts = (*figure.parts, *parts_of(figure, elements))
-    return replace(figure, parts=parts, marks=tuple(marks), traces=tuple(traces_of(robot, trace)))
+    return replace(figure, parts=parts, marks=tuple(marks), traces=tuple(traces_of(robot, trace))), loads
 
 
-def _loaded(figures: Sequence[Figure], subjects: Sequence[Subject], times: Array) -> tuple[list[Figure], Sequence[str]]:
+def _loaded(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple[list[Figure], Sequence[str]]:
     """The figures with arrows for forces and torques, all to one scale, and the sentences that say the scale."""
-    loads = []
-    for figure, subject in zip(figures, subjects, strict=True):
-        run = subject if isinstance(subject, Trajectory) else None
-        within = np.clip(times, run.t[0], run.t[-1]) if run is not None else None
-        loads.append(loads_of(figure, elements_of(subject), run, within))
     marks, scales = arrows(figures, loads)
     return [replace(figure, marks=(*figure.marks, *some)) for figure, some in zip(figures, marks, strict=True)], scales
 

@@ -21,6 +21,7 @@ from kinemorph.display.scenes.scene import (
     Array,
     Color,
     Figure,
+    Flags,
     Layer,
     Mark,
     Part,
@@ -56,6 +57,7 @@ class Actor:
         ]
         self._total: Any = None
         self._shown: set[Layer] = set()
+        self._passing: list[tuple[Layer, Any, Flags]] = []  # what is there at some times only
         self.ways: list[Way] = []
         for trace in figure.traces:
             self.add_trace(trace)
@@ -112,6 +114,10 @@ class Actor:
     def refresh(self) -> None:
         """Sends what follows from the poses, as far as it is shown."""
         frame, part = self._moment
+        for layer, handle, shown in self._passing:
+            there = layer in self._shown and bool(shown[frame])
+            if handle.visible != there:
+                handle.visible = there
         for bundle in self._marks:
             if bundle.layer in self._shown:
                 bundle.move(self.positions, self.quaternions, frame, part)
@@ -135,7 +141,10 @@ class Actor:
         """The meshes of a layer: parts of one body and one color are one."""
         chosen = [part for part in self.figure.parts if part.layer == layer and len(part.surface.faces)]
         for number, part in enumerate(merged(chosen)):
-            yield self._mesh(f"{self._parent(part.owner)}/{layer} {number}", part)
+            handle = self._mesh(f"{self._parent(part.owner)}/{layer} {number}", part)
+            if part.shown is not None:
+                self._passing.append((layer, handle, part.shown))
+            yield handle
         if layer == "centers" and len(self.figure.bodies) > 1 and self.figure.masses.sum() > 0.0:
             ball = look_surface("ball")
             radius = TOTAL * NODE * self.figure.size
@@ -153,7 +162,8 @@ class Actor:
         elif kind == "frames":
             places = [(f.name, owner_of(robot, f.body), evaluate_all(f.placement).p) for f in robot.frames]
         else:
-            joints = (*robot.joints, *robot.loops)
+            robots = figure.robots or (robot,)
+            joints = {(j.name, j.child): j for one in robots for j in (*one.joints, *one.loops)}.values()
             places = [(j.name, owner_of(robot, j.child), evaluate_all(j.child_placement).p) for j in joints]
         for name, owner, point in places:
             at = tuple(float(x) for x in point)
@@ -210,13 +220,14 @@ def _bundles(figure: Figure) -> Iterator[tuple[Layer, list[Mark]]]:
 
 
 def merged(parts: Sequence[Part]) -> list[Part]:
-    """The same surfaces with the parts of one owner and one color put together."""
-    together: dict[tuple[int, Color], list[Part]] = {}
+    """The same surfaces with the parts of one owner and one color, there at the same times, put together."""
+    together: dict[tuple[int, Color, bytes | None], list[Part]] = {}
     for part in parts:
-        together.setdefault((part.owner, part.color), []).append(part)
+        when = None if part.shown is None else part.shown.tobytes()
+        together.setdefault((part.owner, part.color, when), []).append(part)
     return [
-        Part(some[0].name, owner, _joined([part.surface for part in some]), color, some[0].layer)
-        for (owner, color), some in together.items()
+        Part(some[0].name, owner, _joined([part.surface for part in some]), color, some[0].layer, some[0].shown)
+        for (owner, color, _), some in together.items()
     ]
 
 

@@ -1,5 +1,6 @@
 // All parts of a scene in one buffer. Each piece (a part, a mark, a ball at the center of mass) is carried by a slot:
-// slot 0 is the world, then come for each figure its ground, its bodies, its marks and its center of mass.
+// slot 0 is the world, then come for each figure its ground, its bodies, its marks, its center of mass and what is
+// there at some times only.
 
 const CORNER_BYTES = 28;     // point 3 x 4, normal 4 x 2, color 4 x 1, slot and piece 2 x 2
 const TOTAL_COLOR = [0.95, 0.77, 0.06, 1];
@@ -14,9 +15,12 @@ function gatherPieces(scene) {
     place.center = place.marks + figure.marks.length;
     place.line = place.center + 1;
     slot = place.line + 1;
+    place.passing = passingSlots(figure, place.bodies, slot);
+    slot += place.passing.size;
     places.push(place);
     for (const part of figure.parts) {
-      pieces.push(pieceOf(part.name, place.bodies + part.owner, scene.surfaces[part.surface], part, number));
+      const own = place.passing.get(passingKey(part))?.slot ?? place.bodies + part.owner;
+      pieces.push(pieceOf(part.name, own, scene.surfaces[part.surface], part, number));
     }
     figure.marks.forEach((mark, i) => {
       pieces.push(pieceOf(mark.name, place.marks + i, scene.surfaces[scene.looks[mark.look]], mark, number));
@@ -30,6 +34,21 @@ function gatherPieces(scene) {
   const order = pieces.filter((piece) => piece.surface.faces.length > 0).sort((a, b) => rank(a) - rank(b));
   order.forEach((piece, i) => { piece.id = i + 1; });
   return { pieces: order, places, slots: slot, ...fillBuffers(order), ranges: solidRanges(order) };
+}
+
+/** What tells parts apart that are there at some times only: who carries them, and when. */
+const passingKey = (part) => (part.shown ? `${part.owner} ${part.shown}` : "");
+
+/** Slots for such parts of a figure, one for all that come and go together; `carrier` is the slot that carries them. */
+function passingSlots(figure, bodies, first) {
+  const slots = new Map();
+  for (const part of figure.parts) {
+    const key = passingKey(part);
+    if (part.shown && !slots.has(key)) {
+      slots.set(key, { slot: first + slots.size, carrier: bodies + part.owner, shown: part.shown });
+    }
+  }
+  return slots;
 }
 
 /** One piece, not yet in a buffer. */

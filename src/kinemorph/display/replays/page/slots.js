@@ -70,6 +70,7 @@ function writeBall(values, slot, x, y, z, radius) {
 function writeSlots(scene, slots, t) {
   for (let f = 0; f < scene.figures.length; f++) {
     writeBodies(scene.figures[f], slots, f);
+    writePassing(scene, slots, slots.places[f], t);
     writeMarks(scene, scene.figures[f], slots, slots.places[f], t);
     writeTotal(scene.figures[f], slots, f, scene.floor);
   }
@@ -94,6 +95,20 @@ function writeBodies(figure, slots, f) {
   if (!count) top.set(figure.offset);
 }
 
+/** Whether what is shown from some times of the scene to others is there at a time [s]. */
+function isThere(scene, shown, t) {
+  const { before, part } = momentAt(scene.times, t), now = before + (part >= 1);
+  return shown.filter((edge) => edge <= now).length % 2 === 1;
+}
+
+/** Parts that are there at some times only: carried as their bodies are, or nothing. */
+function writePassing(scene, { values }, place, t) {
+  for (const { slot, carrier, shown } of place.passing.values()) {
+    if (isThere(scene, shown, t)) values.copyWithin(16 * slot, 16 * carrier, 16 * carrier + 16);
+    else values.fill(0, 16 * slot, 16 * slot + 16);
+  }
+}
+
 /** The box [[x, y, z], [x, y, z]] round the shapes of one figure's bodies where they now are. */
 function boxNow(slots, f, bodies) {
   const { values, places } = slots, box = slots.boxes[f];
@@ -116,6 +131,10 @@ function writeMarks(scene, figure, slots, place, t) {
   const { values, ends } = slots;
   for (let i = 0; i < figure.marks.length; i++) {
     const mark = figure.marks[i], slot = place.marks + i;
+    if (mark.shown && !isThere(scene, mark.shown, t)) {
+      values.fill(0, 16 * slot, 16 * slot + 16);
+      continue;
+    }
     markEnds(scene, figure, mark, t, ends);
     for (let k = 0; k < 6; k++) ends[k] += figure.offset[k % 3];
     const length = Math.hypot(ends[3] - ends[0], ends[4] - ends[1], ends[5] - ends[2]);
