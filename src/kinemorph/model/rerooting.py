@@ -79,7 +79,7 @@ class StateMap:
             if (joint.parent, joint.child) == (old.parent, old.child):
                 mapped: tuple[Sequence[S], Sequence[S]] = (old_q, old_v)
             elif joint.parent == old.child:
-                mapped = _reversed_state(old, old_q, old_v)
+                mapped = reversed_state(old, old_q, old_v)
             else:
                 mapped = _root_state(joint, source, np.asarray(q), np.asarray(v))
             new_q[target.q_slice(joint.name)], new_v[target.v_slice(joint.name)] = mapped
@@ -90,7 +90,7 @@ def _part(values: Any, where: slice) -> list[float]:
     return [float(value) for value in values[where]]
 
 
-def _reversed_state(joint: Joint, q: list[float], v: list[float]) -> tuple[Sequence[S], Sequence[S]]:
+def reversed_state(joint: Joint, q: list[float], v: list[float]) -> tuple[Sequence[S], Sequence[S]]:
     """Coordinates and velocities of the reversed joint: X^-1 moves with the body twist -Ad(X) V."""
     if joint.kind not in PARTS:
         return (q[::-1], v[::-1]) if joint.kind == "universal" else (q, v)

@@ -71,6 +71,7 @@ def organism_robot(
     root: Root = "free",
     inputs: Collection[str] = (),
     gravity: Any = (0.0, 0.0, -9.81),
+    in_motion: bool = False,
 ) -> Robot:
     """The robot that the modules of an assembly make up.
 
@@ -79,6 +80,8 @@ def organism_robot(
     `root`      "free", "fixed", or virtual joints that move the base in the world: letters of `VIRTUAL`, 1 to 6 of them
     `inputs`    names of dockings whose offset is given by parameters
     `gravity`   [m/s^2] (3,)
+    `in_motion` whether dockings were made while joints were bent: the initial configuration then tells nothing of what
+                is in whose way, and rings need not close there
 
     Organisms beside that of the base are free. Raises ModelError with everything that is wrong in space.
     """
@@ -86,7 +89,7 @@ def organism_robot(
         raise ModelError(f"assembly '{assembly.name}' has no modules; expected one or more. Add some.")
     if dyads not in get_args(Dyads):
         raise ModelError(f"dyads is {dyads!r}; expected one of: {', '.join(get_args(Dyads))}.")
-    problems = spatial_problems(assembly)
+    problems = [] if in_motion else spatial_problems(assembly)
     if problems:
         raise ModelError(problems)
     base = assembly.module(base or assembly.base).name

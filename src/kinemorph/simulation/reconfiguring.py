@@ -1,0 +1,457 @@
+"""A run during which modules dock and undock: pieces of it, each with the plant of what is docked to what.
+
+    march ──► a time, or ports that meet ──► impact ──► the new robot, the same poses and twists ──► march
+
+At a docking the ports lose their relative twist at once (`mechanics.impact`), then the state goes over to the robot of
+the new topology by the poses and twists of bodies (`mechanics.transfer`). Offsets of dockings made on the way are
+parameters of the plant: it depends on nothing but the topology, and one that was met before is at hand.
+
+The root of an organism is the base of the assembly where that is in it, else the first of its modules. So the same
+topology has the same roots, however it came about; columns of a root appear and vanish with it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.errors import KinemorphError, ModelError
+from kinemorph.mechanics.impact import plastic_impact, relative_twist_rows
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.transfer import transferred
+from kinemorph.mechanics.tree import Tree
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.organisms import offset_parameters, offset_values, organism_robot
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Settings, System
+from kinemorph.model.topology import WORLD
+from kinemorph.plants.laws import Law, of_groups
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
+from kinemorph.simulation.carrying import Ledger, Regular, Run, begun
+from kinemorph.simulation.docking import (
+    Change,
+    Dock,
+    Gap,
+    Undock,
+    check_changes,
+    gap_of,
+    nearness,
+    port_frame,
+    told,
+)
+from kinemorph.simulation.events import Guard
+from kinemorph.simulation.naming import Asleep, law_by_name, named_array, names_of, on_top_of
+from kinemorph.simulation.trajectory import Event, Outcome
+
+Array = npt.NDArray[np.float64]
+IMPULSE = ("fx", "fy", "fz", "mx", "my", "mz")  # on b at a's port, in its axes [N s, N m s]
+MOST_KEPT = 64  # plants of topologies that are at hand
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is docked to what, and which of the dockings were made in the run: their offsets are parameters."""
+
+    assembly: Assembly
+    made: tuple[str, ...] = ()
+
+    @property
+    def p(self) -> dict[str, float]:
+        """The values of the offsets' parameters, by name."""
+        docked = {docking.name: docking for docking in self.assembly.dockings}
+        found: dict[str, float] = {}
+        for name in self.made:
+            names = (parameter.name for parameter in offset_parameters(docked[name]))
+            found |= dict(zip(names, offset_values(docked[name].offset), strict=True))
+        return found
+
+    @property
+    def topology(self) -> tuple[Any, ...]:
+        """What the robot depends on: all but the offsets of dockings that were made in the run."""
+        dockings = tuple(replace(d, offset=IDENTITY) if d.name in self.made else d for d in self.assembly.dockings)
+        return (self.assembly.name, self.assembly.modules, dockings, self.assembly.base, self.made)
+
+    def docked(self, dock: Dock, gap: Gap) -> Shape:
+        """With a docking as it is."""
+        joined = self.assembly.dock(*dock.ends[0], *dock.ends[1], turn=gap.turn, offset=gap.offset)
+        return Shape(_in_order(joined), tuple(sorted((*self.made, dock.name))))
+
+    def undocked(self, undock: Undock) -> tuple[Shape, str]:
+        """Without what is docked to a side, and the name that it had."""
+        left = self.assembly.undock(undock.module, undock.side)
+        (gone,) = {d.name for d in self.assembly.dockings} - {d.name for d in left.dockings}
+        return Shape(left, tuple(name for name in self.made if name != gone)), gone
+
+
+def _in_order(assembly: Assembly) -> Assembly:
+    """The same dockings in an order that does not depend on when they were made."""
+    place = {name: k for k, name in enumerate(assembly.names)}
+    ordered = sorted(assembly.dockings, key=lambda d: (place[d.a], place[d.b], str(d.side_a), str(d.side_b)))
+    return replace(assembly, dockings=tuple(ordered))
+
+
+class Plants:
+    """The plants of one system by topology. Those met in this process are at hand, whichever run made them."""
+
+    def __init__(self, system: System, plant: Plant, asked: Mapping[str, Any]) -> None:
+        self.system, self.asked = system, asked
+        self.root = _root_of(system.robot)
+        self.gravity = system.robot.gravity
+        self.keep(Shape(self.first), plant)
+
+    @property
+    def first(self) -> Assembly:
+        """The assembly as its robot stands: the base that it has, and only that with a place of its own."""
+        assert self.system.assembly is not None
+        assembly, robot = self.system.assembly, self.system.robot
+        rooted = [joint for joint in robot.joints if joint.parent == WORLD]
+        carried = rooted[0].child if self.root in ("free", "fixed") else _last_virtual(robot)
+        base = next(m.name for m in assembly.modules if f"{m.name}_{m.type.bodies[0].name}" == carried)
+        at: Pose | None = None if self.root == "free" else evaluate_all(rooted[0].placement)
+        modules = tuple(replace(module, at=at if module.name == base else None) for module in assembly.modules)
+        return _in_order(replace(assembly, modules=modules, base=base))
+
+    def of(self, shape: Shape) -> Plant:
+        """The plant of a topology."""
+        found = self._known(shape)
+        if found is None:
+            found = self._made(shape)
+            self.keep(shape, found)
+        return found
+
+    def keep(self, shape: Shape, plant: Plant) -> None:
+        """Has a plant at hand."""
+        try:
+            _KEPT[self._key(shape)] = plant
+        except TypeError:  # an element that is not plain data
+            return
+        while len(_KEPT) > MOST_KEPT:
+            _KEPT.popitem(last=False)
+
+    def _known(self, shape: Shape) -> Plant | None:
+        try:
+            key = self._key(shape)
+            found = _KEPT.get(key)
+        except TypeError:
+            return None
+        if found is not None:
+            _KEPT.move_to_end(key)
+        return found
+
+    def _key(self, shape: Shape) -> tuple[Any, ...]:
+        asked = tuple((name, _hashable(value)) for name, value in self.asked.items())
+        return (shape.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops, asked)
+
+    def _made(self, shape: Shape) -> Plant:
+        robot = organism_robot(shape.assembly, root=self.root, inputs=shape.made, gravity=self.gravity, in_motion=True)
+        settings = Settings(loops=self.system.settings.loops)
+        system = System(robot, self.system.elements, settings, shape.assembly)
+        locked = [name for name in self.asked["locked"] if name in (*robot.joint_names, *robot.v_names)]
+        return as_plant(system, **{**self.asked, "locked": locked}, parameters=tuple(shape.p) or None)
+
+
+_KEPT: OrderedDict[tuple[Any, ...], Plant] = OrderedDict()
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _root_of(robot: Robot) -> str | tuple[str, ...]:
+    """How the base of an assembly's robot stands in the world, as `organism_robot` takes it."""
+    letters = tuple(name.removeprefix("virtual_") for name in robot.joint_names if name.startswith("virtual_"))
+    return letters or next(joint.kind for joint in robot.joints if joint.parent == WORLD)
+
+
+def _last_virtual(robot: Robot) -> str:
+    return next(joint.child for joint in reversed(robot.joints) if joint.name.startswith("virtual_"))
+
+
+class Reconfiguring:
+    """Carries out a run in pieces, from one change to the next."""
+
+    def __init__(
+        self,
+        model: Any,
+        plant: Plant,
+        asked: Mapping[str, Any],
+        changes: Sequence[Change],
+        guards: Sequence[Guard],
+        times: Array,
+    ) -> None:
+        system = _docking_system(model, asked)
+        locked = asked["locked"]
+        asked = {**asked, "locked": (locked,) if isinstance(locked, str) else tuple(locked)}
+        self.plants = Plants(system, plant, {name: value for name, value in asked.items() if name != "forces"})
+        self.shape, self.plant = Shape(self.plants.first), plant
+        check_changes(self.shape.assembly, changes, float(times[0]), float(times[-1]))
+        self.pending = {f"{change.name} {k}": change for k, change in enumerate(changes)}
+        self.guards, self.times = tuple(guards), times
+        self.state: dict[str, Array] = {}  # q, v, x, m, u now
+        self.inputs: dict[str, float] = {}  # by name: the last that each had
+
+    def carry_out(
+        self,
+        ledger: Ledger,
+        make: Callable[..., Any],
+        first: Mapping[str, Any],
+        regular: tuple[Regular | None, Regular | None],
+    ) -> Outcome:
+        """Runs to the end; `first` is the state at the start as it was asked for, `make` makes steppers."""
+        t, until = float(self.times[0]), float(self.times[-1])
+        given = first
+        while True:
+            try:
+                stepper = ledger.timed(partial(self._begun, make, t, given))
+            except KinemorphError as error:
+                if not ledger.segments:  # wrong from the beginning
+                    raise
+                return Outcome("failed", t, f"At t = {t:.9g} s the run could not go on: {error}")
+            self._stand(stepper)
+            due = [float(change.at) for change in self.pending.values() if change.at is not None]
+            run = Run(stepper, self._times(t, t if self._ready(t) else min([until, *due])), *regular, named=True)
+            outcome = ledger.carry_out(run)
+            t = stepper.state.t
+            ended = {event.name for event in run.events if event.kind == "stop"}
+            ours = [name for name in self.pending if name in ended]
+            ledger.events[:] = [event for event in ledger.events if event.name not in ours]
+            if outcome.kind != "finished" and not (outcome.kind == "stopped" and ended and ended <= {*ours}):
+                return outcome
+            self._stand(stepper)
+            changed = False
+            while ready := ours or self._ready(t):
+                name = ready[0]
+                ours = [other for other in ours if other != name]
+                ledger.events.append(ledger.timed(partial(self._changed, self.pending.pop(name), t)))
+                changed = True
+            if not changed and t >= until:
+                return outcome
+            given = self._given()
+
+    # ── pieces ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _begun(self, make: Callable[..., Any], t: float, given: Mapping[str, Any]) -> Any:
+        """A stepper for what is docked now."""
+        return begun(make, self.plant, (*self._awake_guards(t), *self._awake_changes(t)), t, given)
+
+    def _stand(self, stepper: Any) -> None:
+        """Notes where a stepper stands."""
+        _, q, v, x = stepper.state
+        self.state = {"q": q, "v": v, "x": x, "m": stepper.m.copy(), "u": stepper.u.copy()}
+        self.inputs |= dict(zip(names_of(self.plant, "u"), stepper.u.tolist(), strict=True))
+
+    def _given(self) -> dict[str, Any]:
+        """The state now as a stepper is given it: memory, states of elements and inputs by name."""
+        known = {"q": self.state["q"], "v": self.state["v"], "p": self.shape.p or None}
+        known |= {
+            group: dict(zip(names_of(self.plant, group), self.state[group].tolist(), strict=True)) for group in "xmu"
+        }
+        return known
+
+    def _times(self, t: float, stop: float) -> Array:
+        """The sample times of a piece, with its two ends."""
+        if stop <= t:
+            return np.array([t])
+        between = self.times[(self.times > t) & (self.times < stop)]
+        return np.array([t, *between, stop])
+
+    # ── guards ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _awake_guards(self, t: float) -> list[Guard]:
+        """The guards of the user for the plant now, those that it has all coordinates for."""
+        found = []
+        for guard in self.guards:
+            if not isinstance(guard, Guard):
+                found.append(guard)  # told by who reads guards
+                continue
+            law = self._read(guard.law, f"'{guard.name}'")
+            if self._value(law, t) is not None:
+                found.append(replace(guard, law=law, reset=self._reset(guard)))
+        return found
+
+    def _awake_changes(self, t: float) -> list[Guard]:
+        """A guard for every change that waits for a law or for its ports to meet, and may happen as things are."""
+        found = []
+        for name, change in self.pending.items():
+            law = self._waiting(change)
+            if law is not None and self._value(law, t) is not None:
+                found.append(Guard(name, law, direction="rising", stop=True))
+        return found
+
+    def _waiting(self, change: Change) -> Law | None:
+        """The law that is above 0 when a change is to happen; None where it waits for a time or for other changes."""
+        if change.at is not None:
+            return None
+        if change.when is not None:
+            return self._read(change.when, f"'{change.name}', when")
+        assert isinstance(change, Dock)
+        if any(self.shape.assembly.docking(*end) is not None for end in change.ends):
+            return None
+        robot, names = self._robot, names_of(self.plant, "p")
+
+        def near(q: Any, p: Any) -> Any:
+            return nearness(resolve(robot, dict(zip(names, p, strict=True))), q, change)
+
+        return near
+
+    def _read(self, law: Law, what: str) -> Law:
+        return law_by_name(law, self.plant, self.shape.assembly.names, what)
+
+    def _reset(self, guard: Guard) -> Law | None:
+        """A guard's reset, which reads by name and may answer so."""
+        if guard.reset is None:
+            return None
+        plant, reset = self.plant, guard.reset
+
+        def after(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
+            now = {"q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
+            known = {group: named_array(values, names_of(plant, group)) for group, values in now.items()}
+            changed = of_groups(reset, {"t": t, **known}, f"'{guard.name}', reset")
+            if not isinstance(changed, Mapping):
+                return changed
+            return {
+                group: on_top_of(plant, group, values, now[group]) if group in now else values
+                for group, values in changed.items()
+            }
+
+        return after
+
+    def _value(self, law: Law, t: float) -> float | None:
+        """A law's value now, in plain numbers; at the plant's start before there is a state. None where it sleeps."""
+        known = self.state if self.state and len(self.state["q"]) == self.plant.nq else self.plant.start
+        given = {"t": t, "p": [*self.shape.p.values()], **{group: [*map(float, known[group])] for group in "qvxmu"}}
+        try:
+            return float(of_groups(law, given, "of an event"))
+        except Asleep:
+            return None
+
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _ready(self, t: float) -> list[str]:
+        """The changes that are to happen now, in the order in which they were given."""
+        return [name for name, change in self.pending.items() if self._is_ready(change, t)]
+
+    def _is_ready(self, change: Change, t: float) -> bool:
+        if change.at is not None:
+            return change.at <= t
+        law = self._waiting(change)
+        value = None if law is None else self._value(law, t)
+        return value is not None and value > 0.0
+
+    def _changed(self, change: Change, t: float) -> Event:
+        """Lets a change happen, or refuses it."""
+        before = self._groups()
+        docking = isinstance(change, Dock)
+        try:
+            note, numbers = self._dock(change, t) if isinstance(change, Dock) else self._undock(change)
+        except Refused as refusal:
+            return Event(t, change.name, "refused", before, before, str(refusal), refusal.numbers)
+        return Event(t, change.name, "dock" if docking else "undock", before, self._groups(), note, numbers)
+
+    def _dock(self, dock: Dock, t: float) -> tuple[str, dict[str, float]]:
+        what = told(dock)
+        for module, side in dock.ends:
+            docked = self.shape.assembly.docking(module, side)
+            if docked is not None:
+                raise Refused(f"{what}: side {side} of module '{module}' is docked to module '{docked.b}'.", {})
+        tree, q, v = self._tree, self.state["q"].tolist(), self.state["v"].tolist()
+        gap = gap_of(tree, q, dock)
+        numbers = {"distance": gap.distance, "angle": gap.angle, "turn": float(gap.turn)}
+        if gap.distance > dock.distance * CLEARANCE or gap.angle > dock.angle * CLEARANCE:
+            raise Refused(
+                f"{what} is refused: the ports are {gap.distance:.3g} m and {gap.angle:.3g} rad from their legal pose, "
+                f"and {dock.distance:g} m and {dock.angle:g} rad are allowed.",
+                numbers,
+            )
+        rows = relative_twist_rows(tree, q, *(port_frame(*end) for end in dock.ends))
+        hit = plastic_impact(tree, q, v, rows, self._kept_rows(t))
+        self.state["v"] = np.array(hit.v, dtype=float)
+        self._become(self.shape.docked(dock, gap))
+        numbers["energy_loss"] = float(hit.loss)
+        numbers |= {f"impulse.{axis}": float(x) for axis, x in zip(IMPULSE, hit.impulse, strict=True)}
+        return (
+            f"{what}, {gap.distance:.3g} m and {gap.angle:.3g} rad from the legal pose; the impact took "
+            f"{float(hit.loss):.3g} J.",
+            numbers,
+        )
+
+    def _undock(self, undock: Undock) -> tuple[str, dict[str, float]]:
+        try:
+            shape, gone = self.shape.undocked(undock)
+        except ModelError as error:
+            raise Refused(f"{told(undock)} is refused: {error}", {}) from None
+        self._become(shape)
+        return f"{told(undock)}: {gone} let go.", {}
+
+    def _kept_rows(self, t: float) -> list[list[float]]:
+        """The slopes (n, nv) of what holds already: loops, elements that bind, joints that are locked."""
+        plant, J = self.plant, []
+        if plant.laws.constraints is not None:
+            s = [*[0.0] * plant.nv, *self.state["v"].tolist(), *self.state["x"].tolist()]
+            others = (self.state["m"].tolist(), self.state["u"].tolist(), [*self.shape.p.values()])
+            J = [list(row) for row in plant.laws.constraints(t, self.state["q"].tolist(), s, *others)["J"]]
+        return [*J, *([float(k == j) for k in range(plant.nv)] for j in plant.locked)]
+
+    def _become(self, shape: Shape) -> None:
+        """Goes over to another topology; bodies stay where they are and move as they did."""
+        plant = self.plants.of(shape)
+        assert plant.robot is not None
+        old = {group: dict(zip(names_of(self.plant, group), self.state[group], strict=True)) for group in "xm"}
+        q, v = transferred(self._robot, plant.robot, self.state["q"], self.state["v"], self.shape.p, shape.p)
+        state = {"q": q, "v": v}
+        for group, known in (*old.items(), ("u", self.inputs)):
+            state[group] = plant.initial(group, {name: known[name] for name in names_of(plant, group) if name in known})
+        self.shape, self.plant, self.state = shape, plant, state
+
+    @property
+    def _robot(self) -> Robot:
+        assert self.plant.robot is not None
+        return self.plant.robot
+
+    @property
+    def _tree(self) -> Tree:
+        """The links of the robot now, in plain numbers."""
+        return resolve(self._robot, self.shape.p)
+
+    def _groups(self) -> dict[str, Array]:
+        return {group: self.state[group].copy() for group in "qvxm"}
+
+
+CLEARANCE = 1.0 + 1e-9  # ports that have just come within tolerance are
+
+
+class Refused(Exception):
+    """A change that cannot happen now, in a sentence and numbers."""
+
+    def __init__(self, sentence: str, numbers: dict[str, float]) -> None:
+        super().__init__(sentence)
+        self.numbers = numbers
+
+
+def _docking_system(model: Any, asked: Mapping[str, Any]) -> System:
+    """The system that is to dock; says why where it cannot."""
+    if not isinstance(model, System) or model.assembly is None:
+        name = getattr(model, "name", "the model")
+        raise ModelError(
+            f"events: '{name}' is to dock or undock, and is not made of modules. Simulate assembly.system(...)."
+        )
+    if asked["forces"] is not None:
+        raise ModelError(
+            "forces: a law of all velocities cannot outlive a docking, which changes them. Use elements, or inputs "
+            "by name."
+        )
+    if any(module.name in model.robot.body_names for module in model.assembly.modules):
+        raise ModelError(
+            f"events: '{model.name}' is made of adapted dyads, in which hinges change place with what is docked. "
+            "Simulate assembly.system(..., dyads='halves') to dock during a run."
+        )
+    return model
