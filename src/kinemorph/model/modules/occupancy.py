@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinemorph.algebra.groups import Pose, compose, inverse, log_se3
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, log_se3
 from kinemorph.algebra.vectors import norm
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
 TOUCH = 1e-3  # of the smaller box: what is less deep counts as touching
+MEASURED = 0.25  # the same where modules stand where they were measured or have docked: neighbors are pressed together
 
 
 def spatial_problems(assembly: Assembly) -> list[str]:
@@ -54,13 +55,14 @@ def overlap_problems(assembly: Assembly) -> list[str]:
     largest = max((max(float(x) for x in module.type.size) for module in assembly.modules), default=1.0)
     cells: dict[tuple[int, ...], list[str]] = defaultdict(list)
     found = []
+    touch = TOUCH if all(docking.offset == IDENTITY for docking in assembly.dockings) else MEASURED
     sizes = {module.name: tuple(float(x) for x in module.type.size) for module in assembly.modules}
     for module in assembly.modules:
         pose = poses[module.name]
         cell = tuple(int(np.floor(float(x) / largest)) for x in pose.p)
         for step in product((-1, 0, 1), repeat=3):
             for other in cells.get(tuple(a + b for a, b in zip(cell, step, strict=True)), ()):
-                if boxes_overlap(pose, sizes[module.name], poses[other], sizes[other]):
+                if boxes_overlap(pose, sizes[module.name], poses[other], sizes[other], touch):
                     found.append(
                         f"assembly '{assembly.name}': modules '{other}' and '{module.name}' overlap, "
                         f"{_apart(poses[other], pose):.3g} m from middle to middle. Dock one of them elsewhere."
@@ -73,8 +75,12 @@ def _apart(a: Pose, b: Pose) -> float:
     return float(np.linalg.norm(np.subtract(np.asarray(a.p, dtype=float), np.asarray(b.p, dtype=float))))
 
 
-def boxes_overlap(T_a: Pose, size_a: tuple[float, ...], T_b: Pose, size_b: tuple[float, ...]) -> bool:
-    """Whether two boxes, by the poses of their middles and their edges [m], have more than a touch in common."""
+def boxes_overlap(
+    T_a: Pose, size_a: tuple[float, ...], T_b: Pose, size_b: tuple[float, ...], touch: float = TOUCH
+) -> bool:
+    """Whether two boxes, by the poses of their middles and their edges [m], have more than a touch in common, as a
+    part of the smaller one.
+    """
     A, B = np.asarray(T_a.R, dtype=float), np.asarray(T_b.R, dtype=float)
     between = A.T @ (np.asarray(T_b.p, dtype=float) - np.asarray(T_a.p, dtype=float))
     half_a, half_b = 0.5 * np.asarray(size_a), 0.5 * np.asarray(size_b)
@@ -85,4 +91,4 @@ def boxes_overlap(T_a: Pose, size_a: tuple[float, ...], T_b: Pose, size_b: tuple
     axes = axes[length > 1e-9] / length[length > 1e-9, None]
     reach = np.abs(axes) @ half_a + np.abs(axes @ C) @ half_b
     depth = reach - np.abs(axes @ between)
-    return bool(np.all(depth > TOUCH * min(*size_a, *size_b)))
+    return bool(np.all(depth > touch * min(*size_a, *size_b)))
