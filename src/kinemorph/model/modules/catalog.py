@@ -14,7 +14,8 @@ masses and motor data are assumed: pitch 0.105 m, 1.0 and 1.1 kg, 7 N m, 3 rad/s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
@@ -23,6 +24,8 @@ from kinemorph.model.cubes import SILVER, half_cube, module_cube, plate_of
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, side_port
 from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Shape
+
+Types: TypeAlias = Mapping[str, ModuleType] | Iterable[ModuleType] | ModuleType | None
 
 PITCH = 0.105  # [m]
 EFFORT, SPEED, DAMPING = 7.0, 3.0, 0.05  # [N m], [rad/s], [N m s] of hinges
@@ -144,6 +147,17 @@ def standard_types() -> dict[str, ModuleType]:
     """The kinds of modules by letter, as grids and lists name them."""
     kinds = (backbone(), scout(), active_wheel(), cube("large"), cube("small"))
     return {kind.letter: kind for kind in kinds}
+
+
+def known_types(types: Types = None) -> dict[str, ModuleType]:
+    """Kinds of modules by letter: the built-in ones, and those given, which replace them where letters are the same."""
+    if isinstance(types, ModuleType):
+        types = (types,)
+    given = types if isinstance(types, Mapping) else {kind.letter: kind for kind in types or ()}
+    wrong = [kind for kind in given.values() if not isinstance(kind, ModuleType)]
+    if wrong:
+        raise ModelError(f"types has {wrong[0]!r}; expected a ModuleType, such as backbone(mass=1.2).")
+    return standard_types() | dict(given)
 
 
 def _hinge(name: str, parts: tuple[str, str] = ("rear", "front")) -> Joint:

@@ -7,7 +7,7 @@ other by quarter turns. Points are looked up in cells of a hash, so that many mo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 
 import numpy as np
@@ -80,32 +80,6 @@ def outward(names: Sequence[str], dockings: Collection[Docking], base: str) -> t
             rings.append(ring if rank[ring.a] <= rank[ring.b] else ring.reversed())
         reached |= set(nearest.order)
     return (*found, *rings)
-
-
-def apart_problem(what: str, groups: Sequence[Sequence[str]]) -> str:
-    """A sentence where modules hang together in more than one group; empty where they do not."""
-    if len(groups) < 2:
-        return ""
-    main = max(groups, key=len)
-    lone = [name for group in groups if group is not main for name in group]
-    listed = ", ".join(f"'{name}'" for name in lone[:12]) + (", ..." if len(lone) > 12 else "")
-    noun, verb = ("module", "is") if len(lone) == 1 else ("modules", "are")
-    return (
-        f"{what}: {noun} {listed} {verb} docked to none of the other {len(main)}; expected one organism. "
-        "Dock them, or pass several=True for several organisms in one world."
-    )
-
-
-def planar_problems(what: str, dockings: Iterable[Docking], is_tree: bool) -> list[str]:
-    """What the paper's organisms do not have: rings, dockings at top or bottom, and turned ones."""
-    found = [] if is_tree else [f"{what}: modules are docked in a ring; expected a tree, as planar=True asks for."]
-    for docking in dockings:
-        told = f"{what}: the docking of '{docking.a}' side {docking.side_a} with '{docking.b}' side {docking.side_b}"
-        if any(side not in (2, 3, 4, 5) for _, side in docking.ends):
-            found.append(f"{told} is not in the plane; planar=True takes sides 2, 3, 4 and 5. Choose among these.")
-        elif docking.turn:
-            found.append(f"{told} has {docking.turn} quarter turns; planar=True takes modules that stand upright.")
-    return found
 
 
 def _ports(kind: ModuleType) -> dict[Side, Pose]:

@@ -1,9 +1,9 @@
 """Assemblies as a grid of cells in text: what stands where, seen from above.
 
-    B>5 .   .   .           a cell is empty, ".", or the letter of a kind of module, the direction of its front, side
-    B>4 B>3 .   .           3, and, if wanted, its number or name: "B>4" is module m4, "Svhead" a Scout called "head"
+    B>5 .   .   .           a cell is empty, ".", or the letter of a kind of module, the direction of its front (side
+    B>4 B>3 .   .           3) and, if wanted, its number or name: "B>4" is module m4, "Svhead" a Scout called "head"
     .   B>0 Bv1 B<2
-    B^7 B>6 .   .           > is +x, ^ is +y, < is -x, v is -y. Rows go from +y, the top, to -y; cells are a pitch apart.
+    B^7 B>6 .   .           > is +x, ^ is +y, < is -x, v is -y. Rows go from +y (top) to -y; cells are a pitch apart.
     B>8 .   .   .
 
 Neighbors dock wherever both have ports that face each other. Where any connector is drawn, "-" between two cells of a
@@ -28,8 +28,9 @@ from typing import NamedTuple
 from kinemorph.algebra.groups import Pose
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
-from kinemorph.model.modules.facing_ports import Point, apart_problem, facing, outward, planar_problems
+from kinemorph.model.modules.facing_ports import Point, facing, outward
 from kinemorph.model.modules.module_types import ModuleType
+from kinemorph.model.modules.organism_checks import organism_problems
 
 # cosine and sine of the turn about z that a front's direction stands for
 DIRECTIONS = {">": (1, 0), "^": (0, 1), "<": (-1, 0), "v": (0, -1)}
@@ -115,11 +116,7 @@ def read_grid(
     if len(mistakes) > before:
         return None
     assembly = Assembly(name, modules, outward(names, dockings, first), first)
-    what = f"assembly '{name}'"
-    lone = "" if several else apart_problem(what, assembly.organisms)
-    found = [*([lone] if lone else [])]
-    if planar:
-        found += planar_problems(what, assembly.dockings, assembly.is_tree)
+    found = organism_problems(assembly, planar=planar, several=several)
     mistakes += [Mistake(0, sentence) for sentence in found]
     return None if found else assembly
 

@@ -1,63 +1,69 @@
-"""`assemble`: an assembly from what people have, a grid of cells or a list of docked sides.
+"""`assemble`: an assembly from what people have: a grid of cells, a list of docked sides, or measured poses.
 
 assemble("B>0 Bv1 B<2")                                 a grid, seen from above (`grids`)
 assemble([(0, 1, 3, 2), (1, 2, 5, 3)], modules="B")     docked sides: module, module, side, side (`docked_sides`)
+assemble({(0, 1): H_01}, modules="BS")                  measured poses (`measured_poses`; `snap` tells residuals)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
+from kinemorph.algebra.groups import Pose
 from kinemorph.errors import ModelError
 from kinemorph.model.modules.assembly import Assembly
-from kinemorph.model.modules.catalog import standard_types
+from kinemorph.model.modules.catalog import Types, known_types
+from kinemorph.model.modules.docked_sides import Kinds, listed_assembly, module_name, settled
 from kinemorph.model.modules.grids import grid_assembly
-from kinemorph.model.modules.module_types import ModuleType
+from kinemorph.model.modules.measured_poses import Keep, snap
 from kinemorph.model.reading import short
-
-Types: TypeAlias = Mapping[str, ModuleType] | Iterable[ModuleType] | ModuleType | None
 
 
 def assemble(
     source: Any,
     *,
     types: Types = None,
+    modules: Kinds = "B",
     name: str | None = None,
     base: str | int | None = None,
+    at: Mapping[Any, Pose] | None = None,
     planar: bool = False,
     several: bool = False,
+    keep: Keep = "measured",
+    tolerance: tuple[float, float] | None = None,
 ) -> Assembly:
-    """An assembly of modules from a grid in text; see docs/assemblies.md.
+    """An assembly of modules; see docs/assemblies.md.
 
+    `source`    a grid of cells in text; a list of docked sides; measured poses {(i, j): H_ij}; or an Assembly
     `types`     kinds of modules beside the built-in ones, which they replace where their letters are the same
+    `modules`   what the modules of a list or of poses are: one letter or kind for all, one for each, or a table by name
     `name`      of the assembly, "organism" where none is given
     `base`      the module where kinematics begin, by name or number; the first where none is given
+    `at`        poses of modules in the world, by name; the base stands over the origin where none is given
     `planar`    whether to hold it to the paper's organisms: a tree, docked upright at sides 2 to 5
     `several`   whether modules may be apart, as several organisms in one world
+    `keep`, `tolerance`     of measured poses; see `snap`
 
     Raises ModelError with one sentence for every mistake.
     """
-    known = known_types(types)
     called = module_name(base) if base is not None else None
+    asked: dict[str, Any] = {"planar": planar, "several": several}
+    if isinstance(source, Assembly):
+        given = replace(source, name=name or source.name, base=called or source.base)
+        return settled(given, **asked)
     if isinstance(source, str):
-        return grid_assembly(source, known, name=name or "organism", base=called, planar=planar, several=several)
-    raise ModelError(f"{short(source)} is given to assemble; expected a grid in text.")
-
-
-def known_types(types: Types) -> dict[str, ModuleType]:
-    """Kinds of modules by letter: the built-in ones and those given."""
-    if isinstance(types, ModuleType):
-        types = (types,)
-    if types is None:
-        given: dict[str, ModuleType] = {}
-    elif isinstance(types, Mapping):
-        given = {str(letter): kind for letter, kind in types.items()}
-    else:
-        given = {kind.letter: kind for kind in types}
-    return standard_types() | given
-
-
-def module_name(name: str | int) -> str:
-    """The name of a module: a number k stands for "m<k>"."""
-    return f"m{name}" if isinstance(name, int) else str(name)
+        return grid_assembly(source, known_types(types), name=name or "organism", base=called, **asked)
+    if isinstance(source, Mapping):
+        return snap(
+            source, modules, types=types, name=name, base=called, at=at, keep=keep, tolerance=tolerance, **asked
+        ).assembly
+    if isinstance(source, Iterable):
+        return listed_assembly(
+            source, modules, known_types(types), name=name or "organism", base=called, at=at, **asked
+        )
+    raise ModelError(
+        f"{short(source)} is given to assemble; expected a grid in text, a list of docked sides such as (0, 1, 3, 2), "
+        "or measured poses by pairs of modules."
+    )

@@ -1,0 +1,293 @@
+"""Assemblies out of measured poses of modules relative to each other, each snapped to the nearest legal docking.
+
+Sensors tell where module j is seen from module i, H_ij, with noise. Of all pairs of ports and quarter turns, the
+docking is taken from which the measured pose is least far:
+
+    P_a^-1 H_ij P_b = turned(k) E,      E = (R, p):     |p| [m] and the angle of R [rad] are its residual,
+
+with distances compared as  sqrt(|p|^2 + (pitch/2)^2 angle^2).  What is too far from every legal docking, nearly as near
+to two of them, or wants a port that another one has, is named with numbers. A pose that fits where a hinge is bent
+is told as that: modules dock in their initial configuration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_screw, inverse, pose_of, screw
+from kinemorph.algebra.rotations import log_so3
+from kinemorph.algebra.vectors import norm
+from kinemorph.errors import ModelError
+from kinemorph.model.modules.assembly import Assembly, Docking, Module
+from kinemorph.model.modules.catalog import Types, known_types
+from kinemorph.model.modules.docked_sides import Kinds, module_name, placed_modules, settled
+from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
+from kinemorph.model.reading import short
+from kinemorph.model.robot import Array
+from kinemorph.records import dataclass
+
+Keep = Literal["measured", "legal"]
+TOLERANCE = (0.25, math.radians(20.0))  # of the pitch; [rad]: how far a measured pose may be from a legal docking
+ALIKE = 0.8  # a second docking that is less than 1/0.8 times as far as the nearest makes it ambiguous
+CROOKED = 0.05  # how far a measured rotation may be from an orthonormal matrix
+
+
+class Residual(NamedTuple):
+    """How far a measured pose was from the docking that it stands for: `apart` [m] and `turned` [rad].
+
+    `next_best` is how many times as far the second nearest docking is; infinite where there is no other.
+    """
+
+    docking: str
+    apart: float
+    turned: float
+    next_best: float
+
+
+@dataclass(frozen=True)
+class Snapped:
+    """An assembly out of measured poses, and what was left over at each docking."""
+
+    assembly: Assembly
+    residuals: tuple[Residual, ...]
+
+    def __str__(self) -> str:
+        rows = [("docking", "apart [mm]", "turned [deg]", "second is")]
+        rows += [
+            (r.docking, f"{1e3 * r.apart:.3f}", f"{math.degrees(r.turned):.3f}", f"{r.next_best:.3g} times as far")
+            for r in self.residuals
+        ]
+        wide = [max(len(row[k]) for row in rows) for k in range(4)]
+        return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, wide, strict=True)) for row in rows)
+
+
+class Candidate(NamedTuple):
+    """A legal docking, what is left of the measured pose beyond it, and how far that is [m]."""
+
+    docking: Docking
+    apart: float
+    turned: float
+    far: float
+
+
+def snap(
+    poses: Mapping[tuple[Any, Any], Any],
+    modules: Kinds = "B",
+    *,
+    types: Types = None,
+    name: str | None = None,
+    base: str | int | None = None,
+    at: Mapping[Any, Pose] | None = None,
+    keep: Keep = "measured",
+    tolerance: tuple[float, float] | None = None,
+    planar: bool = False,
+    several: bool = False,
+) -> Snapped:
+    """The assembly of measured poses, with the residual of each; see `assemble` for the other arguments.
+
+    `poses`         {(i, j): H_ij}, the pose of module j in the frame of module i: a Pose, or a 4x4 matrix
+    `keep`          "measured": what was measured is the docking's offset, so that modules stand where they were
+                    seen; "legal": as if they fitted without a gap
+    `tolerance`     [m] and [rad]; a quarter of the pitch and 20 degrees where none is given
+    """
+    if keep not in ("measured", "legal"):
+        raise ModelError(f"keep is {keep!r}; expected 'measured' or 'legal'.")
+    problems: list[str] = []
+    measured = _measured(poses, problems)
+    if problems:
+        raise ModelError(problems)
+    called = None if base is None else module_name(base)
+    ends = [name for pair in measured for name in pair]
+    found = placed_modules(ends, modules, known_types(types), at or {}, called)
+    by_name = {module.name: module for module in found}
+    dockings: dict[tuple[str, str], Docking] = {}
+    residuals = []
+    for (a, b), H_ab in measured.items():
+        nearest = _nearest(by_name[a], by_name[b], H_ab, tolerance, planar, problems)
+        if nearest is not None:
+            best, ratio = nearest
+            dockings[a, b] = best.docking
+            residuals.append(Residual(best.docking.name, best.apart, best.turned, ratio))
+    problems += _contended(dockings, residuals)
+    if problems:
+        raise ModelError(problems)
+    made = [d if keep == "measured" else replace(d, offset=IDENTITY) for d in dockings.values()]
+    assembly = Assembly(name or "organism", found, tuple(made), called or "")
+    if keep == "measured":
+        assembly = _closed(assembly)
+    return Snapped(settled(assembly, planar=planar, several=several), tuple(residuals))
+
+
+def _measured(poses: Mapping[tuple[Any, Any], Any], problems: list[str]) -> dict[tuple[str, str], Pose]:
+    """The poses by names of modules, as rotations and shifts."""
+    found: dict[tuple[str, str], Pose] = {}
+    for pair, raw in poses.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            problems.append(f"pose {short(pair)}: expected a pair of modules as its key, such as (0, 1). Mend it.")
+            continue
+        a, b = map(module_name, pair)
+        if (a, b) in found or (b, a) in found:
+            problems.append(f"the pose of modules '{a}' and '{b}' is given twice, expected once. Leave one out.")
+            continue
+        pose = measured_pose(raw, f"the pose of '{b}' seen from '{a}'", problems)
+        if pose is not None:
+            found[a, b] = pose
+    return found
+
+
+def measured_pose(raw: Any, what: str, problems: list[str]) -> Pose | None:
+    """A measured pose with the nearest rotation to what was measured; None, with a problem, where it is none."""
+    H: Array = np.zeros(0)
+    try:
+        if isinstance(raw, Pose):
+            H = np.eye(4)
+            H[:3, :3], H[:3, 3] = np.asarray(raw.R, dtype=float), np.asarray(raw.p, dtype=float)
+        else:
+            H = np.asarray(raw, dtype=float)
+    except (TypeError, ValueError):
+        pass
+    if H.shape != (4, 4):
+        problems.append(f"{what} is {short(raw)}; expected a Pose or a matrix of 4 rows of 4 numbers. Mend it.")
+        return None
+    if not np.isfinite(H).all():
+        problems.append(f"{what} has a value that is not finite; expected numbers. Measure it again, or leave it out.")
+        return None
+    U, _, V = np.linalg.svd(H[:3, :3])
+    R = U @ np.diag((1.0, 1.0, np.sign(np.linalg.det(U @ V)) or 1.0)) @ V
+    off = max(float(np.abs(R - H[:3, :3]).max()), float(np.abs(H[3] - (0.0, 0.0, 0.0, 1.0)).max()))
+    if off > CROOKED:
+        problems.append(
+            f"{what} is {off:.3g} away from a rotation and a shift; expected below {CROOKED}. Its upper left 3x3 part "
+            "is a rotation matrix, its last row 0 0 0 1."
+        )
+        return None
+    H[:3, :3] = R
+    return pose_of(H.tolist())
+
+
+def _nearest(
+    a: Module,
+    b: Module,
+    H_ab: Pose,
+    tolerance: tuple[float, float] | None,
+    planar: bool,
+    problems: list[str],
+) -> tuple[Candidate, float] | None:
+    """The nearest legal docking, and how many times as far the second one is; None, with a problem, where none is."""
+    ranked = sorted(_candidates(a, b, H_ab, planar), key=lambda c: c.far)
+    told = f"the pose of module '{b.name}' seen from '{a.name}'"
+    if not ranked:
+        problems.append(f"{told}: one of the two has no ports that dock. Leave it out.")
+        return None
+    best = ranked[0]
+    gap, bend = tolerance or (TOLERANCE[0] * min(a.type.pitch, b.type.pitch), TOLERANCE[1])
+    if best.apart > gap or best.turned > bend:
+        bent = _bent(a, b, H_ab, ranked, gap, bend)
+        why = bent or f"expected less than {gap:.3g} m and {bend:.3g} rad. Measure it again, or pass a tolerance."
+        problems.append(
+            f"{told} is {best.apart:.3g} m and {best.turned:.3g} rad from the nearest legal docking, "
+            f"{_sides(best.docking)}; {why}"
+        )
+        return None
+    ratio = ranked[1].far / best.far if len(ranked) > 1 and best.far > 0.0 else math.inf
+    if ratio < 1.0 / ALIKE:
+        problems.append(
+            f"{told} is ambiguous: it is {best.apart:.3g} m and {best.turned:.3g} rad from {_sides(best.docking)} and "
+            f"{ranked[1].apart:.3g} m and {ranked[1].turned:.3g} rad from {_sides(ranked[1].docking)}. Measure it "
+            "again, or list which sides are docked."
+        )
+        return None
+    return best, ratio
+
+
+def _candidates(a: Module, b: Module, H_ab: Pose, planar: bool) -> Iterator[Candidate]:
+    """All pairs of ports and quarter turns."""
+    sides = [_ports(module.type, planar) for module in (a, b)]
+    arm = 0.5 * min(a.type.pitch, b.type.pitch)
+    for (side_a, P_a), (side_b, P_b) in product(sides[0].items(), sides[1].items()):
+        between = compose(inverse(P_a), H_ab, P_b)
+        for k in range(1 if planar else 4):
+            offset = compose(inverse(TURNED[k]), between)
+            apart, turned = float(norm(offset.p)), float(norm(log_so3(offset.R)))
+            docking = Docking(a.name, side_a, b.name, side_b, k, offset=offset)
+            yield Candidate(docking, apart, turned, math.hypot(apart, arm * turned))
+
+
+def _ports(kind: ModuleType, planar: bool) -> dict[Side, Pose]:
+    return {side: kind.port_pose(side) for side in kind.sides if not planar or side in (2, 3, 4, 5)}
+
+
+def _bent(a: Module, b: Module, H_ab: Pose, ranked: list[Candidate], gap: float, bend: float) -> str:
+    """Words where the pose fits a legal docking with one hinge bent; empty where it fits none."""
+    for module, first in ((a, True), (b, False)):
+        kind = module.type
+        if not kind.hinge:
+            continue
+        joint = kind.joint(kind.hinge)
+        if joint.kind != "revolute":
+            continue
+        frame = compose(kind.part_poses()[joint.parent], joint.placement)
+        axis = [float(sum(frame.R[r][c] * joint.axis[c] for c in range(3))) for r in range(3)]
+        s = screw(axis, frame.p)
+        for candidate in ranked[:8]:
+            docking = candidate.docking
+            legal = compose(
+                a.type.port_pose(docking.side_a), TURNED[docking.turn], inverse(b.type.port_pose(docking.side_b))
+            )
+            # bent at a: H = exp(s q) H(0), at b: H = H(0) exp(-s q)
+            error = compose(H_ab, inverse(legal)) if first else compose(inverse(H_ab), legal)
+            q = float(sum(w * n for w, n in zip(log_so3(error.R), axis, strict=True)))
+            left = compose(inverse(exp_screw(s, q)), error)
+            if float(norm(left.p)) <= gap and float(norm(log_so3(left.R))) <= bend and abs(q) > bend:
+                return (
+                    f"it fits where '{module.name}' is bent by {math.degrees(q):.3g} deg, but modules dock in their "
+                    "initial configuration. Straighten it and measure again."
+                )
+    return ""
+
+
+def _contended(dockings: Mapping[tuple[str, str], Docking], residuals: list[Residual]) -> list[str]:
+    """Ports that two poses want."""
+    found = []
+    left = {row.docking: row for row in residuals}
+    wanted: dict[tuple[str, Side], Docking] = {}
+    for docking in dockings.values():
+        for end in docking.ends:
+            if end in wanted:
+                first, second = (left[d.name] for d in (wanted[end], docking))
+                others = [d.b if d.a == end[0] else d.a for d in (wanted[end], docking)]
+                found.append(
+                    f"side {end[1]} of module '{end[0]}' is wanted by module '{others[0]}' (off by {first.apart:.3g} "
+                    f"m, {first.turned:.3g} rad) and by '{others[1]}' (off by {second.apart:.3g} m, {second.turned:.3g} "
+                    "rad), expected one. Leave one of them out."
+                )
+            wanted.setdefault(end, docking)
+    return found
+
+
+def _closed(assembly: Assembly) -> Assembly:
+    """With dockings that close rings as the others leave them: noise does not add up to zero around a ring."""
+    if assembly.is_tree:
+        return assembly
+    poses = assembly.poses()
+    chords = {chord.name for organism in assembly.organisms for chord in assembly.tree(organism[0]).chords}
+    made = []
+    for docking in assembly.dockings:
+        if docking.name in chords:
+            P_a, P_b = (assembly.module(name).type.port_pose(side) for name, side in docking.ends)
+            H_ab = compose(inverse(poses[docking.a]), poses[docking.b])
+            offset = compose(inverse(TURNED[docking.turn]), inverse(P_a), H_ab, P_b)
+            docking = replace(docking, offset=offset)
+        made.append(docking)
+    return replace(assembly, dockings=tuple(made))
+
+
+def _sides(docking: Docking) -> str:
+    turned = f" with {docking.turn} quarter turns" if docking.turn else ""
+    return f"side {docking.side_a} on side {docking.side_b}{turned}"
