@@ -42,7 +42,7 @@ def hinge_twist(kind: ModuleType) -> Vec | None:
             "Name another joint as its hinge."
         )
     local = (0.0, 0.0, 0.0, *hinge.axis) if hinge.kind == "revolute" else (*hinge.axis, 0.0, 0.0, 0.0)
-    return move_twist(compose(kind.part_poses()[hinge.parent], hinge.placement), local)
+    return move_twist(compose(kind.part_poses[hinge.parent], hinge.placement), local)
 
 
 def docked_pose(a: ModuleType, side_a: Side, b: ModuleType, side_b: Side, turn: int = 0) -> Pose:

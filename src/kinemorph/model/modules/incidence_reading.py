@@ -108,7 +108,8 @@ def _taken_apart(rows: Sequence[list[str]]) -> Cells:
     """Heads, labels, entries and kinds; what stands above the heads or below the last row is left out."""
     heads = [[found for cell in row if (found := _head(cell))] for row in rows]
     columns = max(heads, key=len, default=[])  # a title may speak of e1 too
-    rows = rows[heads.index(columns) + 1 :] if columns else rows
+    first = [k for k, row in enumerate(rows) if row and NUMBER.fullmatch(row[0].partition("=")[0])]
+    rows = rows[heads.index(columns) + 1 :] if columns else rows[first[0] :] if first else rows
     feet = [k for k, row in enumerate(rows) if row and row[0].lower() in FOOT]
     rows = rows[: feet[0] + 1] if feet else rows
     if len(rows) < 2:
