@@ -77,7 +77,7 @@ def test_loading_has_its_own_rows(brief: None) -> None:
         assert 0.0 < row[f"{key}_min_ms"] <= row[f"{key}_ms"]
     assert row["ratio"] == pytest.approx(row["peer_ms"] / row["read_ms"])
     assert "read 1x" in row["target"] and row["read_ms"] < row["load_ms"]
-    page = "".join(grid.for_page() for grid in running.Report("load", [row], {"peak_gflops": 1.0})._grids(page=True))
+    page = "".join(grid.markdown() for grid in running.Report("load", [row], {"peak_gflops": 1.0})._grids(page=True))
     assert "| panda |" in page and "Pinocchio ms" in page
 
 

@@ -177,7 +177,7 @@ def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert [row["kind"] for row in rows] == ["point"] * 7 + ["ground"] * 12
     assert all(row["ms"] > 0.0 and row["ratio"] > 0.0 for row in rows if row["kind"] == "ground")
     assert picture.stat().st_size > 10_000
-    page = "\n".join(grid.for_page() for grid in (standing_grid(rows), curves_grid(rows)))
+    page = "\n".join(grid.markdown() for grid in (standing_grid(rows), curves_grid(rows)))
     assert "| hexapod24 pushed | joint angles | 1 |" in page and "| MuJoCo | Euler | 2 |" in page
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kinemorph.bench.pinocchio_cpp import Say
-    from kinemorph.bench.tables import Grid, Row
+    from kinemorph.bench.tables import Row
+    from kinemorph.display.text_grids import Grid
 
 TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
@@ -59,7 +60,7 @@ class Report:
 
     def as_page(self) -> str:
         """The machine and the table as Markdown, shorter."""
-        return "\n".join(grid.for_page() for grid in self._grids(page=True))
+        return "\n".join(grid.markdown() for grid in self._grids(page=True))
 
     def draw(self, path: Path) -> None:
         """Work and precision of the hexapods on the ground, or of the four-bar with errors over time, as a picture."""

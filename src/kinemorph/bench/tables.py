@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from kinemorph.bench.targets import STANDING
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from kinemorph.display.text_grids import Grid
 
 Row = dict[str, Any]
-
-
-class Grid(NamedTuple):
-    """A table of texts; the columns named in `right` hold numbers."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: list[list[str]]
-    right: tuple[str, ...] = ()
-
-    def for_terminal(self) -> RenderableType:
-        """As a table of rich."""
-        from kinemorph.display.tables import plain_table
-
-        return plain_table(*self)
-
-    def for_page(self) -> str:
-        """As a table of Markdown."""
-        rule = ["---:" if column in self.right else "---" for column in self.columns]
-        lines = [self.columns, rule, *self.rows]
-        return "\n".join([f"**{self.title}**", "", *(f"| {' | '.join(line)} |" for line in lines), ""])
 
 
 def machine_grid(data: Row) -> Grid:

@@ -11,8 +11,12 @@ from kinemorph.model.modules.catalog import (
     scout,
     standard_types,
 )
+from kinemorph.model.modules.dyads import dyad_class, dyad_classes
+from kinemorph.model.modules.incidence import IncidenceMatrix, assembly_incidence
+from kinemorph.model.modules.incidence_reading import read_incidence
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, Side, side_port
 from kinemorph.model.modules.sources import assemble
+from kinemorph.model.modules.traversal import Traversal, traverse
 
 __all__ = [
     "JOINT_MODULES",
@@ -20,16 +24,23 @@ __all__ = [
     "REVOLUTE",
     "Assembly",
     "Docking",
+    "IncidenceMatrix",
     "JointModule",
     "Module",
     "ModuleType",
     "Port",
     "Side",
+    "Traversal",
     "active_wheel",
     "assemble",
+    "assembly_incidence",
     "backbone",
     "cube",
+    "dyad_class",
+    "dyad_classes",
+    "read_incidence",
     "scout",
     "side_port",
     "standard_types",
+    "traverse",
 ]

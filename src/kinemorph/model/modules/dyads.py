@@ -1,0 +1,77 @@
+"""Dyads: how the hinges of two docked modules lie to each other in the initial configuration (Table II).
+
+    DS      serial: both hinges on one line
+    DP      parallel: beside each other
+    DO      orthogonal
+    DX      at some other angle
+    F       no dyad of hinges: one of the modules has none
+
+The class follows from geometry, for any two ports of any two kinds: the two hinge lines are compared, without their
+sign. For Backbones and Scouts that gives the paper's look-up table.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
+from kinemorph.algebra.vectors import Vec, cross, dot, sub, zeros
+from kinemorph.errors import ModelError
+from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
+
+DyadClass = Literal["DS", "DP", "DO", "DX", "F"]
+MEANINGS: dict[DyadClass, str] = {
+    "DS": "serial axes",
+    "DP": "parallel axes",
+    "DO": "orthogonal axes",
+    "DX": "axes at another angle",
+    "F": "no two hinges",
+}
+STRAIGHT = 1e-9  # sine or cosine below which axes are parallel or orthogonal
+NEAR = 1e-6  # distance of axes that are one, as a part of the pitch
+
+
+def hinge_twist(kind: ModuleType) -> Vec | None:
+    """The twist [v; w], shape (6,), of a unit motion of a module's hinge, in the module's frame; None without one."""
+    if not kind.hinge:
+        return None
+    hinge = kind.joint(kind.hinge)
+    if hinge.kind not in ("revolute", "prismatic"):
+        raise ModelError(
+            f"module type '{kind.name}': hinge '{hinge.name}' is a {hinge.kind} joint, expected revolute or prismatic. "
+            "Name another joint as its hinge."
+        )
+    local = (0.0, 0.0, 0.0, *hinge.axis) if hinge.kind == "revolute" else (*hinge.axis, 0.0, 0.0, 0.0)
+    return move_twist(compose(kind.part_poses[hinge.parent], hinge.placement), local)
+
+
+def docked_pose(a: ModuleType, side_a: Side, b: ModuleType, side_b: Side, turn: int = 0) -> Pose:
+    """H_ab(0): module b seen from module a, docked face to face in the initial configuration."""
+    return compose(a.port_pose(side_a), TURNED[turn], inverse(b.port_pose(side_b)))
+
+
+def dyad_class(a: ModuleType, side_a: Side, b: ModuleType, side_b: Side, turn: int = 0) -> DyadClass:
+    """The class of the dyad in which side `side_a` of a module of kind `a` is on side `side_b` of one of kind `b`."""
+    first, second = hinge_twist(a), hinge_twist(b)
+    if first is None or second is None:
+        return "F"
+    T_ab = docked_pose(a, side_a, b, side_b, turn)
+    (n_a, p_a), (n_b, p_b) = _line(first, zeros(3)), _line(move_twist(T_ab, second), T_ab.p)
+    if abs(dot(n_a, n_b)) < STRAIGHT:
+        return "DO"
+    across = cross(n_a, n_b)
+    if dot(across, across) > STRAIGHT * STRAIGHT:
+        return "DX"
+    apart = cross(sub(p_b, p_a), n_a)
+    return "DS" if dot(apart, apart) < (NEAR * a.pitch) ** 2 else "DP"
+
+
+def dyad_classes(a: ModuleType, b: ModuleType) -> dict[tuple[Side, Side], DyadClass]:
+    """The class of every pair of sides of two kinds of modules: the paper's Table II, for a = b = backbone()."""
+    return {(i, j): dyad_class(a, i, b, j) for i in a.sides for j in b.sides}
+
+
+def _line(twist: Vec, middle: Vec) -> tuple[Vec, Vec]:
+    """Direction and a point of the axis of a twist; that of a sliding hinge is through the middle of its module."""
+    v, w = twist[:3], twist[3:]
+    return (w, cross(w, v)) if dot(w, w) else (v, middle)

@@ -1,0 +1,134 @@
+"""Walks over an assembly: numbers, paths, and the lists of transformations of Meister and Gutenkunst (Table III).
+
+A walk begins at a base and finds every module once, depth first (path by path, as in the paper) or breadth first
+(level by level). Modules are numbered as they are found: another base, other numbers. Two lists hold what is to be
+computed, each line once and from lines above it:
+
+    DTL     direct: module j is docked on module i,         T_ij = H_ij(0) exp(s_j q_j)
+    IDTL    indirect: module i is farther up the path of j,  T_ij = T_ix T_xj,  x the module on which j is docked
+
+The IDTL has a line for every pair of a module and one below it that are not neighbors: n (n - 1) / 2 - (n - 1) lines
+for a chain of n modules. A docking that closes a ring is in neither list; it is a chord.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, get_args
+
+from kinemorph.errors import ModelError
+from kinemorph.model.modules.module_types import Side
+from kinemorph.model.topology import Edge, Method, SpanningTree, spanning_tree
+from kinemorph.records import dataclass
+
+if TYPE_CHECKING:
+    from kinemorph.model.modules.assembly import Assembly
+    from kinemorph.model.robot import Robot
+
+
+class Direct(NamedTuple):
+    """A line of the DTL: `j` hangs on `i` by the edge of that name; the sides of i and j where they are modules."""
+
+    i: str
+    j: str
+    edge: str
+    side_from: Side = ""
+    side_to: Side = ""
+
+
+class Indirect(NamedTuple):
+    """A line of the IDTL: T_ij = T_ix T_xj."""
+
+    i: str
+    j: str
+    x: str
+
+
+@dataclass(frozen=True)
+class Traversal:
+    """What a walk has found. `bases`: where it began, one for each organism; `direct`: the DTL; `chords`: of rings."""
+
+    bases: tuple[str, ...]
+    order: tuple[str, ...]
+    direct: tuple[Direct, ...]
+    chords: tuple[Direct, ...] = ()
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each module: its place in the walk."""
+        return {name: k for k, name in enumerate(self.order)}
+
+    @cached_property
+    def parents(self) -> dict[str, str]:
+        """What each module is docked on; bases hang on nothing."""
+        return {row.j: row.i for row in self.direct}
+
+    @cached_property
+    def indirect(self) -> tuple[Indirect, ...]:
+        """The IDTL: for every module, the modules above the one it is docked on, the nearest first."""
+        rows, parents = [], self.parents
+        for x, j, *_ in self.direct:
+            above = parents.get(x)
+            while above is not None:
+                rows.append(Indirect(above, j, x))
+                above = parents.get(above)
+        return tuple(rows)
+
+    @cached_property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """From a base to each pendant module, both included; the path of the branch that was docked first is first."""
+        below: dict[str, list[str]] = {name: [] for name in self.order}
+        for row in self.direct:
+            below[row.i].append(row.j)
+        found: list[tuple[str, ...]] = []
+        waiting: list[tuple[str, ...]] = [(base,) for base in reversed(self.bases)]
+        while waiting:
+            path = waiting.pop()
+            ahead = below[path[-1]]
+            if not ahead:
+                found.append(path)
+            waiting += [(*path, name) for name in reversed(ahead)]
+        return tuple(found)
+
+    @property
+    def pendants(self) -> tuple[str, ...]:
+        """The modules on which nothing hangs, one at the end of each path."""
+        return tuple(path[-1] for path in self.paths)
+
+
+def traverse(assembly: Assembly, base: str | None = None, *, method: Method = "dfs") -> Traversal:
+    """A walk over an assembly from a base, that of the assembly where none is named; then over further organisms."""
+    if method not in get_args(Method):
+        raise ModelError(f"method is {method!r}; expected one of: {', '.join(get_args(Method))}.")
+    if not assembly.modules:
+        raise ModelError(f"assembly '{assembly.name}' has no modules; expected one or more. Add some.")
+    first = assembly.module(base or assembly.base).name
+    bases = [first, *(organism[0] for organism in assembly.organisms if first not in organism)]
+    trees = [assembly.tree(each, method=method) for each in bases]
+    sides = {docking.name: (docking.side_a, docking.side_b) for docking in assembly.dockings}
+    return _traversal(trees, sides)
+
+
+def traverse_bodies(robot: Robot, *, method: Method = "dfs") -> Traversal:
+    """The same walk over the bodies of a robot, from those that hang on the world."""
+    roots = [joint for joint in robot.joints if joint.parent not in robot.body_names]
+    edges = [Edge(joint.name, joint.parent, joint.child) for joint in robot.joints if joint not in roots]
+    trees = [spanning_tree(robot.body_names, edges, root.child, method=method, directed=True) for root in roots]
+    return _traversal(trees, {})
+
+
+def _traversal(trees: Sequence[SpanningTree], sides: dict[str, tuple[Side, Side]]) -> Traversal:
+    def row(edge: Edge, i: str, j: str, against: bool) -> Direct:
+        a, b = sides.get(edge.name, ("", ""))
+        return Direct(i, j, edge.name, *((b, a) if against else (a, b)))
+
+    def all_of(rows: Iterable[Iterable[Direct]]) -> tuple[Direct, ...]:
+        return tuple(each for some in rows for each in some)
+
+    return Traversal(
+        tuple(tree.root for tree in trees),
+        tuple(name for tree in trees for name in tree.order),
+        all_of((row(*step) for step in tree.steps) for tree in trees),
+        all_of((row(chord, chord.parent, chord.child, False) for chord in tree.chords) for tree in trees),
+    )
