@@ -11,6 +11,7 @@ from kinemorph.model.modules.catalog import (
     scout,
     standard_types,
 )
+from kinemorph.model.modules.footing import ground_contacts, put_down
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, Side, side_port
 from kinemorph.model.modules.sources import assemble
 
@@ -29,6 +30,8 @@ __all__ = [
     "assemble",
     "backbone",
     "cube",
+    "ground_contacts",
+    "put_down",
     "scout",
     "side_port",
     "standard_types",
