@@ -64,7 +64,7 @@ def ground_contacts(
     outer = None if docked else _hull_corners(assembly, poses, feet)
     found = []
     for module in assembly.modules:
-        T, parts = poses[module.name], module.type.part_poses()
+        T, parts = poses[module.name], module.type.part_poses
         for foot in feet[module.name]:
             up = act(compose(T, parts[foot.part]), foot.point)[2] - T.p[2]
             if foot.radius == 0.0:
@@ -82,7 +82,7 @@ def put_down(assembly: Assembly, height: float = 0.0) -> Assembly:
     poses = assembly.poses()
     lowest: dict[str, float] = {}
     for module in assembly.modules:
-        parts = module.type.part_poses()
+        parts = module.type.part_poses
         lowest[module.name] = min(
             (
                 float(act(compose(poses[module.name], parts[foot.part]), foot.point)[2]) - foot.radius
@@ -164,7 +164,7 @@ def _hull_corners(assembly: Assembly, poses: dict[str, Pose], feet: dict[str, li
             leader[first(a)] = first(b)
     groups: dict[tuple[str, str], list[tuple[str, tuple[float, ...]]]] = {}
     for module in assembly.modules:
-        parts = module.type.part_poses()
+        parts = module.type.part_poses
         for foot in feet[module.name]:
             if foot.radius == 0.0:
                 T = compose(poses[module.name], parts[foot.part])
