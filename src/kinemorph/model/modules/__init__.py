@@ -12,6 +12,7 @@ from kinemorph.model.modules.catalog import (
     standard_types,
 )
 from kinemorph.model.modules.dyads import dyad_class, dyad_classes
+from kinemorph.model.modules.footing import ground_contacts, put_down
 from kinemorph.model.modules.incidence import IncidenceMatrix, assembly_incidence
 from kinemorph.model.modules.incidence_reading import read_incidence
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, Side, side_port
@@ -38,6 +39,8 @@ __all__ = [
     "cube",
     "dyad_class",
     "dyad_classes",
+    "ground_contacts",
+    "put_down",
     "read_incidence",
     "scout",
     "side_port",
