@@ -27,6 +27,12 @@ HOMES: dict[str, str] = {
     "System": "kinemorph.model.system",
     "reroot": "kinemorph.model.rerooting",
     "library": "kinemorph.model.library",
+    # robots made of modules
+    "modules": "kinemorph.model.modules",
+    "Assembly": "kinemorph.model.modules.assembly",
+    "ModuleType": "kinemorph.model.modules.module_types",
+    "assemble": "kinemorph.model.modules.sources",
+    "snap": "kinemorph.model.modules.measured_poses",
     # what acts on it
     "elements": "kinemorph.model.elements",
     "ElementLaw": "kinemorph.mechanics.elements.law",
@@ -65,6 +71,8 @@ HOMES: dict[str, str] = {
     "simulate": "kinemorph.simulation.run",
     "Held": "kinemorph.simulation.run",
     "Guard": "kinemorph.simulation.events",
+    "Dock": "kinemorph.simulation.docking",
+    "Undock": "kinemorph.simulation.docking",
     "Stepper": "kinemorph.simulation.stepper",
     "Trajectory": "kinemorph.simulation.trajectory",
     "load_trajectory": "kinemorph.simulation.storage",
@@ -78,6 +86,7 @@ HOMES: dict[str, str] = {
     "equilibrium": "kinemorph.analysis.equilibria",
     "linearize": "kinemorph.analysis.linearization",
     "poles": "kinemorph.analysis.modes",
+    "gait_clusters": "kinemorph.analysis.clusters",
     "sensitivities": "kinemorph.analysis.sensitivity",
     "pole_sensitivities": "kinemorph.analysis.pole_sensitivity",
     "audit": "kinemorph.analysis.auditing",
@@ -88,6 +97,7 @@ HOMES: dict[str, str] = {
     "phase_portrait": "kinemorph.display.portraits",
     "pole_map": "kinemorph.display.pole_maps",
     "mode_shapes": "kinemorph.display.mode_pictures",
+    "cluster_diagram": "kinemorph.display.cluster_pictures",
     "animate": "kinemorph.display.animation",
     "animate_mode": "kinemorph.display.animation",
     "replay": "kinemorph.display.replays.pages",
@@ -102,6 +112,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.auditing import audit as audit
     from kinemorph.analysis.branches import assembly_modes as assembly_modes
     from kinemorph.analysis.closing import close_loops as close_loops
+    from kinemorph.analysis.clusters import gait_clusters as gait_clusters
     from kinemorph.analysis.equilibria import equilibrium as equilibrium
     from kinemorph.analysis.freedoms import mobility as mobility
     from kinemorph.analysis.linearization import linearize as linearize
@@ -114,6 +125,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.deriving import derive as derive
     from kinemorph.display.animation import animate as animate
     from kinemorph.display.animation import animate_mode as animate_mode
+    from kinemorph.display.cluster_pictures import cluster_diagram as cluster_diagram
     from kinemorph.display.drawing import draw as draw
     from kinemorph.display.equations import equations_of_motion as equations_of_motion
     from kinemorph.display.mode_pictures import mode_shapes as mode_shapes
@@ -132,6 +144,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.mechanics.elements.rotors import with_rotors as with_rotors
     from kinemorph.model import elements as elements
     from kinemorph.model import library as library
+    from kinemorph.model import modules as modules
     from kinemorph.model.body import Body as Body
     from kinemorph.model.builder import RobotBuilder as RobotBuilder
     from kinemorph.model.configuration import difference as difference
@@ -145,6 +158,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.formats.denavit_hartenberg.reader import from_dh as from_dh
     from kinemorph.model.joint import Joint as Joint
     from kinemorph.model.merging import merge_fixed as merge_fixed
+    from kinemorph.model.modules.assembly import Assembly as Assembly
+    from kinemorph.model.modules.measured_poses import snap as snap
+    from kinemorph.model.modules.module_types import ModuleType as ModuleType
+    from kinemorph.model.modules.sources import assemble as assemble
     from kinemorph.model.parameter import Parameter as Parameter
     from kinemorph.model.rerooting import reroot as reroot
     from kinemorph.model.robot import Robot as Robot
@@ -158,6 +175,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.plants.loop_methods import SingularPerturbation as SingularPerturbation
     from kinemorph.plants.robots import plant as plant
     from kinemorph.simulation.batch import simulate_batch as simulate_batch
+    from kinemorph.simulation.docking import Dock as Dock
+    from kinemorph.simulation.docking import Undock as Undock
     from kinemorph.simulation.events import Guard as Guard
     from kinemorph.simulation.run import Held as Held
     from kinemorph.simulation.run import simulate as simulate
@@ -173,7 +192,7 @@ def __getattr__(name: str) -> Any:
     home = import_module(HOMES[name])
     value = (
         home if HOMES[name].endswith(f".{name}") else getattr(home, name)
-    )  # `library`, `elements`, `errors` are modules
+    )  # `library`, `elements`, `modules` are modules
     globals()[name] = value
     return value
 
