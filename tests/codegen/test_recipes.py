@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph import deriving
+from kinemorph import robot_functions
 from kinemorph.codegen.cache import CODE, OUTLINE
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.recipes import source_digest, written
@@ -23,13 +23,13 @@ def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of programs that are traced from now on, with a cache of their own."""
     monkeypatch.setenv("KINEMORPH_CACHE", str(tmp_path / "kept"))
     names: list[str] = []
-    plain = deriving.trace
+    plain = robot_functions.trace
 
     def counted(*args, name: str, **options) -> Program:
         names.append(name)
         return plain(*args, name=name, **options)
 
-    monkeypatch.setattr(deriving, "trace", counted)
+    monkeypatch.setattr(robot_functions, "trace", counted)
     return names
 
 
