@@ -27,7 +27,7 @@ Array = npt.NDArray[np.float64]
 
 LONGEST = 64  # period that is looked for
 TOLERANCE = 1e-6  # of x, by which two maps or two times may differ and be the same
-MOST = {"count": 256, "seeds": 100_000, "steps": 10_000_000, "longest": 1024}  # of what may be asked
+MOST = {"count": 256, "seeds": 100_000, "steps": 10_000_000, "longest": 1024, "values": 4096}  # of what may be asked
 AT_REST, IN_STEP, ALONE = "at rest", "synchronous chaos", "asynchronous"
 
 

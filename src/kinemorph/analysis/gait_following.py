@@ -4,7 +4,8 @@
     run = simulate(system, 10.0)
 
 Without gains, every joint is critically damped at the pulse w = 25 rad/s for the inertia that it moves where the system
-begins, all other joints held: kp = w^2 M_ii, kd = 2 w M_ii. What it gives stays within the effort of the joint.
+begins: kp = w^2 J_i, kd = 2 w J_i, where J_i = sum over j of |M_ij|, what all joints together may ask of joint i. The
+last joints of a long chain need that, which the others shake. What it gives stays within the effort of the joint.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.deriving import derive
 from kinemorph.errors import ModelError
@@ -65,7 +67,7 @@ def with_gait(
     effort = [robot.joint(joint).effort for joint in joints]
     most = tuple(limits[0] if len(limits) == 1 and limits[0] > 0.0 else math.inf for limits in effort)
     if kp is None or kd is None:
-        inertia = _inertia(system, joints)
+        inertia = np.abs(_mass(system, joints)).sum(axis=1)
         kp = PULSE**2 * inertia if kp is None else kp
         kd = 2.0 * np.sqrt(np.asarray(kp, dtype=float) * inertia) if kd is None else kd
     reach: dict[str, Any] = {"lower": tuple(-x for x in most), "upper": most}
@@ -73,13 +75,19 @@ def with_gait(
     return replace(system, elements=(*system.elements, gait, pd))
 
 
-def _inertia(system: System, joints: Sequence[str]) -> Any:
-    """M_ii of joints where a system begins, shape (n,)."""
+def settling_rate(system: System, pd: Any) -> float:
+    """How fast the fastest motion dies out that damping by `pd` makes [1/s]: explicit steps must be as short."""
+    M = _mass(system, pd.joints)
+    damping = np.broadcast_to(np.asarray(pd.kd, dtype=float), len(M))
+    return float(np.abs(np.linalg.eigvals(np.linalg.solve(M, np.diag(damping)))).max(initial=0.0))
+
+
+def _mass(system: System, joints: Sequence[str]) -> npt.NDArray[np.float64]:
+    """M of joints where a system begins, shape (n, n)."""
     robot = system.robot
     q = list(system.settings.q) or neutral(robot)
-    M = np.asarray(derive(robot, backend="interpreter").mass_matrix(q))
     places = [robot.v_slice(joint).start for joint in joints]
-    return np.abs(M[np.ix_(places, places)]).sum(axis=1)
+    return np.asarray(derive(robot, backend="interpreter").mass_matrix(q), dtype=float)[np.ix_(places, places)]
 
 
 def _numbers(values: Any) -> tuple[float, ...]:

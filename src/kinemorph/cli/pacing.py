@@ -24,6 +24,8 @@ from kinemorph.model.system import System
 
 MAPS_WORD = "maps"
 TIME = 10.0  # [s]
+STIFF = 3000.0  # [1/s], from which on explicit steps are too short
+STIFFLY = {"method": "rodas", "rtol": 1e-6}
 
 
 class Kind(StrEnum):
@@ -209,25 +211,34 @@ def _follow(given_system: System, kind: Kind, given: dict[str, Any], as_json: bo
     place, until = reading.values(given["q"], "--q"), given["time"] or TIME
     if place is None and model.loops:
         place = reading.start(system, None, None)[0]
+    how, notes = _method(system, given)
     with told(), advancing(model.name, until) as progress:
-        trajectory = run(
-            system,
-            until,
-            q=place,
-            method=given["method"],
-            progress=progress,
-            save=given["save"],
-            **_some(given, "step", "sample"),
-        )
+        trajectory = run(system, until, q=place, progress=progress, save=given["save"], **how)
     data = gait_reports.following_summary(model, trajectory, kind.value, joints, "gait_pd")
     files = [given["save"]] if given["save"] else []
     data["files"] = wrote(
         files, plots.write(trajectory), sights.write({model.name: trajectory}, columns=reading.names(given["columns"]))
     )
-    for line in [*run_summaries.acting_joints(system, following), *run_summaries.cautions(trajectory)]:
+    for line in [*notes, *run_summaries.acting_joints(system, following), *run_summaries.cautions(trajectory)]:
         say(f"note: {line}")
     put(data, as_json, gait_reports.following_tables)
     raise typer.Exit(exit_code(trajectory))
+
+
+def _method(system: System, given: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """(how to run, notes): stiff gains in the air want a method for stiff equations; on the ground there is one."""
+    from kinemorph.analysis.gait_following import settling_rate
+    from kinemorph.mechanics.elements.law import law_of
+
+    how, notes = _some(given, "method", "step", "sample"), []
+    pd = next(element for element in system.elements if element.name == "gait_pd")
+    ground = any(law_of(element).contact for element in system.elements)
+    if reading.is_free(system.robot) and not ground:
+        notes.append(f"nothing holds {system.robot.name}, and it has no ground to touch: it falls")
+    if "method" in how or "step" in how or ground or settling_rate(system, pd) < STIFF:
+        return how, notes
+    notes.append("gains are stiff for what they move, so rodas with rtol 1e-6 is taken; --method chooses another")
+    return {**how, **STIFFLY}, notes
 
 
 def _gains(text: str | None) -> tuple[float | None, float | None]:

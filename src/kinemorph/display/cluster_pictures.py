@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 8.4, 7.4  # [inch]
 LEFT, ACROSS = 0.085, 0.765  # of the width
-VALUES, STARTS = 361, 16  # of the number that is varied, and for each of them
 LONGEST = 16  # period that is looked for
 MARKED = 4  # points in a column of pixels that one start may take
 SEEN = 32  # steps of the strip below
@@ -41,30 +40,33 @@ def cluster_diagram(
     count: int = 6,
     seed: int = 0,
     steps: int = 4000,
+    values: int = 361,
+    starts: int = 16,
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
     """How `count` coupled maps fall into clusters while "epsilon" or "r" goes through `span`.
 
     r and epsilon, one of which is varied above, are those of the strip below, whose start is that of `seed`. `span` is
-    (0, 0.6) of epsilon and the upper half of what r may be where it is left out.
+    (0, 0.6) of epsilon and the upper half of what r may be where it is left out; it is cut into `values`, for each of
+    which there are as many `starts`.
     """
     if over not in ("r", "epsilon"):
         raise KinemorphError(f"over is {over!r}; expected 'r' or 'epsilon', the number that is varied.")
-    checked_maps(map, coupling, r, epsilon, count=count, steps=steps)
+    checked_maps(map, coupling, r, epsilon, count=count, steps=steps, seeds=starts, values=values)
     low, high = span or ((0.0, 0.6) if over == "epsilon" else (0.5 * MAPS[map].largest, MAPS[map].largest))
     for x in (low, high):
         checked_maps(map, coupling, *((x, epsilon) if over == "r" else (r, x)), count=count, steps=steps)
-    values = np.linspace(low, high, VALUES)
-    begun = np.tile([random_start(number, count) for number in range(STARTS)], (VALUES, 1))
-    varied = np.repeat(values, STARTS)[:, None]
+    across = np.linspace(low, high, values)
+    begun = np.tile([random_start(number, count) for number in range(starts)], (values, 1))
+    varied = np.repeat(across, starts)[:, None]
     numbers = (varied, epsilon) if over == "r" else (r, varied)
     states = map_orbits(map, coupling, begun, *numbers, steps=steps, keep=2 * LONGEST + 1)
     groups = (leaders_of(states, TOLERANCE) == np.arange(count)).sum(axis=1)
     periods = periods_of(states, LONGEST, TOLERANCE)
     figure = blank(WIDTH, HEIGHT)
     _add_points(figure, varied[:, 0], states, groups, (low, high))
-    _add_shares(figure, values, groups, periods, count)
+    _add_shares(figure, across, groups, periods, count)
     _add_names(figure, count)
     chosen = r if over == "r" else epsilon
     for axes in figure.axes[:2]:
@@ -77,7 +79,7 @@ def cluster_diagram(
     fixed = f"epsilon = {epsilon:g}" if over == "r" else f"r = {r:g}"
     heading = f"{count} {map} maps, {coupling} coupling, {fixed}" if title is None else title
     figure.text(LEFT, 0.965, heading, fontsize=13, color=INK, va="center")
-    caption = f"{STARTS} starts for each of {VALUES} values, after {steps} steps"
+    caption = f"{starts} starts for each of {values} values, after {steps} steps"
     figure.text(LEFT, 0.937, caption, fontsize=8, color=PALE, va="center")
     if path is not None:
         save(figure, path)

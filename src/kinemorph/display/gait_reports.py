@@ -90,7 +90,10 @@ def following_tables(data: Data) -> list[RenderableType]:
     """What `gait ROBOT` shows."""
     gait = data["gait"]
     went = "" if gait["distance"] is None else f"{gait['distance']:.4g} m from where it began"
-    rows = [("gait", f"{gait['kind']}, {len(gait['joints'])} joints"), *([("went", went)] if went else [])]
+    rows = [
+        ("gait", f"{gait['kind']}, {len(gait['joints'])} joint{'s' * (len(gait['joints']) > 1)}"),
+        *([("went", went)] if went else []),
+    ]
     heads = ("joint", "smallest", "largest", "unit", "off at most", "largest effort", "unit of effort")
     listed = [
         (

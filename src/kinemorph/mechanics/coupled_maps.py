@@ -5,6 +5,10 @@
 K. Kaneko, Pattern dynamics in spatiotemporal chaos, Physica D 34 (1989), and Clustering, coding, switching,
 hierarchical ordering, and control in a network of chaotic elements, Physica D 41 (1990). One piece of code for gaits in
 a step and for the analysis of many starts: written over any scalar.
+
+Chaos makes much of a last digit, so the digits are to be the same wherever maps run. Every product passes a bound that
+it never exceeds before it is added to anything: no compiler can then merge the two into one rounding. Only sines have
+last digits of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, minimum, sin
+from kinemorph.algebra.scalar import S, maximum, minimum, sin
 from kinemorph.algebra.vectors import total
 from kinemorph.mechanics.elements.randomness import stream, uniform
 from kinemorph.model.parameter import evaluate
@@ -28,10 +32,10 @@ class Map(NamedTuple):
 
 
 MAPS: dict[str, Map] = {
-    "logistic": Map(lambda x, r: r * x * (1.0 - x), 4.0, "r x (1 - x)"),
+    "logistic": Map(lambda x, r: r * (x * (1.0 - x)), 4.0, "r x (1 - x)"),
     "tent": Map(lambda x, r: r * minimum(x, 1.0 - x), 2.0, "r min(x, 1 - x)"),
     "sine": Map(lambda x, r: r * sin(math.pi * x), 1.0, "r sin(pi x)"),
-    "cubic": Map(lambda x, r: r * x * (1.0 - x * x), 1.5 * math.sqrt(3.0), "r x (1 - x^2)"),
+    "cubic": Map(lambda x, r: r * (x * (1.0 - minimum(x * x, 1.0))), 1.5 * math.sqrt(3.0), "r x (1 - x^2)"),
 }
 COUPLINGS = ("ring", "chain", "global")
 
@@ -48,14 +52,14 @@ def neighbors(coupling: str, count: int, i: int) -> tuple[int, ...]:
 def coupled_step(map_name: str, coupling: str, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S]) -> list[S]:
     """x after one step, shape (n,); r and epsilon have a number for each map."""
     f, n = MAPS[map_name].step, len(x)
-    images = [f(one, rate) for one, rate in zip(x, r, strict=True)]
+    images = [minimum(f(one, rate), 1.0) for one, rate in zip(x, r, strict=True)]
     means = {}  # by whom they are over: a global one is worked out once
     found: list[S] = []
     for i, (image, e) in enumerate(zip(images, epsilon, strict=True)):
         who = neighbors(coupling, n, i)
         if who not in means:
-            means[who] = total(images[j] for j in who) / len(who)
-        found.append((1.0 - e) * image + e * means[who])
+            means[who] = minimum(total(images[j] for j in who) * (1.0 / len(who)), 1.0)
+        found.append(maximum((1.0 - e) * image, 0.0) + maximum(e * means[who], 0.0))
     return found
 
 

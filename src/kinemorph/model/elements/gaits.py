@@ -163,7 +163,7 @@ class CoupledMaps:
     interpolation: Literal["half-cosine", "spline"] = "half-cosine"
     seed: int = 0
     start: Numbers = ()
-    settle: int = 2000
+    settle: int = 5000
     ramp: float = field(default=1.0, metadata=TIME)
 
     def __post_init__(self) -> None:
