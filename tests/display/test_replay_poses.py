@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from browsing import Browser
+from docked_runs import docked_run
 from kinemorph.algebra.groups import compose, inverse
 from kinemorph.display.cameras import Camera
 from kinemorph.display.puppets import Poses, extent_of
@@ -21,6 +22,7 @@ from kinemorph.display.replays.joint_rows import TOLERANCE
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.figures import stacked_poses
 from kinemorph.display.scenes.scene import Attachment, Figure, Mark, Part, Scene, Series, Surface, Trace
+from kinemorph.display.scenes.staging import scene_of
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.display.scenes.turning import quaternions_of, rotated
 from kinemorph.display.solids import z_toward
@@ -557,3 +559,25 @@ def test_damaged_data_and_old_browsers_get_a_sentence(modules: Any) -> None:
     modules.evaluate("() => { window.kept = DecompressionStream; delete window.DecompressionStream; }")
     assert "too old" in modules.evaluate(said, text)
     modules.evaluate("() => { window.DecompressionStream = window.kept; }")
+
+
+SLOTS = """async ([text, times]) => {
+  const scene = await km.unpack(text), gathered = km.gatherPieces(scene), slots = km.makeSlots(scene, gathered);
+  return times.map((t) => {
+    km.posesAt(scene, t);
+    km.writeSlots(scene, slots, t);
+    const there = (slot) => slots.values.subarray(16 * slot, 16 * slot + 16).some((x) => x !== 0);
+    return Object.fromEntries(gathered.pieces.map((piece) => [piece.name, there(piece.slot)]));
+  });
+}"""
+
+
+def test_what_comes_and_goes_with_a_robot_is_there_as_long_as_it(modules: Any) -> None:
+    shown = scene_of(docked_run(), columns=())
+    before, at, end = modules.evaluate(SLOTS, [pack(shown, Camera()), [0.1, 0.9, 1.0]])
+    gone, come = {"eye x", "eye y", "eye z"}, {"tip x", "tip y", "tip z", "latch", "dock edge"}
+    assert {name for name, there in before.items() if not there} == come
+    assert {name for name, there in at.items() if not there} == gone
+    assert at == end
+    found = modules.evaluate(ALL, pack(shown, Camera()))[0]
+    assert off(shown.figures[0], found, shown.figures[0].positions, shown.figures[0].quaternions) < TOLERANCE

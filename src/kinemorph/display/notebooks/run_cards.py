@@ -177,6 +177,7 @@ def _events(trajectory: Trajectory) -> str:
         at = f"at {number(times[0])} s" if len(times) == 1 else ""
         if len(times) > 1:
             at = f"{count:,} times, {number(times[0])} to {number(times[-1])} s"
-        more = f" ({mine[0].told})" if len(mine) == 1 and mine[0].told else ""
+        numbers = ", ".join(map(str, mine[0].numbers)) if len(mine) == 1 else ""
+        more = f" ({numbers})" if numbers else ""
         told.append(f"{name} {at}{more}".strip())
     return listed("events", told, most=EVENTS)

@@ -38,14 +38,17 @@ INERTIA_COLOR: Color = (0.52, 0.38, 0.72, 0.40)
 CENTER_COLOR: Color = (0.95, 0.77, 0.06, 1.0)
 
 
-def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None, size: float | None = None) -> Figure:
-    """The figure of a robot in configurations q, shape (n, nq), all layers but those of elements and traces.
-
-    `size` [m] is its extent in the first of them, where nothing else is said.
-    """
+def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None) -> Figure:
+    """The figure of a robot in configurations q, shape (n, nq), all layers but those of elements and traces."""
     poses = Poses(robot, q)
-    size = extent_of(robot, poses) if size is None else size
-    positions, quaternions = stacked_poses(robot, poses)
+    return placed_figure(robot, q, stacked_poses(robot, poses), extent_of(robot, poses), name)
+
+
+def placed_figure(
+    robot: Robot, q: npt.ArrayLike, placed: tuple[Array, Array], size: float, name: str | None = None
+) -> Figure:
+    """The figure of a robot of a size [m] whose bodies are known to be at positions and quaternions."""
+    positions, quaternions = placed
     return Figure(
         name=robot.name.replace("_", " ") if name is None else name,
         robot=robot,

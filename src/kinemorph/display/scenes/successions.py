@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.display.companies import configurations, robot_of
-from kinemorph.display.scenes.figures import figure_of
+from kinemorph.display.scenes.figures import figure_of, placed_figure
 from kinemorph.display.scenes.fittings import parts_of
 from kinemorph.display.scenes.loads import Load, loads_of
 from kinemorph.display.scenes.marks import marks_of
@@ -60,8 +60,9 @@ def _acts(run: Trajectory, robots: Sequence[Robot], whole: Figure, times: Array)
     for k, (part, robot) in enumerate(zip(run.stretches, robots, strict=True)):
         if len(part) and (numbers == k).any():
             within = np.clip(times, part.t[0], part.t[-1])
-            figure = figure_of(robot, part.at(within).q, name=whole.name, size=whole.size)
             owners = tuple(whole.bodies.index(body) for body in robot.body_names)
+            placed = whole.positions[:, owners], whole.quaternions[:, owners]
+            figure = placed_figure(robot, part.at(within).q, placed, whole.size, whole.name)
             yield Act(part, figure, part.segments[0].plant.elements, within, numbers == k, owners)
 
 
