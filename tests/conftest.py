@@ -8,6 +8,7 @@ is shown, from all worker processes together.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -23,6 +24,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         shutil.rmtree(os.environ.pop("KINEMORPH_CACHE"), ignore_errors=True)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Modules and thousands of collected tests stay to the end: the garbage collector need not walk them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
