@@ -7,6 +7,7 @@ import re
 import pytest
 
 from kinemorph.bench.bench_models import stored_robot
+from kinemorph.codegen.backends import llvm_engine
 from kinemorph.codegen.backends.llvm_engine import BORDER
 from kinemorph.codegen.backends.llvm_lanes import emit_lanes
 from kinemorph.codegen.backends.llvm_math import Real
@@ -42,3 +43,9 @@ def test_zeros_of_a_sparse_matrix_are_not_stored_one_by_one() -> None:
     text = emit_one(program, "float64", True)
     assert program.refs.count(0) > 2000
     assert text.count("store double 0x0000000000000000") < 50
+
+
+def test_code_is_judged_as_it_ships() -> None:
+    """Some tests of laws make do with less effort (tests/conftest.py); here it is that of the package."""
+    assert llvm_engine.SPEED == 2
+    assert str(llvm_engine.SPEED) in llvm_engine.facts()  # so that the two never share code in the cache

@@ -50,10 +50,10 @@ def load_module(key: str, name: str, emit: Callable[[], str]) -> Engine:
 
 
 def facts() -> tuple[str, ...]:
-    """What compiled code depends on besides its program: LLVM, the CPU, this package, Python's objects in memory."""
+    """What code depends on besides its program: LLVM, its effort, the CPU, this package, Python's objects in memory."""
     version = sys.modules[__name__.partition(".")[0]].__version__
     objects = f"{python_objects.HEAD} {python_objects.ITEMS} {python_objects.layout_is_known()}"
-    return (*_target(), version, emitter_digest(Path(__file__).parents[2]), objects)
+    return (*_target(), str(SPEED), version, emitter_digest(Path(__file__).parents[2]), objects)
 
 
 @cache
