@@ -50,10 +50,14 @@ from kinemorph.simulation.docking import (
 )
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.naming import Asleep, law_by_name, named_array, names_of, on_top_of
-from kinemorph.simulation.trajectory import Event, Outcome
+from kinemorph.simulation.occurrences import Event, Quantity
+from kinemorph.simulation.trajectory import Outcome
 
 Array = npt.NDArray[np.float64]
-IMPULSE = ("fx", "fy", "fz", "mx", "my", "mz")  # on b at a's port, in its axes [N s, N m s]
+# on b at a's port, in its axes
+IMPULSE = tuple(
+    (f"impulse.{axis}", "N s" if axis[0] == "f" else "N m s") for axis in ("fx", "fy", "fz", "mx", "my", "mz")
+)
 MOST_KEPT = 64  # plants of topologies that are at hand
 
 
@@ -350,47 +354,46 @@ class Reconfiguring:
     def _changed(self, change: Change, t: float) -> Event:
         """Lets a change happen, or refuses it."""
         before = self._groups()
-        docking = isinstance(change, Dock)
         try:
-            note, numbers = self._dock(change, t) if isinstance(change, Dock) else self._undock(change)
+            if isinstance(change, Undock):
+                name, note = self._undock(change)
+                return Event(t, name, "undock", before, self._groups(), note)
+            note, numbers = self._dock(change, t)
+            return Event(t, change.name, "dock", before, self._groups(), note, numbers)
         except Refused as refusal:
             return Event(t, change.name, "refused", before, before, str(refusal), refusal.numbers)
-        return Event(t, change.name, "dock" if docking else "undock", before, self._groups(), note, numbers)
 
-    def _dock(self, dock: Dock, t: float) -> tuple[str, dict[str, float]]:
-        what = told(dock)
+    def _dock(self, dock: Dock, t: float) -> tuple[str, tuple[Quantity, ...]]:
+        what = told(dock).capitalize()
         for module, side in dock.ends:
             docked = self.shape.assembly.docking(module, side)
             if docked is not None:
-                raise Refused(f"{what}: side {side} of module '{module}' is docked to module '{docked.b}'.", {})
+                raise Refused(f"{what} is refused: side {side} of '{module}' is docked to '{docked.b}'.")
         tree, q, v = self._tree, self.state["q"].tolist(), self.state["v"].tolist()
         gap = gap_of(tree, q, dock)
-        numbers = {"distance": gap.distance, "angle": gap.angle, "turn": float(gap.turn)}
+        numbers = (Quantity("distance", gap.distance, "m"), Quantity("angle", gap.angle, "rad"))
         if gap.distance > dock.distance * CLEARANCE or gap.angle > dock.angle * CLEARANCE:
             raise Refused(
-                f"{what} is refused: the ports are {gap.distance:.3g} m and {gap.angle:.3g} rad from their legal pose, "
-                f"and {dock.distance:g} m and {dock.angle:g} rad are allowed.",
+                f"{what} is refused: its ports are {gap.distance:.3g} m and {gap.angle:.3g} rad from the legal pose, "
+                f"where {dock.distance:g} m and {dock.angle:g} rad are allowed.",
                 numbers,
             )
         rows = relative_twist_rows(tree, q, *(port_frame(*end) for end in dock.ends))
         hit = plastic_impact(tree, q, v, rows, self._kept_rows(t))
         self.state["v"] = np.array(hit.v, dtype=float)
         self._become(self.shape.docked(dock, gap))
-        numbers["energy_loss"] = float(hit.loss)
-        numbers |= {f"impulse.{axis}": float(x) for axis, x in zip(IMPULSE, hit.impulse, strict=True)}
-        return (
-            f"{what}, {gap.distance:.3g} m and {gap.angle:.3g} rad from the legal pose; the impact took "
-            f"{float(hit.loss):.3g} J.",
-            numbers,
-        )
+        impulse = (Quantity(name, float(x), unit) for (name, unit), x in zip(IMPULSE, hit.impulse, strict=True))
+        note = f"Side {dock.side_a} of module '{dock.a}' holds side {dock.side_b} of module '{dock.b}'"
+        turned = f", turned by {gap.turn} quarters." if gap.turn else "."
+        return note + turned, (*numbers, Quantity("energy_loss", float(hit.loss), "J"), *impulse)
 
-    def _undock(self, undock: Undock) -> tuple[str, dict[str, float]]:
+    def _undock(self, undock: Undock) -> tuple[str, str]:
         try:
             shape, gone = self.shape.undocked(undock)
         except ModelError as error:
-            raise Refused(f"{told(undock)} is refused: {error}", {}) from None
+            raise Refused(f"{told(undock).capitalize()} is refused: {error}") from None
         self._become(shape)
-        return f"{told(undock)}: {gone} let go.", {}
+        return gone, f"Side {undock.side} of module '{undock.module}' is free again."
 
     def _kept_rows(self, t: float) -> list[list[float]]:
         """The slopes (n, nv) of what holds already: loops, elements that bind, joints that are locked."""
@@ -432,7 +435,7 @@ CLEARANCE = 1.0 + 1e-9  # ports that have just come within tolerance are
 class Refused(Exception):
     """A change that cannot happen now, in a sentence and numbers."""
 
-    def __init__(self, sentence: str, numbers: dict[str, float]) -> None:
+    def __init__(self, sentence: str, numbers: tuple[Quantity, ...] = ()) -> None:
         super().__init__(sentence)
         self.numbers = numbers
 
