@@ -83,7 +83,7 @@ def outward(names: Sequence[str], dockings: Collection[Docking], base: str) -> t
 
 
 def _ports(kind: ModuleType) -> dict[Side, Pose]:
-    parts = kind.part_poses()
+    parts = kind.part_poses
     return {port.side: compose(parts[port.body], port.pose) for port in kind.ports}
 
 

@@ -232,7 +232,7 @@ def _bent(a: Module, b: Module, H_ab: Pose, ranked: list[Candidate], gap: float,
         joint = kind.joint(kind.hinge)
         if joint.kind != "revolute":
             continue
-        frame = compose(kind.part_poses()[joint.parent], joint.placement)
+        frame = compose(kind.part_poses[joint.parent], joint.placement)
         axis = [float(sum(frame.R[r][c] * joint.axis[c] for c in range(3))) for r in range(3)]
         s = screw(axis, frame.p)
         for candidate in ranked[:8]:
