@@ -162,7 +162,8 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
         if system is None or findings.failed:
             return None
         if options.merge_fixed:
-            system = replace(system, robot=merge(system.robot, keep=_joints_named(system)))
+            # bodies of modules are no more, so that they dock no more
+            system = replace(system, robot=merge(system.robot, keep=_joints_named(system)), assembly=None)
         acting = _acting(system, findings)
         return None if acting is None else _tested(acting, findings)
 

@@ -58,6 +58,7 @@ class Blueprint:
         findings.tell, findings.native = self.tell, self.keys
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
+        self.made: System | None = None  # where the robot is made of modules; only elements and settings are added
         self.settings = SETTINGS
         self._count = 0
 
@@ -179,11 +180,7 @@ class Blueprint:
             )
         if self.findings.failed:
             return None
-        robot, problems, doubts, remarks = self.builder.judged()
-        for problem in problems:
-            self.tell("error", problem)
-        for doubt in (*doubts, *remarks):
-            self.tell("warning", doubt)
+        robot = self._judged() if self.made is None else self.made.robot
         if robot is None or self.findings.failed:
             return None
         for step in self.afterwards:
@@ -191,11 +188,20 @@ class Blueprint:
         if self.findings.failed:
             return None
         try:
-            return System(robot, tuple(self.elements), replace(self.settings))
+            assembly = None if self.made is None else self.made.assembly
+            return System(robot, tuple(self.elements), replace(self.settings), assembly)
         except ModelError as error:
             for sentence in error.problems:
                 self.findings.problem("error", 0, "settings", Problem("settings", "", sentence, "data"))
             return None
+
+    def _judged(self) -> Robot | None:
+        robot, problems, doubts, remarks = self.builder.judged()
+        for problem in problems:
+            self.tell("error", problem)
+        for doubt in (*doubts, *remarks):
+            self.tell("warning", doubt)
+        return robot
 
     def tell(self, severity: Severity, problem: Problem) -> None:
         """Writes down a sentence, of the file that declares the part."""

@@ -14,6 +14,7 @@ RULES: dict[str, str] = {
     "root": "the bodies form trees with known roots",
     "loop": "a body with two parents says how its loop closes",
     "start": "the configuration at the start closes all loops",
+    "assembly": "modules fit: their kinds are known, sides dock once, nothing overlaps, all hang together",
     # numbers
     "number": "numbers are numbers, and finite",
     "axis": "an axis is a direction of length 1",

@@ -14,7 +14,7 @@ masses and motor data are assumed: pitch 0.105 m, 1.0 and 1.1 kg, 7 N m, 3 rad/s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -141,6 +141,15 @@ def cube(size: str = "large") -> ModuleType:
 
 
 CUBES = {"large": ("L", 0.10, 1.5), "small": ("K", 0.05, 0.5)}  # letter, edge [m], mass [kg]
+
+
+# kinds by the names that files use
+KINDS: dict[str, Callable[..., ModuleType]] = {
+    "backbone": backbone,
+    "scout": scout,
+    "active_wheel": active_wheel,
+    "cube": cube,
+}
 
 
 def standard_types() -> dict[str, ModuleType]:

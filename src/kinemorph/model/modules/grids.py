@@ -108,7 +108,7 @@ def read_grid(
         )
         return None
     owner = _owners(drawing.cells, placed, mistakes)
-    origin = next(_middle(cell, *row[1:]) for cell, row in placed.items() if row[0] == first)
+    origin = next(middle_of(cell, *row[1:]) for cell, row in placed.items() if row[0] == first)
     modules = _modules(placed, first, origin, mistakes)
     if len(mistakes) > before:
         return None
@@ -266,7 +266,7 @@ def _owners(
     """Which module fills each cell; modules of several cells have "#" in all of them but that of their token."""
     owner: dict[Cell, str] = {}
     for cell, (name, kind, direction) in placed.items():
-        for row, column in _footprint(cell, kind, direction):
+        for row, column in footprint(cell, kind, direction):
             token = cells.get((row, column))
             other = owner.get((row, column))
             line = cells[cell].line
@@ -297,7 +297,7 @@ def _owners(
     return owner
 
 
-def _footprint(cell: Cell, kind: ModuleType, direction: str) -> Iterator[Cell]:
+def footprint(cell: Cell, kind: ModuleType, direction: str) -> Iterator[Cell]:
     """The cells of the grid that a module fills, which has its token in `cell`."""
     for i in _steps(kind.cells[0]):
         for j in _steps(kind.cells[1]):
@@ -340,13 +340,13 @@ def _modules(
     found, (x0, y0) = [], origin
     for cell, (name, kind, direction) in placed.items():
         c, s = (float(x) for x in DIRECTIONS[direction])
-        x, y = _middle(cell, kind, direction)
+        x, y = middle_of(cell, kind, direction)
         R = ((c, 0.0 - s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0))
         found.append(Module(name, kind, Pose(R, ((x - x0) * pitch, (y - y0) * pitch, 0.5 * kind.size[2]))))
     return tuple(found)
 
 
-def _middle(cell: Cell, kind: ModuleType, direction: str) -> tuple[float, float]:
+def middle_of(cell: Cell, kind: ModuleType, direction: str) -> tuple[float, float]:
     """The middle of a module in pitches, from that of the grid's first cell."""
     i, j = (cells // 2 - (cells - 1) // 2 for cells in kind.cells[:2])  # an even number has its middle half a cell on
     x, y = _turned(direction, i, j)

@@ -264,8 +264,8 @@ def _contended(dockings: Mapping[tuple[str, str], Docking], residuals: list[Resi
                 others = [d.b if d.a == end[0] else d.a for d in (wanted[end], docking)]
                 found.append(
                     f"side {end[1]} of module '{end[0]}' is wanted by module '{others[0]}' (off by {first.apart:.3g} "
-                    f"m, {first.turned:.3g} rad) and by '{others[1]}' (off by {second.apart:.3g} m, {second.turned:.3g} "
-                    "rad), expected one. Leave one of them out."
+                    f"m, {first.turned:.3g} rad) and by '{others[1]}' (off by {second.apart:.3g} m, "
+                    f"{second.turned:.3g} rad), expected one. Leave one of them out."
                 )
             wanted.setdefault(end, docking)
     return found

@@ -29,6 +29,7 @@ from kinemorph.model.topology import Edge, spanning_tree
 from kinemorph.records import dataclass
 
 Side: TypeAlias = int | str
+DYADS = ("halves", "adapted")  # modules as they are built, and as one body each; see `organisms`
 
 # half a turn about y, then quarter turns about z: how a port looks from the one that it is docked to
 TURNED: tuple[Pose, ...] = tuple(

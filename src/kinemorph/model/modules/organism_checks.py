@@ -28,7 +28,9 @@ def _apart(assembly: Assembly) -> list[str]:
     lone = [name for group in groups if group is not main for name in group]
     listed = ", ".join(f"'{name}'" for name in lone[:LISTED]) + (", ..." if len(lone) > LISTED else "")
     noun, verb = ("module", "is") if len(lone) == 1 else ("modules", "are")
-    most = f"'{main[0]}'" + (f" and the {len(main) - 1} modules that hang together with it" if len(main) > 1 else "")
+    others = len(main) - 1
+    with_it = f" and the {others} module{'s' * (others > 1)} that hang together with it" if others else ""
+    most = f"'{main[0]}'{with_it}"
     return [
         f"assembly '{assembly.name}': {noun} {listed} {verb} not docked to {most}; expected one organism. Dock "
         "what is apart, or pass several=True for several organisms in one world."

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from kinemorph.model.body import Body
 from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.modules.catalog import CUBES, JOINT_MODULES, KINDS
+from kinemorph.model.modules.module_types import DYADS
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile
 from kinemorph.model.system import LOOP_METHOD_NAMES
 
@@ -120,6 +122,71 @@ SETTINGS = (
     Field("loops", "choice", "", "How loops and other constraints are kept.", inner=LOOP_METHOD_NAMES),
 )
 
+# ── modules that dock ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+ASSEMBLY = (
+    Field("grid", "text", "", 'Cells seen from above, such as "B>0 Bv1"; # and connectors as in docs/assemblies.md.'),
+    Field("docked", "any", "", "Docked sides as rows [i, j, side of i, side of j], in place of [[dockings]]."),
+    Field("type", "labels", "", "Kind of the modules, by letter or name: one for all, or a list with one for each."),
+    Field("base", "label", "", "Module where kinematics begin; the first where it is left out."),
+    Field("dyads", "choice", "", "halves: modules as they are built; adapted: one body each.", inner=DYADS),
+    Field("root", "labels", "", "free, fixed, or virtual joints of the base: a list of x, y, z, rx, ry, rz."),
+    Field("planar", "flag", "", "Take only trees that are docked upright at sides 2 to 5."),
+    Field("several", "flag", "", "Modules may be apart: several organisms in one world."),
+    Field("keep", "choice", "", "Of measured poses: as measured, or as they would fit.", inner=("measured", "legal")),
+    Field("gap", "literal", "length", "How far a measured pose may be from a docking [m]."),
+    Field("bend", "literal", "angle", "How far it may be turned [rad]."),
+)
+MODULE = (
+    Field("type", "label", "", "Kind of the module, by letter or name."),
+    Field("placement", "pose", "", "The module in the world."),
+)
+_ENDS = (
+    Field("a", "label", "", 'A module, by name or number: 3 is "m3".', required=True),
+    Field("b", "label", "", "The other module.", required=True),
+)
+DOCKING = (
+    _ENDS[0],
+    Field("side_a", "label", "", "The side of a.", required=True),
+    _ENDS[1],
+    Field("side_b", "label", "", "The side of b.", required=True),
+    Field("turn", "whole", "", "Quarter turns about the normal of a's side."),
+    Field("joint", "choice", "", "A joint module between the two.", inner=tuple(JOINT_MODULES)),
+    Field("axis", "axis", "", "Axis of the joint module in the frame of a's port; z, the normal, if it is left out."),
+    *(
+        Field(key, "literal", "", f"The {key} of the joint module, as for a joint.")
+        for key in ("lower", "upper", "velocity", "effort", "damping")
+    ),
+    Field("offset", "pose", "", "How far b's port is from where it would fit."),
+)
+MEASURED = (*_ENDS, Field("placement", "pose", "", "Where b was seen from a."))
+PORT = (
+    Field("body", "text", "", "Part that carries the port.", required=True),
+    Field("reach", "literal", "length", "Distance of a side of the die from the middle [m], in place of a pose."),
+    Field("placement", "pose", "", "The port in the frame of its part: z out of the side, y up."),
+)
+MODULE_TYPE = (
+    Field("name", "text", "", "Name of the kind; its letter where it is left out."),
+    Field("like", "choice", "", "A built-in kind, which is changed by the data below.", inner=tuple(KINDS)),
+    Field("mass", "literal", "mass", "Mass [kg] of its halves together."),
+    Field("plate_mass", "literal", "mass", "Mass [kg] of a Scout's turning plate."),
+    Field("wheel_mass", "literal", "mass", "Mass [kg] of a wheel."),
+    Field("inertia", "literal", "inertia", "Inertia [kg m^2] about each axis."),
+    Field("radius", "literal", "length", "Radius [m] of wheels."),
+    Field("tread", "literal", "length", "Distance [m] between wheels."),
+    Field("size", "choice", "", "Of a cube.", inner=tuple(CUBES)),
+    Field("pitch", "literal", "length", "Distance [m] to the next module beside it."),
+    Field("cells", "numbers", "number", "Cells of a grid that it fills along x, y and z.", inner=3),
+    Field("hinge", "text", "", "The joint that bends it."),
+    Field("bodies", "table", "", "Its parts."),
+    Field("joints", "table", "", "Joints between its parts."),
+    Field("ports", "table", "", "Where other modules dock, by side."),
+)
+
+ORGANISM_TABLES: dict[str, tuple[Field, ...]] = {"modules": MODULE, "module_types": MODULE_TYPE}  # one table per name
+ORGANISM_ROWS: dict[str, tuple[Field, ...]] = {"dockings": DOCKING, "poses": MEASURED}  # arrays of tables
+ORGANISM = ("assembly", *ORGANISM_TABLES, *ORGANISM_ROWS)
+
 TABLES: dict[str, tuple[Field, ...]] = {
     "parameters": PARAMETER,
     "bodies": BODY,
@@ -135,9 +202,9 @@ TOP = (
     Field(
         "gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] where it is left out."
     ),
-    *(Field(table, "table") for table in (*TABLES, "elements", "settings")),
+    *(Field(table, "table") for table in (*TABLES, "elements", "settings", *ORGANISM)),
 )
-NOT_IN_SIDECARS = ("name",)
+NOT_IN_SIDECARS = ("name", *ORGANISM)
 
 # ── shapes and solids ─────────────────────────────────────────────────────────────────────────────────────────────────
 

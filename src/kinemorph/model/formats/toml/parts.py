@@ -87,9 +87,11 @@ class Parts:
 
     def declare(self, blueprint: Blueprint) -> None:
         """All parts but the name and gravity."""
+        if blueprint.made is not None:
+            blueprint.settings = replace(blueprint.settings, q=blueprint.made.settings.q)
         for key, declare in (
             ("bodies", Bodies(self.values, self.source, self.options, self.data.get("bodies")).declare),
-            ("joints", self._joint),
+            ("joints", self.joint),
             ("frames", self._frame),
             ("couplings", self._coupling),
             ("elements", self._element),
@@ -119,7 +121,8 @@ class Parts:
 
     # ── joints, frames, couplings ─────────────────────────────────────────────────────────────────────────────────
 
-    def _joint(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+    def joint(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        """Declares one joint out of its table."""
         before = self.values.mistakes
         read = self.values.table(raw, at, rows.JOINT)
         kind = JOINT_KINDS.get(read.get("kind", ""))
@@ -216,6 +219,8 @@ class Parts:
     def _state(self, blueprint: Blueprint, robot: Robot, raw: dict[str, Any], at: At) -> None:
         """q and v by place or by name, each coordinate in its unit; what is not named is neutral."""
         neutral = [value for joint in robot.joints for value in joint.table.neutral]
+        if blueprint.made is not None:  # modules stand where they are placed
+            neutral = list(blueprint.made.settings.q)
         loops = [loop.name for loop in robot.loops]
         for key, names, coordinates, rest in (
             ("q", robot.q_names, robot.q_units, neutral),

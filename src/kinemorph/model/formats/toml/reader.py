@@ -4,6 +4,10 @@
     [parameters] [bodies.*] [joints.*]              the robot; see docs/model_file.md
     [frames.*] [couplings.*] [elements.*] [settings]
 
+or, in place of bodies and joints, modules that are docked; see docs/assemblies.md
+
+    [assembly] [modules.*] [[dockings]] [[poses]] [module_types.*]
+
 The order of the file is the order of the robot. Roots are joints whose parent is "world". What closes a loop is a joint
 like any other.
 """
@@ -17,6 +21,8 @@ from kinemorph.model.formats.blueprint import Blueprint
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sidecar import extend
 from kinemorph.model.formats.sources import Options, Source
+from kinemorph.model.formats.toml import fields as rows
+from kinemorph.model.formats.toml.assemblies import Organisms
 from kinemorph.model.formats.toml.documents import parse
 from kinemorph.model.formats.toml.fields import JOINT
 from kinemorph.model.formats.toml.parts import Parts
@@ -37,12 +43,17 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     top = parts.top()
     name = top.get("name") or Path(source.name).stem.strip("<>") or "robot"
     blueprint = Blueprint(findings, name, line=document.lines.line(("name",)), gravity=top.get("gravity"))
-    if options.base is not None:
+    if not document.data.keys().isdisjoint(rows.ORGANISM):
+        blueprint.made = Organisms(parts).system(name, top.get("gravity"))
+        if blueprint.made is None:
+            return None
+    elif options.base is not None:
         _rehang(document.data, options.base, findings)
     parts.declare(blueprint)
     if options.sidecar is not None:  # one that lies beside belongs to a file that cannot say everything itself
         extend(blueprint, source, options, findings)
-    _roots(document.data, blueprint, options)
+    if blueprint.made is None:
+        _roots(document.data, blueprint, options)
     return blueprint.system()
 
 

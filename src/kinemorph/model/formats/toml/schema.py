@@ -34,6 +34,7 @@ def json_schema() -> Schema:
     elements = [_table(element_fields(element), kind=kind) for kind, element in ELEMENT_KINDS.items()]
     tables["elements"] = {"type": "object", "additionalProperties": {"oneOf": elements}}
     tables["settings"] = _table(rows.SETTINGS)
+    tables |= _organism_tables(tables)
     top = {field.name: FORMS[field.form](field) | _said(field) for field in rows.TOP if field.form in FORMS}
     top[rows.MARK]["const"] = rows.VERSION
     return {
@@ -46,6 +47,18 @@ def json_schema() -> Schema:
         "additionalProperties": False,
         "$defs": _definitions(),
     }
+
+
+def _organism_tables(tables: Schema) -> Schema:
+    """What a file of docked modules has: kinds hold bodies and joints as a robot does."""
+    found: Schema = {"assembly": _table(rows.ASSEMBLY)}
+    for key, fields in rows.ORGANISM_TABLES.items():
+        plain = [field for field in fields if field.form in FORMS]
+        found[key] = {"type": "object", "additionalProperties": _table(plain)}
+    kind = found["module_types"]["additionalProperties"]["properties"]
+    kind |= {key: tables[key] for key in ("bodies", "joints")}
+    kind["ports"] = {"type": "object", "additionalProperties": _table(rows.PORT)}
+    return found | {key: _list(_table(fields)) for key, fields in rows.ORGANISM_ROWS.items()}
 
 
 def _definitions() -> Schema:
@@ -133,6 +146,8 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "whole": lambda field: {"type": "integer"},
     "flag": lambda field: {"type": "boolean"},
     "text": lambda field: {"type": "string"},
+    "label": lambda field: {"type": ["string", "integer"]},
+    "labels": lambda field: {"anyOf": [{"type": ["string", "integer"]}, _list({"type": ["string", "integer"]})]},
     "choice": lambda field: {"enum": list(field.inner)},
     "vector": lambda field: _list(NUMBER, 3),
     "angles": lambda field: _list(NUMBER, 3),

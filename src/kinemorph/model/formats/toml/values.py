@@ -77,6 +77,8 @@ class Values:
             "whole": self.whole,
             "flag": self.flag,
             "text": self.text,
+            "label": self.label,
+            "labels": self.labels,
             "choice": self.choice,
             "vector": lambda raw, at, field: self.vector(raw, at, str(field.kind)),
             "matrix": lambda raw, at, field: self.matrix(raw, at, str(field.kind)),
@@ -169,6 +171,19 @@ class Values:
             return raw
         self.error("structure", at, f"{_named(at)} is {short(raw)}, expected text", "Put it in quotes.")
         return ""
+
+    def label(self, raw: Any, at: At, field: Field | None = None) -> str | int:
+        """A name or a number that stands for one."""
+        if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
+            return raw
+        self.error("structure", at, f"{_named(at)} is {short(raw)}, expected a name or a number", "Put it in quotes.")
+        return ""
+
+    def labels(self, raw: Any, at: At, field: Field | None = None) -> str | int | tuple[str | int, ...]:
+        """One name, or a list of them."""
+        if isinstance(raw, list):
+            return tuple(self.label(item, at.key(i)) for i, item in enumerate(raw))
+        return self.label(raw, at)
 
     def choice(self, raw: Any, at: At, field: Field) -> str:
         if isinstance(raw, str) and raw in field.inner:

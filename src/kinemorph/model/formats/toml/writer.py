@@ -23,6 +23,8 @@ from kinemorph.model.formats.toml import text as spell
 from kinemorph.model.formats.toml.fields import Field
 from kinemorph.model.formats.toml.hinted import defaults_of, element_fields, functions_in
 from kinemorph.model.joint import Joint
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.organisms import standing
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Line, Mesh, MeshFile, Shape, Sphere
@@ -58,17 +60,28 @@ def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
 def written_system(system: System, findings: Findings) -> str:
     """The text of a model file. Raises ValueError where a formula is too large for one."""
     robot = system.robot
+    docked = None
+    if system.assembly is not None:
+        from kinemorph.model.formats.toml.assembly_text import organism_sections
+
+        docked = organism_sections(system, findings)
     sections = [
-        f"# A robot for Kinemorph. {UNITS_NOTE}\n" + _lines(_top(robot, {"name": spell.text(robot.name)})),
+        f"# A robot for Kinemorph. {UNITS_NOTE}\n" + lines_of(_top(robot, {"name": spell.text(robot.name)})),
         _parameters(_all_parameters(system), findings),
-        *_tables("bodies", ((body.name, _body(body), "") for body in robot.bodies)),
+        *(_robot(robot) if docked is None else docked),
+        *_tables("elements", _elements(system.elements, findings)),
+        *_settings(system.settings, robot, None if docked is None else system.assembly),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _robot(robot: Robot) -> list[str]:
+    return [
+        *_tables("bodies", ((body.name, body_entries(body), "") for body in robot.bodies)),
         *_joints(robot),
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
-        *_tables("elements", _elements(system.elements, findings)),
-        *_settings(system.settings, robot),
     ]
-    return "\n".join(section for section in sections if section)
 
 
 def written_sidecar(
@@ -79,7 +92,7 @@ def written_sidecar(
     top = _top(robot if gravity else replace(robot, gravity=Robot.gravity), {})
     cut, loops = _chosen_cut(robot), {loop.name for loop in robot.loops}
     sections = [
-        f"# What the model beside this file cannot say, for Kinemorph. {UNITS_NOTE}\n" + _lines(top),
+        f"# What the model beside this file cannot say, for Kinemorph. {UNITS_NOTE}\n" + lines_of(top),
         *_tables("joints", ((j.name, joint_entries(j) | (cut if j.name in loops else {}), "") for j in joints)),
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
@@ -97,7 +110,7 @@ def _top(robot: Robot, names: Entries) -> Entries:
 # ── layout ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _lines(entries: Entries) -> str:
+def lines_of(entries: Entries) -> str:
     """Keys and values, one line each, the values below each other."""
     width = max((len(spell.key(name)) for name in entries), default=0)
     return "".join(f"{spell.key(name):<{width}} = {entry}\n" for name, entry in entries.items())
@@ -109,7 +122,7 @@ def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[st
     for name, entries, comment in tables:
         note = f"# {NOTES[section]}\n\n" if not written else ""
         remark = f"  # {comment}" if comment else ""
-        written.append(f"{note}[{section}.{spell.key(name)}]{remark}\n{_lines(entries)}")
+        written.append(f"{note}[{section}.{spell.key(name)}]{remark}\n{lines_of(entries)}")
     return written
 
 
@@ -141,7 +154,7 @@ def _all_parameters(system: System) -> tuple[Parameter, ...]:
 
 def _parameters(parameters: Sequence[Parameter], findings: Findings) -> str:
     entries = {parameter.name: _parameter(parameter, findings) for parameter in parameters}
-    return f"# {NOTES['parameters']}\n\n[parameters]\n{_lines(entries)}" if entries else ""
+    return f"# {NOTES['parameters']}\n\n[parameters]\n{lines_of(entries)}" if entries else ""
 
 
 def _parameter(parameter: Parameter, findings: Findings) -> str:
@@ -167,7 +180,8 @@ def _parameter(parameter: Parameter, findings: Findings) -> str:
     return spell.inline({"value": value, **({"unit": spell.text(unit)} if unit else {}), **symbol})
 
 
-def _body(body: Body) -> Entries:
+def body_entries(body: Body) -> Entries:
+    """The keys of a body."""
     solid = _solid(body)
     entries = _part(body, rows.BODY)
     if solid:
@@ -278,12 +292,15 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
         yield element.name, {"kind": spell.text(kind), **entries}, ""
 
 
-def _settings(settings: Settings, robot: Robot) -> list[str]:
-    """Times, then the state by names of coordinates, those at rest left out."""
+def _settings(settings: Settings, robot: Robot, assembly: Assembly | None = None) -> list[str]:
+    """Times, then the state by names of coordinates, those at rest left out; modules of a file rest at their places."""
     entries = _part(settings, rows.SETTINGS)
     tables = []
+    rest_q = tuple(neutral(robot).tolist()) if assembly is None else tuple(standing(assembly, robot))
+    if assembly is not None and settings.q == rest_q:
+        settings = replace(settings, q=())
     for name, names, rest in (
-        ("q", robot.q_names, tuple(neutral(robot).tolist())),
+        ("q", robot.q_names, rest_q),
         ("v", robot.v_names, (0.0,) * robot.nv),
     ):
         state = getattr(settings, name)
@@ -291,8 +308,8 @@ def _settings(settings: Settings, robot: Robot) -> list[str]:
         if state and not moved:
             entries[name] = spell.vector(state)
         elif state:
-            tables.append(f"[settings.{name}]\n{_lines(moved)}")
+            tables.append(f"[settings.{name}]\n{lines_of(moved)}")
     if entries or not tables:
-        tables.insert(0, f"[settings]\n{_lines(entries)}" if entries else "")
+        tables.insert(0, f"[settings]\n{lines_of(entries)}" if entries else "")
     note = f"# {NOTES['settings']}\n\n"
     return [note + tables[0], *tables[1:]] if tables != [""] else []

@@ -1,0 +1,107 @@
+"""A grid of cells as text, out of an assembly that stands on the ground: the way back from `grids`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinemorph.model.modules.assembly import Assembly, Module
+from kinemorph.model.modules.grids import (
+    DIRECTIONS,
+    EMPTY,
+    FILLED,
+    NAME,
+    Cell,
+    Mistake,
+    footprint,
+    middle_of,
+    read_grid,
+)
+from kinemorph.model.modules.module_types import ModuleType
+
+MOST = 100_000  # cells
+
+
+def grid_of(assembly: Assembly, types: Mapping[str, ModuleType]) -> str | None:
+    """The grid that gives an assembly back; None where there is none, as for assemblies that are not flat.
+
+    Neighbors that are not docked make connectors necessary between those that are.
+    """
+    cells = _cells(assembly)
+    if not cells:
+        return None
+    for drawn in (False, True):
+        text = _text(assembly, cells, drawn)
+        mistakes: list[Mistake] = []
+        again = read_grid(text, types, mistakes, name=assembly.name, base=assembly.base, several=True)
+        if again == assembly:
+            return text
+    return None
+
+
+def _cells(assembly: Assembly) -> dict[str, Cell] | None:
+    """The cell of every module's token, rows counted downward from the top; None where one stands in no cell."""
+    base = assembly.module(assembly.base) if assembly.modules else None
+    if base is None or base.at is None:
+        return None
+    found: dict[str, Cell] = {}
+    for module in assembly.modules:
+        way = direction(module)
+        if module.at is None or way is None:
+            return None
+        x, y = ((float(module.at.p[k]) - float(base.at.p[k])) / base.type.pitch for k in range(2))
+        dx, dy = middle_of((0, 0), module.type, way)
+        row, column = -(y - dy), x - dx
+        if max(abs(row - round(row)), abs(column - round(column))) > 1e-6 and module.type.cells == base.type.cells:
+            return None
+        found[module.name] = (round(row), round(column))
+    filled = [c for name, cell in found.items() for c in _filled(assembly.module(name), cell)]
+    top, left = (min(cell[k] for cell in filled) for k in range(2))
+    bottom, right = (max(cell[k] for cell in filled) for k in range(2))
+    if (bottom - top + 1) * (right - left + 1) > MOST:
+        return None
+    return {name: (row - top, column - left) for name, (row, column) in found.items()}
+
+
+def direction(module: Module) -> str | None:
+    """The sign of a module's front; None where it does not stand upright along the grid."""
+    if module.at is None:
+        return None
+    R = module.at.R
+    for sign, (c, s) in DIRECTIONS.items():
+        upright = ((c, -s, 0), (s, c, 0), (0, 0, 1))
+        if all(abs(float(R[i][j]) - upright[i][j]) < 1e-9 for i in range(3) for j in range(3)):
+            return sign
+    return None
+
+
+def _filled(module: Module, cell: Cell) -> list[Cell]:
+    return list(footprint(cell, module.type, direction(module) or ">"))
+
+
+def _text(assembly: Assembly, cells: Mapping[str, Cell], drawn: bool) -> str:
+    tokens: dict[Cell, str] = {}
+    owner: dict[Cell, str] = {}
+    for module in assembly.modules:
+        for cell in _filled(module, cells[module.name]):
+            tokens[cell], owner[cell] = FILLED, module.name
+        number = module.name[1:] if module.name[:1] == "m" and module.name[1:].isdecimal() else module.name
+        if NAME.fullmatch(module.name):
+            tokens[cells[module.name]] = f"{module.type.letter}{direction(module)}{number}"
+    rows, columns = (max(cell[k] for cell in tokens) + 1 for k in range(2))
+    wide = max(map(len, tokens.values()))
+    docked = {frozenset((docking.a, docking.b)) for docking in assembly.dockings} if drawn else set()
+
+    def joined(a: Cell, b: Cell) -> bool:
+        return a in owner and b in owner and frozenset((owner[a], owner[b])) in docked
+
+    lines = []
+    for r in range(rows):
+        line = ""
+        for c in range(columns):
+            between = " " if not drawn else " - " if joined((r, c - 1), (r, c)) else "   "
+            line += (between if c else "") + tokens.get((r, c), EMPTY).ljust(wide)
+        lines.append(line.rstrip())
+        bars = ["|" if joined((r, c), (r + 1, c)) else " " for c in range(columns)]
+        if "|" in bars:
+            lines.append("".join(bar.ljust(wide + 3) for bar in bars).rstrip())
+    return "\n".join(lines) + "\n"
