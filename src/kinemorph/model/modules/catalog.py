@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -145,8 +146,13 @@ CUBES = {"large": ("L", 0.10, 1.5), "small": ("K", 0.05, 0.5)}  # letter, edge [
 
 def standard_types() -> dict[str, ModuleType]:
     """The kinds of modules by letter, as grids and lists name them."""
-    kinds = (backbone(), scout(), active_wheel(), cube("large"), cube("small"))
-    return {kind.letter: kind for kind in kinds}
+    return {kind.letter: kind for kind in _standard_kinds()}
+
+
+@cache
+def _standard_kinds() -> tuple[ModuleType, ...]:
+    # frozen data that takes tens of milliseconds to check: made once
+    return (backbone(), scout(), active_wheel(), cube("large"), cube("small"))
 
 
 def known_types(types: Types = None) -> dict[str, ModuleType]:
