@@ -7,9 +7,13 @@ wrenches are ordered [linear; angular] unless a test says otherwise.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
+from paper_organism import DTL, DYADS, IDTL, PRINTED_AIM
 
 Array = NDArray[np.float64]
 STEP = 1e-5  # of central differences: truncation and rounding both near 1e-10
@@ -324,6 +328,70 @@ def test_E000_13_which_coriolis_matrix_leaves_a_skew_rest(rng: np.random.Generat
     short = J.T @ (o.M @ o.T @ o.ad_Sqd @ J + B @ J)
     gap = off(short + short.T, Md)
     assert gap < EXACT if max(axes) == 1 else gap > WRONG
+
+
+# ── the example of Figs. 4 and 5 ──────────────────────────────────────────────────────────────────────────────────────
+
+NORMALS = {3: (1, 0, 0), 4: (-1, 0, 0), 5: (0, 1, 0), 2: (0, -1, 0)}  # of the sides that dock; z is up
+X, Y = np.eye(3)[:2]
+
+
+def docked(a: int, b: int) -> Array:
+    """E000-15: the pose of a module whose side b is on side a, turned about the vertical only; the pitch is 1."""
+    n_a, n_b = np.array(NORMALS[a]), np.array(NORMALS[b])
+    c, s = -n_a @ n_b, np.cross(n_b, -n_a)[2]
+    T = np.eye(4)
+    T[:2, :2], T[:3, 3] = [[c, -s], [s, c]], n_a
+    assert (T[:3, :3] @ n_b == -n_a).all()
+    return T
+
+
+def hinge_class(a: int, b: int, axis: Array = Y) -> str:
+    """How the hinges of two modules lie to each other, each along `axis` through the middle of its module."""
+    T = docked(a, b)
+    if abs(axis @ T[:3, :3] @ axis) < 0.5:
+        return "DO"
+    return "DP" if np.cross(T[:3, 3], axis).any() else "DS"
+
+
+def test_E000_14_two_columns_of_the_printed_matrix_contradict_their_class() -> None:
+    lines = [line.split() for line in PRINTED_AIM.strip().splitlines()[2:]]
+    sides = np.array([line[1:-1] for line in lines[:-1]], dtype=int)
+    printed = [tuple(column[column > 0]) for column in sides.T]
+    classes = lines[-1][1:]
+    right = [(a, b) for *_, a, b in DTL]
+    # the class that is printed belongs to the sides of Table III in every column, to those of Fig. 5 in six of them
+    assert [hinge_class(*pair) for pair in right] == classes
+    assert [hinge_class(*pair) for pair in printed] == ["DP", "DP", *classes[2:]]
+    assert [k for k in range(8) if printed[k] != right[k]] == [0, 1]
+    assert printed[:2] == [(3, 4), (3, 4)]
+    # the class alone would leave a choice for e1, sides 2 and 5 of v1; Table III decides
+    assert [b for b in NORMALS if hinge_class(3, b) == "DO"] == [5, 2]
+
+
+def test_E000_15_the_hinge_goes_through_sides_2_and_5() -> None:
+    table = {pair: name for name, pairs in DYADS.items() for pair in pairs}
+    assert len(table) == 16
+    assert {pair: hinge_class(*pair) for pair in table} == table
+    # a hinge through 3 and 4 gives serial dyads where the table has parallel ones
+    assert sum(hinge_class(*pair, X) != name for pair, name in table.items()) == 8
+
+
+def test_E000_16_what_the_columns_of_the_indirect_list_mean(rng: np.random.Generator) -> None:
+    T = {(i, j): random_pose(rng) for i, j, *_ in DTL}
+    for i, j, i_again, x, x_again, j_again in IDTL:
+        assert (i, x, j) == (i_again, x_again, j_again)
+        assert x != j  # the third and fourth column are not x, j as printed
+        T[i, j] = T[i, x] @ T[x, j]  # both are there: direct, or from a line above
+    above = {j: i for i, j, *_ in DTL}
+    for (i, j), product in T.items():
+        path = [j]
+        while path[0] != i:
+            path.insert(0, above[path[0]])
+        assert off(product, np.linalg.multi_dot([np.eye(4), *(T[pair] for pair in pairwise(path))])) < 1e-14
+    assert len(T) == 15
+    # nine modules, eight joints: the hinge of the base is in no line
+    assert {j for _, j, *_ in DTL} == {*range(1, 9)}
 
 
 def test_E001_5_the_pantograph_decouples() -> None:

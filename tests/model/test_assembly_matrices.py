@@ -241,8 +241,8 @@ def test_unknown_choices_are_sentences() -> None:
 
 
 def test_the_idtl_is_all_pairs_above_and_below() -> None:
-    for seed in range(8):
-        tree = random_tree(10, 100 + seed)
+    for seed in range(4):
+        tree = random_tree(9, 100 + seed)
         deep, broad = traverse(tree), traverse(tree, method="bfs")
         below = {(path[i], path[j]) for path in deep.paths for j in range(len(path)) for i in range(j - 1)}
         assert {(i, j) for i, j, _ in deep.indirect} == below
@@ -251,7 +251,7 @@ def test_the_idtl_is_all_pairs_above_and_below() -> None:
         assert len(deep.indirect) == len(below)
         known = {row[:2] for row in deep.direct}
         for i, j, x in broad.indirect:  # products of lines above only
-            assert {(i, x), (x, j)} <= known or (i, x) in known
+            assert {(i, x), (x, j)} <= known
             known.add((i, j))
 
 
@@ -274,7 +274,7 @@ def test_adjacency_and_incidence() -> None:
         walk = traverse(assembly)
         A, M = module_adjacency(walk), module_incidence(walk)
         assert (M.sum(axis=0) == 0).all()
-        assert (A == abs(M) @ abs(M).T * (1 - np.eye(len(A), dtype=int))).all()
+        assert (abs(M) @ abs(M).T * (1 - np.eye(len(A), dtype=int)) == A).all()
 
 
 # ── the table renderer ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -54,7 +54,7 @@ def transforms(robot: Robot, q: Sequence[S], walk: Traversal | None = None, look
 def base_poses(
     robot: Robot, q: Sequence[S], walk: Traversal | None = None, lookup: Lookup | None = None
 ) -> dict[str, Pose]:
-    """The pose of every body of a walk in the world: the lines of DTL and IDTL that begin at a base, one product each."""
+    """The pose of every body of a walk in the world: the lines of DTL and IDTL from a base, one product each."""
     walk = walk or traverse_bodies(robot)
     poses = {base: _chain(_joints(robot, base), robot, q, lookup) for base in walk.bases}
     for row in walk.direct:

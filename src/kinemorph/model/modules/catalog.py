@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -154,8 +155,13 @@ KINDS: dict[str, Callable[..., ModuleType]] = {
 
 def standard_types() -> dict[str, ModuleType]:
     """The kinds of modules by letter, as grids and lists name them."""
-    kinds = (backbone(), scout(), active_wheel(), cube("large"), cube("small"))
-    return {kind.letter: kind for kind in kinds}
+    return {kind.letter: kind for kind in _standard_kinds()}
+
+
+@cache
+def _standard_kinds() -> tuple[ModuleType, ...]:
+    # frozen data that takes tens of milliseconds to check: made once
+    return (backbone(), scout(), active_wheel(), cube("large"), cube("small"))
 
 
 def known_types(types: Types = None) -> dict[str, ModuleType]:

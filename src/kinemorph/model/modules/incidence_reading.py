@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, get_args
 
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
-from kinemorph.model.modules.catalog import JOINT_MODULES, standard_types
+from kinemorph.model.modules.catalog import JOINT_MODULES, Types, known_types
 from kinemorph.model.modules.dyads import DyadClass, dyad_class
 from kinemorph.model.modules.incidence import NONE, IncidenceMatrix
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Side
@@ -49,13 +49,13 @@ def read_incidence(
     aim: IncidenceMatrix | str | Iterable[Iterable[Any]],
     *,
     name: str = "organism",
-    types: Mapping[str, ModuleType] | None = None,
+    types: Types = None,
     joints: Mapping[str, JointModule] | None = None,
 ) -> Assembly:
     """The assembly of an AIM of either form. Raises ModelError with everything that is wrong, each with its cell.
 
     `aim`       a matrix, its text (blanks, tabs, commas or pipes between cells), or rows of cells
-    `types`     kinds of modules by letter; those of the catalog where none are given
+    `types`     kinds of modules beside the built-in ones, which they replace where their letters are the same
     `joints`    joint modules by letter, likewise
     """
     if isinstance(aim, IncidenceMatrix):
@@ -65,8 +65,8 @@ def read_incidence(
         name = aim.name if name == "organism" else name
     else:
         cells = _taken_apart(_lines(aim) if isinstance(aim, str) else [[_text(cell) for cell in row] for row in aim])
-    kinds = standard_types() if types is None else dict(types)
-    between = {joint.letter: joint for joint in JOINT_MODULES.values()} if joints is None else dict(joints)
+    kinds = known_types(types)
+    between = {joint.letter: joint for joint in JOINT_MODULES.values()} | dict(joints or {})
     problems = _type_problems(cells, kinds)
     if problems:
         raise ModelError(problems)
