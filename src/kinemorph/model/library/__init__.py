@@ -6,6 +6,7 @@ legged               hexapod24, hexapod36, humanoid
 linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
 walking_linkages     klann, jansen: legs that one crank drives
 walkers              jansen_walker: a System that walks on the ground
+crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the start of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: Systems, with elements as well
 """
@@ -18,6 +19,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model.library.arms import puma, scara
 from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar, spatial_slider_crank
 from kinemorph.model.library.benchmark_machines import andrews_squeezer, flyball_governor
+from kinemorph.model.library.crawlers import crawler
 from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
 from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
 from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
@@ -50,6 +52,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "andrews_squeezer": andrews_squeezer,
     "flyball_governor": flyball_governor,
     "jansen_walker": jansen_walker,
+    "crawler": crawler,
 }
 
 

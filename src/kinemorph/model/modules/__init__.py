@@ -11,6 +11,7 @@ from kinemorph.model.modules.catalog import (
     scout,
     standard_types,
 )
+from kinemorph.model.modules.drives import hinge_drives, hinges
 from kinemorph.model.modules.dyads import dyad_class, dyad_classes
 from kinemorph.model.modules.footing import ground_contacts, put_down
 from kinemorph.model.modules.incidence import IncidenceMatrix, assembly_incidence
@@ -40,6 +41,8 @@ __all__ = [
     "dyad_class",
     "dyad_classes",
     "ground_contacts",
+    "hinge_drives",
+    "hinges",
     "put_down",
     "read_incidence",
     "scout",
