@@ -8,6 +8,7 @@ from __future__ import annotations
 import html.parser
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -223,6 +224,12 @@ def test_mistakes_are_told_by_cell(told: str) -> None:
         read_incidence(MISTAKES[told], types=TYPES)
     (problem,) = caught.value.problems
     assert told in problem
+
+
+@pytest.mark.parametrize("wrong", [5, None, [1, 2]])
+def test_what_is_no_table_is_told(wrong: Any) -> None:
+    with pytest.raises(ModelError, match="given as an AIM; expected a matrix, a text, or rows of cells"):
+        read_incidence(wrong)
 
 
 def test_unknown_choices_are_sentences() -> None:

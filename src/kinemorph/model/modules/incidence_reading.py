@@ -25,6 +25,7 @@ from kinemorph.model.modules.catalog import JOINT_MODULES, Types, known_types
 from kinemorph.model.modules.dyads import DyadClass, dyad_class
 from kinemorph.model.modules.incidence import NONE, IncidenceMatrix
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Side
+from kinemorph.model.reading import short
 
 CLASSES: tuple[str, ...] = get_args(DyadClass)
 HEAD = re.compile(r"\$?[ec]_?\{?\d+\}?\$?")  # e1, e_1, c1
@@ -64,7 +65,7 @@ def read_incidence(
         cells = _taken_apart([["", *columns], *rows, [FOOT[0], *(column.kind for column in aim.columns)]])
         name = aim.name if name == "organism" else name
     else:
-        cells = _taken_apart(_lines(aim) if isinstance(aim, str) else [[_text(cell) for cell in row] for row in aim])
+        cells = _taken_apart(_lines(aim) if isinstance(aim, str) else _rows(aim))
     kinds = known_types(types)
     between = {joint.letter: joint for joint in JOINT_MODULES.values()} | dict(joints or {})
     problems = _type_problems(cells, kinds)
@@ -84,6 +85,14 @@ def read_incidence(
 
 
 # ── cells ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _rows(table: Any) -> list[list[str]]:
+    """The cells of a list of lists, or of an array."""
+    try:
+        return [[_text(cell) for cell in row] for row in table]
+    except TypeError:
+        raise ModelError(f"{short(table)} is given as an AIM; expected a matrix, a text, or rows of cells.") from None
 
 
 def _text(cell: object) -> str:
