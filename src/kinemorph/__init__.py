@@ -97,6 +97,8 @@ HOMES: dict[str, str] = {
     "phase_portrait": "kinemorph.display.portraits",
     "pole_map": "kinemorph.display.pole_maps",
     "mode_shapes": "kinemorph.display.mode_pictures",
+    "assembly_tables": "kinemorph.display.module_tables",
+    "draw_modules": "kinemorph.display.module_graphs",
     "cluster_diagram": "kinemorph.display.cluster_pictures",
     "animate": "kinemorph.display.animation",
     "animate_mode": "kinemorph.display.animation",
@@ -129,6 +131,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.display.drawing import draw as draw
     from kinemorph.display.equations import equations_of_motion as equations_of_motion
     from kinemorph.display.mode_pictures import mode_shapes as mode_shapes
+    from kinemorph.display.module_graphs import draw_modules as draw_modules
+    from kinemorph.display.module_tables import assembly_tables as assembly_tables
     from kinemorph.display.plots import plot as plot
     from kinemorph.display.pole_maps import pole_map as pole_map
     from kinemorph.display.portraits import phase_portrait as phase_portrait

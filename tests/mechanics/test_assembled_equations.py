@@ -12,17 +12,13 @@ from kinemorph.mechanics import closed_form, composite_bodies, lagrange, newton_
 from kinemorph.mechanics.formulations import FORMULATIONS
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.model.configuration import random_configuration
-from kinemorph.model.modules import Assembly, Docking, Module, backbone
+from kinemorph.model.modules import Assembly
 from kinemorph.model.modules.organisms import Dyads, Root
+from paper_organism import paper_organism
 from random_assemblies import random_tree
 
 AGREE = 1e-11  # of the largest force
-SIDES = ((0, 1, 3, 2), (1, 2, 5, 3), (0, 3, 5, 2), (3, 4, 4, 3), (4, 5, 5, 2), (0, 6, 2, 5), (6, 7, 4, 2), (7, 8, 4, 5))
-ORGANISM = Assembly(
-    "organism",
-    tuple(Module(f"m{k}", backbone()) for k in range(9)),
-    tuple(Docking(f"m{i}", a, f"m{j}", b) for i, j, a, b in SIDES),  # Table III
-)
+ORGANISM = paper_organism()
 ROOTS: tuple[Root, ...] = ("free", "fixed", ("x", "z", "ry"))
 
 
