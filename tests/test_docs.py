@@ -31,6 +31,7 @@ PAGES = [
         "contact",
         "motors_and_sensors",
         "controllers",
+        "gaits",
         "analysis",
         "viewing",
         "files",
