@@ -263,6 +263,11 @@ def test_show_tells_a_saved_run_and_asks_for_its_robots(run: Trajectory, tmp_pat
     refused = command("show", str(path), "--html", str(tmp_path / "docked.html"))
     assert refused.exit_code != 0
     assert "2 in turn (pair, union); 0 are named" in refused.stderr
+
+
+@pytest.mark.slow
+def test_show_draws_a_saved_run_with_the_robots_that_are_named(run: Trajectory, tmp_path: Path) -> None:
+    path = run.save(tmp_path / "docked.npz")
     models = []
     for segment in run.segments:
         assert segment.plant.robot is not None

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 EventKind = Literal["crossing", "reset", "stop", "rest", "switch", "dock", "undock", "refused"]
+TOLD = 3  # numbers that are told in a line
 WORDS = ("rest", "dock", "undock", "refused")  # kinds that a name alone does not tell
 
 
@@ -22,7 +23,7 @@ class Quantity(NamedTuple):
     unit: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name.replace('_', ' ')} {self.value:.4g}{' ' * bool(self.unit)}{self.unit}"
+        return f"{self.name.replace('_', ' ')} {self.value:.4g} {self.unit}".rstrip()
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,5 +61,5 @@ class Event:
 
     @property
     def told(self) -> str:
-        """The note and the numbers in one line; empty where there is nothing to tell."""
-        return "; ".join([part for part in (self.note.rstrip("."), *map(str, self.numbers)) if part])
+        """The note and the first numbers in one line; empty where there is nothing to tell."""
+        return "; ".join([part for part in (self.note.rstrip("."), *map(str, self.numbers[:TOLD])) if part])

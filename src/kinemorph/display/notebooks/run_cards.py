@@ -20,6 +20,7 @@ from kinemorph.mechanics import momentum
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.plants.laws import Column
 from kinemorph.plants.robots import DISSIPATED, SUPPLIED
+from kinemorph.simulation.occurrences import TOLD
 from kinemorph.simulation.segments import Segment
 from kinemorph.simulation.trajectory import Trajectory
 
@@ -177,7 +178,7 @@ def _events(trajectory: Trajectory) -> str:
         at = f"at {number(times[0])} s" if len(times) == 1 else ""
         if len(times) > 1:
             at = f"{count:,} times, {number(times[0])} to {number(times[-1])} s"
-        numbers = ", ".join(map(str, mine[0].numbers)) if len(mine) == 1 else ""
+        numbers = ", ".join(map(str, mine[0].numbers[:TOLD])) if len(mine) == 1 else ""
         more = f" ({numbers})" if numbers else ""
         told.append(f"{name} {at}{more}".strip())
     return listed("events", told, most=EVENTS)
