@@ -17,18 +17,19 @@ and is never negative. Rows that repeat others, as in a planar ring, take no par
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
+from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.scalar import S
-from kinemorph.algebra.vectors import dot, matvec, sub
+from kinemorph.algebra.vectors import add, dot, matvec, sub
 from kinemorph.mechanics.branch_factor import branch_factor
 from kinemorph.mechanics.composite_bodies import mass_matrix
 from kinemorph.mechanics.constrained import Rows, constrained_dynamics
-from kinemorph.mechanics.kinematics import forward_kinematics, jacobian
-from kinemorph.mechanics.tree import Tree
-
-Matrix = Sequence[Sequence[S]]
+from kinemorph.mechanics.kinematics import forward_kinematics
+from kinemorph.mechanics.loops import constraint_jacobian, constraint_sizes, constraint_weights
+from kinemorph.mechanics.tree import Attachment, Closure, Tree
+from kinemorph.model.joint import JOINT_KINDS
 
 
 class Impact(NamedTuple):
@@ -39,14 +40,20 @@ class Impact(NamedTuple):
     loss: S
 
 
-def plastic_impact(tree: Tree, q: Sequence[S], v: Sequence[S], rows: Matrix, kept: Matrix = ()) -> Impact:
-    """The impact at (q, v) after which `rows` (n, nv) have no velocity; `kept` (m, nv) have the one that they had."""
+NONE = Rows([], [], [])
+
+
+def plastic_impact(tree: Tree, q: Sequence[S], v: Sequence[S], rows: Rows, kept: Rows = NONE) -> Impact:
+    """The impact at (q, v) after which `rows` move as they want, mostly not at all, and `kept` as they did."""
     M = mass_matrix(tree, q)
-    J = [*kept, *rows]
-    wanted = [*(dot(row, v) for row in kept), *[0.0] * len(rows)]
-    found = constrained_dynamics(branch_factor(tree, M), matvec(M, v), Rows(J, wanted, [1.0] * len(J)))
-    lost = sub(v, found.a)
-    return Impact(found.a, found.multipliers[len(kept) :], 0.5 * dot(lost, matvec(M, lost)))
+    J = [*kept.J, *rows.J]
+    wanted = [*(dot(row, v) for row in kept.J), *rows.wanted]
+    both = Rows(J, wanted, [*kept.weights, *rows.weights], kept.opening)
+    metric = branch_factor(tree, M)
+    first = constrained_dynamics(metric, matvec(M, v), both)
+    again = constrained_dynamics(metric, matvec(M, first.a), both)  # takes away what rounding has left
+    lost, impulse = sub(v, again.a), add(first.multipliers, again.multipliers)
+    return Impact(again.a, list(impulse[len(kept.J) :]), 0.5 * dot(lost, matvec(M, lost)))
 
 
 def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
@@ -55,9 +62,15 @@ def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
     return compose(inverse(T_WA), T_WB)
 
 
-def relative_twist_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> list[list[S]]:
-    """J, shape (6, nv): the twist of frame b less that of frame a, [linear; angular], at a's origin in its axes."""
+def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
+    """The six conditions that frame b rests in frame a: its twist there, [linear; angular], in a's axes.
+
+    As for a loop that is closed by a fixed joint, just where the frames are: what carries both of them has no part.
+    """
     T_AB = relative_pose(tree, q, a, b)
-    of_a, of_b = (list(zip(*jacobian(tree, q, frame), strict=True)) for frame in (a, b))
-    columns = [sub(move_twist(T_AB, far), near) for near, far in zip(of_a, of_b, strict=True)]
-    return [[column[row] for column in columns] for row in range(6)]
+    at_a, at_b = tree.attachments[a], tree.attachments[b]
+    there = Attachment(at_b.link, compose(at_b.pose, inverse(T_AB)))  # on b, where frame a is now
+    closure = Closure("docking", JOINT_KINDS["fixed"].closure, at_a, there, (0.0, 0.0, 0.0), 0.0)
+    closed = replace(tree, closures=(closure,), follows=())
+    J = constraint_jacobian(closed, q)
+    return Rows(J, [0.0] * len(J), constraint_weights(closed, J, constraint_sizes(closed, q)))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from kinemorph.codegen.compile import build
 from kinemorph.codegen.differentiate import forward
 from kinemorph.codegen.function import CompiledFunction
+from kinemorph.codegen.program import Program
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.laws import Law, of_groups
 from kinemorph.plants.programs import Plant
@@ -27,6 +29,9 @@ from kinemorph.simulation.march_memory import Guards
 Array = npt.NDArray[np.float64]
 RESOLUTION = 1e-12  # [s] between two events that cannot be told apart: the first has not led away from the guard
 MOST_QUICK = 20  # events in a row that come too soon before they count as rest, ever faster or not
+MOST_WATCHES = 4  # of one plant that are kept
+FEW = 20  # calls of a program that is not worth compiling
+FAR = 1e-3  # of a guard's value: zero is not in question, however fast it is
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 
 
@@ -86,6 +91,28 @@ class Pace:
         return float(t + (last * ratio / (1.0 - ratio) if ratio < 1.0 else 0.0))
 
 
+class Seldom:
+    """A program that is asked at events only: interpreted the first few times, compiled where there are many.
+
+    To compile takes a hundred times as long as to interpret once; a run that stops at its first event never would.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.calls = program, 0
+
+    @cached_property
+    def _slow(self) -> CompiledFunction:
+        return build(self.program, "interpreter")
+
+    @cached_property
+    def _fast(self) -> CompiledFunction:
+        return build(self.program)
+
+    def __call__(self, *inputs: Any) -> Any:
+        self.calls += 1
+        return (self._slow if self.calls <= FEW else self._fast)(*inputs)
+
+
 class Watch:
     """The guards of a run, compiled: their values, and on which side of zero each one stands."""
 
@@ -111,13 +138,17 @@ class Watch:
         return Guards(self.program, (*ways, *(-1 for _ in self.switches)))
 
     @cached_property
-    def _along(self) -> CompiledFunction:
-        """(values, their rates) from the inputs of `rate`, and d_t, d_s."""
-        return build(forward(self.program, ("t", "s"), values=True))
+    def _values(self) -> Seldom:
+        return Seldom(self.program)
 
     @cached_property
-    def _rate(self) -> CompiledFunction:
-        return build(self.plant.rate)
+    def _along(self) -> Seldom:
+        """(values, their rates) from the inputs of `rate`, and d_t, d_s."""
+        return Seldom(forward(self.program, ("t", "s"), values=True))
+
+    @cached_property
+    def _rate(self) -> Seldom:
+        return Seldom(self.plant.rate)
 
     def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
         """+1 or -1 for each guard: its sign, or where it is zero that of its rate, the side it is about to be on.
@@ -125,6 +156,9 @@ class Watch:
         `state` are the inputs of `rate`. Values up to `zero` (guards,) count as zero: see `zero_at`. A guard that is
         `due` and still at zero has its change of sign before it.
         """
+        far: Array = self._values(*state)
+        if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: no need to know where they go
+            return np.sign(far)
         values, rates = self._along(*state, 1.0, self._rate(*state))
         small = np.abs(values) <= np.maximum(1e-12 * (1.0 + np.abs(rates)), zero)
         sides: Array = np.where(small & (np.asarray(due) != 0.0), due, np.sign(np.where(small, rates, values)))
@@ -173,3 +207,20 @@ class Watch:
                 "as {'v': [0.0, 1.0]}."
             )
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
+
+
+_WATCHES: WeakKeyDictionary[Plant, dict[tuple[Any, ...], Watch]] = WeakKeyDictionary()
+
+
+def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
+    """The watch over guards; for the same guards of the same plant the same one, as long as it is one of the last."""
+    known = _WATCHES.setdefault(plant, {})
+    key = (tuple(guards), located)
+    try:
+        found = known.pop(key, None) or Watch(plant, guards, located=located)
+    except TypeError:  # what is no guard, or cannot be compared
+        return Watch(plant, guards, located=located)
+    known[key] = found
+    while len(known) > MOST_WATCHES:
+        del known[next(iter(known))]
+    return found

@@ -96,19 +96,24 @@ def finiteness(n: int) -> Program:
     )
 
 
-_BUILT: WeakKeyDictionary[Plant, dict[tuple[Any, ...], tuple[CompiledFunction, Method]]] = WeakKeyDictionary()
+MOST_GUARDED = 4  # marches with guards of one plant that are kept
+_BUILT: WeakKeyDictionary[Plant, dict[tuple[Any, ...], tuple[CompiledFunction, Any]]] = WeakKeyDictionary()
 
 
 def compiled_march(
     plant: Plant, method: Method, *, samples: int, guards: Guards | None = None, fixed: bool = False
 ) -> CompiledFunction:
-    """The march as machine code. Without guards it is made once for each plant, so that further runs begin at once."""
-    if guards is not None:
-        return build(march(plant, method, samples=samples, guards=guards, fixed=fixed))
+    """The march as machine code. It is made once for each plant, so that further runs begin at once; of those with
+    guards the last few are kept.
+    """
     built = _BUILT.setdefault(plant, {})
-    key = (id(method), samples, fixed)
+    key = (id(method), samples, fixed) if guards is None else (id(method), samples, fixed, id(guards.program))
     if key not in built:
-        built[key] = build(march(plant, method, samples=samples, fixed=fixed)), method  # kept, so that its id stays
+        made = build(march(plant, method, samples=samples, guards=guards, fixed=fixed))
+        built[key] = made, (method, guards)  # kept, so that their ids stay
+        guarded = [known for known in built if len(known) == 4]
+        for old in guarded[:-MOST_GUARDED]:
+            del built[old]
     return built[key][0]
 
 

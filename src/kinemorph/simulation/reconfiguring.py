@@ -16,14 +16,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import KinemorphError, ModelError
-from kinemorph.mechanics.impact import plastic_impact, relative_twist_rows
+from kinemorph.mechanics.constrained import Rows
+from kinemorph.mechanics.impact import locked_rows, plastic_impact
+from kinemorph.mechanics.loops import constraint_names, constraint_weights
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.transfer import transferred
 from kinemorph.mechanics.tree import Tree
@@ -58,6 +60,7 @@ Array = npt.NDArray[np.float64]
 IMPULSE = tuple(
     (f"impulse.{axis}", "N s" if axis[0] == "f" else "N m s") for axis in ("fx", "fy", "fz", "mx", "my", "mz")
 )
+T = TypeVar("T")
 MOST_KEPT = 64  # plants of topologies that are at hand
 
 
@@ -202,6 +205,7 @@ class Reconfiguring:
         self.guards, self.times = tuple(guards), times
         self.state: dict[str, Array] = {}  # q, v, x, m, u now
         self.inputs: dict[str, float] = {}  # by name: the last that each had
+        self._laws: dict[tuple[Plant, str], Any] = {}  # of guards by plant and name: the same again where it is again
 
     def carry_out(
         self,
@@ -277,38 +281,55 @@ class Reconfiguring:
             if not isinstance(guard, Guard):
                 found.append(guard)  # told by who reads guards
                 continue
-            law = self._read(guard.law, f"'{guard.name}'")
-            if self._value(law, t) is not None:
-                found.append(replace(guard, law=law, reset=self._reset(guard)))
+            kept = self._once(guard.name, partial(self._by_name, guard))
+            if self._value(kept.law, t) is not None:
+                found.append(kept)
         return found
 
     def _awake_changes(self, t: float) -> list[Guard]:
         """A guard for every change that waits for a law or for its ports to meet, and may happen as things are."""
         found = []
         for name, change in self.pending.items():
-            law = self._waiting(change)
+            law = self._waiting(name, change)
             if law is not None and self._value(law, t) is not None:
                 found.append(Guard(name, law, direction="rising", stop=True))
         return found
 
-    def _waiting(self, change: Change) -> Law | None:
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        """What is made for a name and the plant of now, made once: a stepper that was compiled for it serves again."""
+        key = (self.plant, name)
+        if key not in self._laws:
+            self._laws[key] = make()
+        found: T = self._laws[key]
+        return found
+
+    def _waiting(self, name: str, change: Change) -> Law | None:
         """The law that is above 0 when a change is to happen; None where it waits for a time or for other changes."""
         if change.at is not None:
             return None
         if change.when is not None:
-            return self._read(change.when, f"'{change.name}', when")
+            when = change.when
+            return self._once(name, lambda: self._read(when, f"'{change.name}', when"))
         assert isinstance(change, Dock)
         if any(self.shape.assembly.docking(*end) is not None for end in change.ends):
             return None
+        dock = change
+        return self._once(name, lambda: self._nearness(dock))
+
+    def _nearness(self, dock: Dock) -> Law:
+        """The law of ports that meet."""
         robot, names = self._robot, names_of(self.plant, "p")
 
         def near(q: Any, p: Any) -> Any:
-            return nearness(resolve(robot, dict(zip(names, p, strict=True))), q, change)
+            return nearness(resolve(robot, dict(zip(names, p, strict=True))), q, dock)
 
         return near
 
     def _read(self, law: Law, what: str) -> Law:
         return law_by_name(law, self.plant, self.shape.assembly.names, what)
+
+    def _by_name(self, guard: Guard) -> Guard:
+        return replace(guard, law=self._read(guard.law, f"'{guard.name}'"), reset=self._reset(guard))
 
     def _reset(self, guard: Guard) -> Law | None:
         """A guard's reset, which reads by name and may answer so."""
@@ -342,12 +363,12 @@ class Reconfiguring:
 
     def _ready(self, t: float) -> list[str]:
         """The changes that are to happen now, in the order in which they were given."""
-        return [name for name, change in self.pending.items() if self._is_ready(change, t)]
+        return [name for name, change in self.pending.items() if self._is_ready(name, change, t)]
 
-    def _is_ready(self, change: Change, t: float) -> bool:
+    def _is_ready(self, name: str, change: Change, t: float) -> bool:
         if change.at is not None:
             return change.at <= t
-        law = self._waiting(change)
+        law = self._waiting(name, change)
         value = None if law is None else self._value(law, t)
         return value is not None and value > 0.0
 
@@ -378,7 +399,7 @@ class Reconfiguring:
                 f"where {dock.distance:g} m and {dock.angle:g} rad are allowed.",
                 numbers,
             )
-        rows = relative_twist_rows(tree, q, *(port_frame(*end) for end in dock.ends))
+        rows = locked_rows(tree, q, *(port_frame(*end) for end in dock.ends))
         hit = plastic_impact(tree, q, v, rows, self._kept_rows(t))
         self.state["v"] = np.array(hit.v, dtype=float)
         self._become(self.shape.docked(dock, gap))
@@ -395,14 +416,18 @@ class Reconfiguring:
         self._become(shape)
         return gone, f"Side {undock.side} of module '{undock.module}' is free again."
 
-    def _kept_rows(self, t: float) -> list[list[float]]:
-        """The slopes (n, nv) of what holds already: loops, elements that bind, joints that are locked."""
-        plant, J = self.plant, []
+    def _kept_rows(self, t: float) -> Rows:
+        """What holds already: loops, elements that bind, joints that are locked."""
+        plant, rows = self.plant, Rows([], [], [])
         if plant.laws.constraints is not None:
             s = [*[0.0] * plant.nv, *self.state["v"].tolist(), *self.state["x"].tolist()]
             others = (self.state["m"].tolist(), self.state["u"].tolist(), [*self.shape.p.values()])
-            J = [list(row) for row in plant.laws.constraints(t, self.state["q"].tolist(), s, *others)["J"]]
-        return [*J, *([float(k == j) for k in range(plant.nv)] for j in plant.locked)]
+            found = plant.laws.constraints(t, self.state["q"].tolist(), s, *others)
+            J, own = [list(row) for row in found["J"]], len(constraint_names(self._robot))
+            weights = constraint_weights(self._tree, J[:own], found["sizes"][:own])
+            rows = Rows(J, [0.0] * len(J), [*weights, *[1.0] * (len(J) - own)])
+        still = [[float(k == j) for k in range(plant.nv)] for j in plant.locked]
+        return Rows([*rows.J, *still], [*rows.wanted, *[0.0] * len(still)], [*rows.weights, *[1.0] * len(still)])
 
     def _become(self, shape: Shape) -> None:
         """Goes over to another topology; bodies stay where they are and move as they did."""

@@ -20,7 +20,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.clockwork import Clockwork
-from kinemorph.simulation.events import Guard, Watch
+from kinemorph.simulation.events import Guard, watch_of
 from kinemorph.simulation.march_memory import Layout, Status, layout
 from kinemorph.simulation.marching import compiled_march
 from kinemorph.simulation.methods import method_named, usual
@@ -90,7 +90,7 @@ class Stepper:
         check_numbers(step=step, rtol=rtol, atol=atol, largest=largest, smallest=smallest)
         self.limits = np.array([rtol, atol, smallest, min(largest, 1e30), MOST_TRIES])
         located = bool(self.plant.guards) and self.method.adaptive and not self.fixed
-        self.watch = Watch(self.plant, guards, located=located) if guards or located else None
+        self.watch = watch_of(self.plant, guards, located=located) if guards or located else None
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(self.plant, self.method, marched)
         self.rows = rows
