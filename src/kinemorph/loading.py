@@ -128,6 +128,9 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
     system = model if isinstance(model, System) else System(model)
     row = by_ending(path) if format is None else by_name(format)
     findings = Findings(str(path))
+    if system.assembly is not None and row.name != "toml":
+        problem = f"what is docked to what has no place in {row.title}: bodies and joints are written"
+        findings.warn("dropped", 0, f"assembly '{system.assembly.name}'", problem, "Keep it in a TOML file.")
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
     settled(Examination(system, tuple(findings.found), findings.untold), str(path))
     return written

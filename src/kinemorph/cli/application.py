@@ -24,7 +24,7 @@ from kinemorph.model.library.choosing import CHOICE
 
 WELL, FAILED, BAD_INPUT, OUR_MISTAKE, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
 VERBS = (
-    *("new", "check", "info", "derive", "verify", "simulate", "gait", "analyze", "show"),
+    *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "show"),
     *("export", "doctor", "demo", "bench"),
 )
 LONGEST = 1000  # characters of what Python says about an unexpected error

@@ -94,12 +94,18 @@ def _plan(assembly: Assembly, poses: Mapping[str, Pose], heading: str, caption: 
     others = [letter for letter in kinds if letter not in COLORS]
     for module in assembly.modules:
         letter = module.type.letter
-        color = COLORS.get(letter) or OTHERS[others.index(letter) % len(OTHERS)]
+        color = lighter(COLORS.get(letter) or OTHERS[others.index(letter) % len(OTHERS)])
         _module(axes, module, poses[module.name], color, module.name == assembly.base, scale)
     left = 0.14 / width
     figure.text(left, 1.0 - 0.28 / height, heading, fontsize=12, color=INK, va="center")
     figure.text(left, 1.0 - 0.54 / height, caption, fontsize=8, color=PALE, va="center")
     return figure
+
+
+def lighter(color: Color) -> Color:
+    """A color on which letters are read."""
+    r, g, b = (x + 0.4 * (1.0 - x) for x in color[:3])
+    return (r, g, b)
 
 
 def _module(axes: Any, module: Module, T: Pose, color: Color, base: bool, scale: float) -> None:
@@ -119,7 +125,7 @@ def _module(axes: Any, module: Module, T: Pose, color: Color, base: bool, scale:
         ends = np.array([at - 0.17 * cell * across, at + 0.17 * cell * across])
         axes.plot(*ends.T, color=shade, linewidth=3.2 * scale, solid_capstyle="butt", zorder=3)
         number = at - 0.1 * cell * out - 0.13 * cell * across  # beside the axis of the hinge, which leads here too
-        axes.text(*number, str(side), fontsize=7.5 * scale, color=shade, ha="center", va="center", zorder=5)
+        axes.text(*number, str(side), fontsize=7.5 * scale, color=INK, ha="center", va="center", zorder=5)
     x, y = float(T.p[0]), float(T.p[1])
     plate = {"boxstyle": "round,pad=0.12", "facecolor": color[:3], "edgecolor": "none"}
     axes.text(

@@ -52,6 +52,7 @@ _ROWS = (
     Format("sdf", "SDF", (".sdf", ".world"), "sdf", "sdf"),
     Format("mjcf", "MJCF", (".mjcf", ".xml"), "mujoco", "mjcf"),
     Format("dh", "DH", (".dh", ".dh.csv"), "", "denavit_hartenberg"),
+    Format("grid", "grid", (".grid", ".txt"), "", "grid"),
 )
 _COMMENT = re.compile(rb"<!--.*?(-->|\Z)", re.DOTALL)
 FORMATS: dict[str, Format] = {row.name: row for row in _ROWS}

@@ -9,6 +9,7 @@ walkers              jansen_walker: a System that walks on the ground
 crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the start of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: Systems, with elements as well
+modular              organism9: a System of nine modules that dock
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from kinemorph.model.library.benchmark_machines import andrews_squeezer, flyball
 from kinemorph.model.library.crawlers import crawler
 from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
 from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
+from kinemorph.model.library.modular import organism9
 from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
 from kinemorph.model.library.walkers import jansen_walker
 from kinemorph.model.library.walking_linkages import jansen, klann
@@ -53,6 +55,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "flyball_governor": flyball_governor,
     "jansen_walker": jansen_walker,
     "crawler": crawler,
+    "organism9": organism9,
 }
 
 

@@ -16,6 +16,7 @@ from kinemorph.model.modules.dyads import dyad_class, dyad_classes
 from kinemorph.model.modules.footing import ground_contacts, put_down
 from kinemorph.model.modules.incidence import IncidenceMatrix, assembly_incidence
 from kinemorph.model.modules.incidence_reading import read_incidence
+from kinemorph.model.modules.measured_poses import Residual, Snapped, snap
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, Side, side_port
 from kinemorph.model.modules.sources import assemble
 from kinemorph.model.modules.traversal import Traversal, traverse
@@ -31,7 +32,9 @@ __all__ = [
     "Module",
     "ModuleType",
     "Port",
+    "Residual",
     "Side",
+    "Snapped",
     "Traversal",
     "active_wheel",
     "assemble",
@@ -47,6 +50,7 @@ __all__ = [
     "read_incidence",
     "scout",
     "side_port",
+    "snap",
     "standard_types",
     "traverse",
 ]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, ParseError
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.catalog import Types, known_types
 from kinemorph.model.modules.docked_sides import Kinds, listed_assembly, module_name, settled
@@ -36,7 +37,8 @@ def assemble(
 ) -> Assembly:
     """An assembly of modules; see docs/assemblies.md.
 
-    `source`    a grid of cells in text; a list of docked sides; measured poses {(i, j): H_ij}; or an Assembly
+    `source`    a grid of cells in text; a model file (.toml, .grid, .txt), or its text; a list of docked
+                sides; measured poses {(i, j): H_ij}; or an Assembly
     `types`     kinds of modules beside the built-in ones, which they replace where their letters are the same
     `modules`   what the modules of a list or of poses are: one letter or kind for all, one for each, or a table by name
     `name`      of the assembly, "organism" where none is given
@@ -53,6 +55,10 @@ def assemble(
     if isinstance(source, Assembly):
         given = replace(source, name=name or source.name, base=called or source.base)
         return settled(given, **asked)
+    if isinstance(source, Path) or (isinstance(source, str) and _is_file(source)):
+        return _of_file(Path(source), base=called, name=name, **asked)
+    if isinstance(source, str) and "[assembly]" in source:
+        return _of_text(source, base=called, name=name, **asked)
     if isinstance(source, str):
         return grid_assembly(source, known_types(types), name=name or "organism", base=called, **asked)
     if isinstance(source, Mapping):
@@ -67,3 +73,43 @@ def assemble(
         f"{short(source)} is given to assemble; expected a grid in text, a list of docked sides such as (0, 1, 3, 2), "
         "or measured poses by pairs of modules."
     )
+
+
+def _is_file(text: str) -> bool:
+    return "\n" not in text and text.lower().endswith((".toml", ".grid", ".txt"))
+
+
+def _of_file(path: Path, **asked: Any) -> Assembly:
+    """The assembly of a model file or a grid."""
+    from kinemorph.model.formats import recognize
+    from kinemorph.model.formats.findings import Findings
+    from kinemorph.model.formats.sources import read_file
+
+    findings = Findings(str(path))
+    source = read_file(path, findings)
+    return _of_source(source and recognize(source).read(source, _options(), findings), findings, **asked)
+
+
+def _of_text(text: str, **asked: Any) -> Assembly:
+    """The assembly of the text of a model file."""
+    from kinemorph.model.formats.findings import Findings
+    from kinemorph.model.formats.sources import Source
+    from kinemorph.model.formats.toml.reader import read
+
+    findings = Findings("<text>")
+    return _of_source(read(Source("<text>", text.encode()), _options(), findings), findings, **asked)
+
+
+def _options() -> Any:
+    from kinemorph.model.formats.sources import Options
+
+    return Options()
+
+
+def _of_source(system: Any, findings: Any, **asked: Any) -> Assembly:
+    if system is None or findings.failed:
+        raise ParseError([str(finding) for finding in findings.errors], findings.found)
+    if system.assembly is None:
+        raise ModelError(f"'{findings.file}' has no assembly of modules. Add [assembly] with a grid or docked sides.")
+    asked["several"] = True  # the file says whether they may be
+    return assemble(system.assembly, **asked)

@@ -87,6 +87,7 @@ class Organisms:
         """A sentence of the model as a finding, on a line of its own where one is known."""
         self.values.mistakes += 1
         sentence = re.sub(r"^assembly '[^']*':? ", "", sentence)
+        sentence = sentence.replace("pass several=True for", "write several = true for")
         told = re.match(r"docking of ('[^']*' side \S+ with '[^']*' side [^\s:]+)", sentence)
         at = self.places.get(told[1], at) if told else at
         problem, _, remedy = sentence.rstrip(".").partition(". ")

@@ -216,9 +216,51 @@ v = { "base.wx" = 0.01, "base.wy" = "6 rad/s" }
 duration = "20 s"
 """
 
+ORGANISM = """\
+# An organism of modules that dock, for Kinemorph. Try:
+#
+#   kinemorph assemble NAME.toml --tables
+#   kinemorph assemble NAME.toml --picture plan.png
+#   kinemorph simulate NAME.toml --html run.html
+#
+# Numbers are in SI with radians; texts may have units: "40 cm", "250 g", "30 deg".
+kinemorph = 1
+name = "NAME"
+
+# Modules seen from above. A cell is the letter of a kind, the direction of its front (> ^ < v) and its number or name;
+# "." is empty. Neighbors dock wherever both have ports: on all four sides of a Backbone (B) and of a Scout (S), at both
+# ends of an Active Wheel (W), which fills three cells: its token in the middle, # in the others.
+# Where connectors are drawn, - and | between cells, only these dock.
+[assembly]
+base = "m0"
+root = "fixed"  # or "free", or virtual joints of the base: ["x", "rz"]
+grid = '''
+B>3 .   .
+B>0 Sv1 B<2
+B^4 .   .
+'''
+
+# Kinds of modules by letter: built-in ones with other data, or your own, with bodies, joints and ports.
+[module_types.B]
+like = "backbone"
+mass = "1.2 kg"
+
+# What acts on them: bodies are called m0_rear and m0_front, joints m0_hinge, and so on.
+[elements.hold]
+kind = "pd"
+joints = ["m1_hinge", "m2_hinge"]
+kp = 20  # [N m]
+kd = 1  # [N m s]
+
+[settings]
+q = { m1_hinge = "30 deg", m2_hinge = "-20 deg" }
+duration = "3 s"
+"""
+
 TEMPLATES: dict[str, Template] = {
     "arm": Template("a two-link arm", ARM),
     "cart": Template("a cart with a pole", CART),
     "four_bar": Template("a linkage with a closed loop", FOUR_BAR),
+    "organism": Template("modules that dock", ORGANISM),
     "tumbler": Template("a body that flips in free space", TUMBLER),
 }

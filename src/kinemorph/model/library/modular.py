@@ -1,0 +1,27 @@
+"""Organisms of modules: the nine Backbones of Meister and Gutenkunst, Fig. 4 and Table III."""
+
+from __future__ import annotations
+
+from kinemorph.model.modules.catalog import PITCH, backbone
+from kinemorph.model.modules.footing import ground_contacts
+from kinemorph.model.modules.sources import assemble
+from kinemorph.model.system import Settings, System
+
+ORGANISM9 = """\
+B>5 .   .   .
+B>4 B>3 .   .
+.   B>0 Bv1 B<2
+B^7 B>6 .   .
+B>8 .   .   .
+"""
+
+
+def organism9(mass: float = 1.0, pitch: float = PITCH, ground: bool = False) -> System:
+    """The organism of the MODUROB paper: nine Backbones in three arms, module m0 the base, standing on z = 0.
+
+    `mass` [kg] and `pitch` [m] of a module; `ground` adds contacts with the plane z = 0. The system has an assembly, so
+    that modules may dock and undock in a run.
+    """
+    kind = backbone(mass=mass, pitch=pitch)
+    assembly = assemble(ORGANISM9, types=kind, name="organism9", base="m0")
+    return assembly.system(ground_contacts(assembly) if ground else (), Settings(duration=1.0))
