@@ -1,8 +1,9 @@
 """Organisms of modules that crawl: nine Backbones as in the paper, on the ground, with a gait.
 
-Meister and Gutenkunst, Fig. 4 with Table III: paths 0-1-2, 0-3-4-5 and 0-6-7-8 from the base. Their gaits are not in the
-paper. Those here were found by trying a few hundred at random, in a program that takes amplitudes, offsets and phases as
-parameters, then changing the best ones in turns, and keeping what goes far in 60 s and the same way at half the step.
+Meister and Gutenkunst, Fig. 4 with Table III: paths 0-1-2, 0-3-4-5 and 0-6-7-8 from the base. Their gaits are not in
+the paper. Those here were found by trying a few hundred at random, in a program that takes amplitudes, offsets and
+phases as parameters, then changing the best ones in turns, and keeping what goes far in 60 s and the same way at half
+the step.
 """
 
 from __future__ import annotations

@@ -63,20 +63,15 @@ def hinge_drives(
         )
     held = tuple(joint for joint in own if joint not in driven and _is_bounded(own[joint]))
     if law == "computed torque":
-        return [
-            ComputedTorque(
-                name,
-                driven,
-                QUICK**2 if kp is None else kp,
-                2.0 * QUICK if kd is None else kd,
-                gait.name,
-                **_within(own, driven),
-            )
-        ]
-    gains = {"kp": STIFF if kp is None else kp, "kd": SMOOTH if kd is None else kd}
-    found: list[Element] = [PD(name, driven, reference=gait.name, **gains, **_within(own, driven))]
-    if held:
-        found.append(PD(f"{name}_hold", held, reference=0.0, **gains, **_within(own, held)))
+        lower, upper = _within(own, driven)
+        quick = QUICK**2 if kp is None else kp
+        return [ComputedTorque(name, driven, quick, 2.0 * QUICK if kd is None else kd, gait.name, (), lower, upper)]
+    found: list[Element] = []
+    for called, joints, reference in ((name, driven, gait.name), (f"{name}_hold", held, 0.0)):
+        if joints:
+            lower, upper = _within(own, joints)
+            stiff, smooth = STIFF if kp is None else kp, SMOOTH if kd is None else kd
+            found.append(PD(called, joints, stiff, smooth, reference, lower=lower, upper=upper))
     return found
 
 
@@ -84,7 +79,7 @@ def _is_bounded(joint: Joint) -> bool:
     return bool(joint.lower) and all(math.isfinite(float(evaluate(x))) for x in (*joint.lower, *joint.upper))
 
 
-def _within(own: dict[str, Joint], names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def _within(own: dict[str, Joint], names: Sequence[str]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The bounds of the torques [N m]."""
     efforts = tuple(float(evaluate(own[name].effort[0])) if own[name].effort else math.inf for name in names)
-    return {"lower": tuple(-effort for effort in efforts), "upper": efforts}
+    return tuple(-effort for effort in efforts), efforts
