@@ -75,6 +75,7 @@ HOMES: dict[str, str] = {
     "Undock": "kinemorph.simulation.docking",
     "Stepper": "kinemorph.simulation.stepper",
     "Trajectory": "kinemorph.simulation.trajectory",
+    "body_poses": "kinemorph.simulation.whereabouts",
     "load_trajectory": "kinemorph.simulation.storage",
     "simulate_batch": "kinemorph.simulation.batch",
     # what they mean
@@ -187,6 +188,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.simulation.stepper import Stepper as Stepper
     from kinemorph.simulation.storage import load_trajectory as load_trajectory
     from kinemorph.simulation.trajectory import Trajectory as Trajectory
+    from kinemorph.simulation.whereabouts import body_poses as body_poses
 
 
 def __getattr__(name: str) -> Any:
