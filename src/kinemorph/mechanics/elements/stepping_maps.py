@@ -34,7 +34,7 @@ from kinemorph.model.robot import Robot
 Z = math.sqrt(3.0) - 2.0
 AHEAD = 12  # steps that maps run ahead of a spline
 LATE = 1e-6  # of a step: what is later than this after its end stands still
-MOST_SETTLED = 1_000_000  # steps before a run
+MOST_SETTLED = 100_000  # steps before a run
 
 
 class CoupledMapsLaw(PathLaw):
