@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,9 @@ from kinemorph.plants.instants import Instants, instants
 from kinemorph.plants.laws import LEVEL, Column, Law, of_groups, one_number, split
 from kinemorph.plants.loop_methods import LoopMethod, Projection
 from kinemorph.plants.variational import Discrete, DiscreteLaws, discrete_programs
+
+if TYPE_CHECKING:
+    from kinemorph.model.modules.assembly import Assembly
 
 Array = npt.NDArray[np.float64]
 
@@ -143,6 +146,7 @@ class Plant:
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle: after any step; and those of
     # them that do so even where events are located
     elements: tuple[Element, ...] = ()  # what acts on the robot, as data
+    assembly: Assembly | None = None  # of modules, where the robot is made of some
     constraint_names: tuple[str, ...] = ()  # of all rows: loops, coupled joints, elements
     position_rows: int = 0  # how many of them, the first, have a position level
     loops: LoopMethod = field(default_factory=Projection)  # how they are kept

@@ -121,6 +121,7 @@ def plant(
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
         elements=model.elements if isinstance(model, System) else (),
+        assembly=model.assembly if isinstance(model, System) else None,
         constraint_names=(*constraint_names(robot), *cast.constraint_names),
         position_rows=len(constraint_names(robot)) + len(cast.position_rows),
         loops=kept_by,

@@ -3,25 +3,19 @@
     march ──► a time, or ports that meet ──► impact ──► the new robot, the same poses and twists ──► march
 
 At a docking the ports lose their relative twist at once (`mechanics.impact`), then the state goes over to the robot of
-the new topology by the poses and twists of bodies (`mechanics.transfer`). Offsets of dockings made on the way are
-parameters of the plant: it depends on nothing but the topology, and one that was met before is at hand.
-
-The root of an organism is the base of the assembly where that is in it, else the first of its modules. So the same
-topology has the same roots, however it came about; columns of a root appear and vanish with it.
+the new topology (`topologies`) by the poses and twists of bodies (`mechanics.transfer`).
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.constrained import Rows
 from kinemorph.mechanics.impact import locked_rows, plastic_impact
@@ -29,31 +23,17 @@ from kinemorph.mechanics.loops import constraint_names, constraint_weights
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.transfer import transferred
 from kinemorph.mechanics.tree import Tree
-from kinemorph.model.modules.assembly import Assembly
-from kinemorph.model.modules.organisms import offset_parameters, offset_values, organism_robot
-from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import Settings, System
-from kinemorph.model.topology import WORLD
+from kinemorph.model.system import System
 from kinemorph.plants.laws import Law, of_groups
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.carrying import Ledger, Regular, Run, begun
-from kinemorph.simulation.docking import (
-    Change,
-    Dock,
-    Gap,
-    Undock,
-    check_changes,
-    gap_of,
-    nearness,
-    port_frame,
-    told,
-)
+from kinemorph.simulation.docking import Change, Dock, Undock, check_changes, gap_of, nearness, port_frame, told
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.naming import Asleep, law_by_name, named_array, names_of, on_top_of
 from kinemorph.simulation.occurrences import Event, Quantity
-from kinemorph.simulation.trajectory import Outcome
+from kinemorph.simulation.topologies import Plants, Shape, shape_of
+from kinemorph.simulation.trajectory import Outcome, Trajectory
 
 Array = npt.NDArray[np.float64]
 # on b at a's port, in its axes
@@ -61,126 +41,6 @@ IMPULSE = tuple(
     (f"impulse.{axis}", "N s" if axis[0] == "f" else "N m s") for axis in ("fx", "fy", "fz", "mx", "my", "mz")
 )
 T = TypeVar("T")
-MOST_KEPT = 64  # plants of topologies that are at hand
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What is docked to what, and which of the dockings were made in the run: their offsets are parameters."""
-
-    assembly: Assembly
-    made: tuple[str, ...] = ()
-
-    @property
-    def p(self) -> dict[str, float]:
-        """The values of the offsets' parameters, by name."""
-        docked = {docking.name: docking for docking in self.assembly.dockings}
-        found: dict[str, float] = {}
-        for name in self.made:
-            names = (parameter.name for parameter in offset_parameters(docked[name]))
-            found |= dict(zip(names, offset_values(docked[name].offset), strict=True))
-        return found
-
-    @property
-    def topology(self) -> tuple[Any, ...]:
-        """What the robot depends on: all but the offsets of dockings that were made in the run."""
-        dockings = tuple(replace(d, offset=IDENTITY) if d.name in self.made else d for d in self.assembly.dockings)
-        return (self.assembly.name, self.assembly.modules, dockings, self.assembly.base, self.made)
-
-    def docked(self, dock: Dock, gap: Gap) -> Shape:
-        """With a docking as it is."""
-        joined = self.assembly.dock(*dock.ends[0], *dock.ends[1], turn=gap.turn, offset=gap.offset)
-        return Shape(_in_order(joined), tuple(sorted((*self.made, dock.name))))
-
-    def undocked(self, undock: Undock) -> tuple[Shape, str]:
-        """Without what is docked to a side, and the name that it had."""
-        left = self.assembly.undock(undock.module, undock.side)
-        (gone,) = {d.name for d in self.assembly.dockings} - {d.name for d in left.dockings}
-        return Shape(left, tuple(name for name in self.made if name != gone)), gone
-
-
-def _in_order(assembly: Assembly) -> Assembly:
-    """The same dockings in an order that does not depend on when they were made."""
-    place = {name: k for k, name in enumerate(assembly.names)}
-    ordered = sorted(assembly.dockings, key=lambda d: (place[d.a], place[d.b], str(d.side_a), str(d.side_b)))
-    return replace(assembly, dockings=tuple(ordered))
-
-
-class Plants:
-    """The plants of one system by topology. Those met in this process are at hand, whichever run made them."""
-
-    def __init__(self, system: System, plant: Plant, asked: Mapping[str, Any]) -> None:
-        self.system, self.asked = system, asked
-        self.root = _root_of(system.robot)
-        self.gravity = system.robot.gravity
-        self.keep(Shape(self.first), plant)
-
-    @property
-    def first(self) -> Assembly:
-        """The assembly as its robot stands: the base that it has, and only that with a place of its own."""
-        assert self.system.assembly is not None
-        assembly, robot = self.system.assembly, self.system.robot
-        rooted = [joint for joint in robot.joints if joint.parent == WORLD]
-        carried = rooted[0].child if self.root in ("free", "fixed") else _last_virtual(robot)
-        base = next(m.name for m in assembly.modules if f"{m.name}_{m.type.bodies[0].name}" == carried)
-        at: Pose | None = None if self.root == "free" else evaluate_all(rooted[0].placement)
-        modules = tuple(replace(module, at=at if module.name == base else None) for module in assembly.modules)
-        return _in_order(replace(assembly, modules=modules, base=base))
-
-    def of(self, shape: Shape) -> Plant:
-        """The plant of a topology."""
-        found = self._known(shape)
-        if found is None:
-            found = self._made(shape)
-            self.keep(shape, found)
-        return found
-
-    def keep(self, shape: Shape, plant: Plant) -> None:
-        """Has a plant at hand."""
-        try:
-            _KEPT[self._key(shape)] = plant
-        except TypeError:  # an element that is not plain data
-            return
-        while len(_KEPT) > MOST_KEPT:
-            _KEPT.popitem(last=False)
-
-    def _known(self, shape: Shape) -> Plant | None:
-        try:
-            key = self._key(shape)
-            found = _KEPT.get(key)
-        except TypeError:
-            return None
-        if found is not None:
-            _KEPT.move_to_end(key)
-        return found
-
-    def _key(self, shape: Shape) -> tuple[Any, ...]:
-        asked = tuple((name, _hashable(value)) for name, value in self.asked.items())
-        return (shape.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops, asked)
-
-    def _made(self, shape: Shape) -> Plant:
-        robot = organism_robot(shape.assembly, root=self.root, inputs=shape.made, gravity=self.gravity, in_motion=True)
-        settings = Settings(loops=self.system.settings.loops)
-        system = System(robot, self.system.elements, settings, shape.assembly)
-        locked = [name for name in self.asked["locked"] if name in (*robot.joint_names, *robot.v_names)]
-        return as_plant(system, **{**self.asked, "locked": locked}, parameters=tuple(shape.p) or None)
-
-
-_KEPT: OrderedDict[tuple[Any, ...], Plant] = OrderedDict()
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _root_of(robot: Robot) -> str | tuple[str, ...]:
-    """How the base of an assembly's robot stands in the world, as `organism_robot` takes it."""
-    letters = tuple(name.removeprefix("virtual_") for name in robot.joint_names if name.startswith("virtual_"))
-    return letters or next(joint.kind for joint in robot.joints if joint.parent == WORLD)
-
-
-def _last_virtual(robot: Robot) -> str:
-    return next(joint.child for joint in reversed(robot.joints) if joint.name.startswith("virtual_"))
 
 
 class Reconfiguring:
@@ -189,20 +49,23 @@ class Reconfiguring:
     def __init__(
         self,
         model: Any,
-        plant: Plant,
         asked: Mapping[str, Any],
         changes: Sequence[Change],
         guards: Sequence[Guard],
-        times: Array,
+        after: Trajectory | None = None,
     ) -> None:
-        system = _docking_system(model, asked)
-        locked = asked["locked"]
-        asked = {**asked, "locked": (locked,) if isinstance(locked, str) else tuple(locked)}
-        self.plants = Plants(system, plant, {name: value for name, value in asked.items() if name != "forces"})
-        self.shape, self.plant = Shape(self.plants.first), plant
-        check_changes(self.shape.assembly, changes, float(times[0]), float(times[-1]))
+        """`asked` is what the plant is made with; `after` a run that is gone on with, docked as it was at its end."""
+        system, locked = _docking_system(model, asked), asked["locked"]
+        several = (locked,) if isinstance(locked, str) else tuple(locked)
+        self.plants = Plants(system, {"locked": several, "loops": asked["loops"], "account": asked["account"]})
+        self.shape = Shape(self.plants.first)
+        last = shape_of(after.segments[-1]) if after is not None else None
+        if last is not None:
+            self.shape = replace(last, assembly=replace(self.shape.assembly, dockings=last.assembly.dockings))
+        self.plant = self.plants.of(self.shape)
         self.pending = {f"{change.name} {k}": change for k, change in enumerate(changes)}
-        self.guards, self.times = tuple(guards), times
+        self.guards = tuple(guards)
+        self.times: Array = np.zeros(0)
         self.state: dict[str, Array] = {}  # q, v, x, m, u now
         self.inputs: dict[str, float] = {}  # by name: the last that each had
         self._laws: dict[tuple[Plant, str], Any] = {}  # of guards by plant and name: the same again where it is again
@@ -213,10 +76,13 @@ class Reconfiguring:
         make: Callable[..., Any],
         first: Mapping[str, Any],
         regular: tuple[Regular | None, Regular | None],
+        times: Array,
     ) -> Outcome:
-        """Runs to the end; `first` is the state at the start as it was asked for, `make` makes steppers."""
-        t, until = float(self.times[0]), float(self.times[-1])
-        given = first
+        """Runs through all times; `first` is the state at the start as it was asked for, `make` makes steppers."""
+        t, until = float(times[0]), float(times[-1])
+        check_changes(self.shape.assembly, [*self.pending.values()], t, until)
+        self.times = times
+        given = {**first, "p": self.shape.p or None}
         while True:
             try:
                 stepper = ledger.timed(partial(self._begun, make, t, given))

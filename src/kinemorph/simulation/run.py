@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,9 @@ from kinemorph.simulation.stepper import Stepper, check_numbers
 from kinemorph.simulation.stepping import Method
 from kinemorph.simulation.storage import Checkpoints
 from kinemorph.simulation.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from kinemorph.simulation.reconfiguring import Reconfiguring
 
 Array = npt.NDArray[np.float64]
 MOST_SAMPLES = 100_000_000  # of one run; more than that is a mistake
@@ -89,7 +92,8 @@ def simulate(
                         run by returning True
     `progress`          called now and then as progress(t, h, events)
     `start`             a time [s]; or a run that is gone on with, from the state at its end, for what is not given here
-                        (an adaptive method finds its step size anew, so the last digits may differ from one long run)
+                        (an adaptive method finds its step size anew, so the last digits may differ from one long run);
+                        modules are docked as they were at its end
     `save`              a file (.npz, .h5, .csv, .res) that is written at once, every few seconds and at the end, so
                         that a run that is killed leaves what it had done. A problem with it shows before the run; a
                         later one is a warning
@@ -99,7 +103,13 @@ def simulate(
     """
     powered = forces is not None or inputs is not None or _has_elements(model) or _has_damping(model)
     changes, guards = sorted_events(events)
-    system = as_plant(model, forces=forces, locked=locked, loops=loops, account=powered)
+    asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
+    pieces: Reconfiguring | None = None
+    if changes or (isinstance(start, Trajectory) and _docked_otherwise(model, start)):
+        from kinemorph.simulation.reconfiguring import Reconfiguring
+
+        pieces = Reconfiguring(model, asked, changes, guards, start if isinstance(start, Trajectory) else None)
+    system = pieces.plant if pieces else as_plant(model, **asked)
     method, step = usual(system, method, step, rtol is not None or atol is not None)
     rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     settings = model.settings if isinstance(model, System) else Settings()
@@ -125,12 +135,8 @@ def simulate(
     options = {"step": step, "rtol": rtol, "atol": atol}
     make = partial(stepper_for(method), method=method, largest=largest, begun=False, **options)
     ledger = Ledger({**options, "until": float(times[-1])}, progress, checkpoints)
-    if changes:
-        from kinemorph.simulation.reconfiguring import Reconfiguring
-
-        asked = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
-        pieces = Reconfiguring(model, system, asked, changes, guards, times)
-        outcome = pieces.carry_out(ledger, make, first, (holding, calling))
+    if pieces:
+        outcome = pieces.carry_out(ledger, make, first, (holding, calling), times)
     else:
         stepper = ledger.timed(lambda: begun(make, system, guards, float(times[0]), first))
         outcome = ledger.carry_out(Run(stepper, times, holding, calling))
@@ -165,6 +171,15 @@ def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[
         )
     same = [column.name for column in last.plant.p] == [column.name for column in plant.p]
     return {**end, "p": last.p if same else None}
+
+
+def _docked_otherwise(model: Any, run: Trajectory) -> bool:
+    """Whether modules are docked otherwise at the end of a run than in a model that goes on with it."""
+    last = run.segments[-1].plant
+    if not isinstance(model, System) or model.assembly is None or last.assembly is None:
+        return False
+    before, after = ({docking.name for docking in each.dockings} for each in (model.assembly, last.assembly))
+    return before != after or any(column.name.partition(".")[0] in after for column in last.p)
 
 
 def _has_elements(model: Any) -> bool:

@@ -1,0 +1,167 @@
+"""Topologies of a run that docks: what is docked to what, and the plant of each.
+
+Offsets of dockings made on the way are parameters of the plant: it depends on nothing but the topology, and one that
+was met before is at hand.
+
+The root of an organism is the base of the assembly where that is in it, else the first of its modules. So the same
+topology has the same roots, however it came about; columns of a root appear and vanish with it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.quaternions import quat_to_rotation
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.organisms import OFFSET, offset_parameters, offset_values, organism_robot
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Settings, System
+from kinemorph.model.topology import WORLD
+from kinemorph.plants.programs import Plant
+from kinemorph.plants.robots import plant as as_plant
+from kinemorph.simulation.docking import Dock, Gap, Undock
+from kinemorph.simulation.segments import Segment
+
+MOST_KEPT = 64  # plants of topologies that are at hand
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is docked to what, and which of the dockings were made in the run: their offsets are parameters."""
+
+    assembly: Assembly
+    made: tuple[str, ...] = ()
+
+    @property
+    def p(self) -> dict[str, float]:
+        """The values of the offsets' parameters, by name."""
+        docked = {docking.name: docking for docking in self.assembly.dockings}
+        found: dict[str, float] = {}
+        for name in self.made:
+            names = (parameter.name for parameter in offset_parameters(docked[name]))
+            found |= dict(zip(names, offset_values(docked[name].offset), strict=True))
+        return found
+
+    @property
+    def topology(self) -> tuple[Any, ...]:
+        """What the robot depends on: all but the offsets of dockings that were made in the run."""
+        dockings = tuple(replace(d, offset=IDENTITY) if d.name in self.made else d for d in self.assembly.dockings)
+        return (self.assembly.name, self.assembly.modules, dockings, self.assembly.base, self.made)
+
+    def docked(self, dock: Dock, gap: Gap) -> Shape:
+        """With a docking as it is."""
+        joined = self.assembly.dock(*dock.ends[0], *dock.ends[1], turn=gap.turn, offset=gap.offset)
+        return Shape(in_order(joined), tuple(sorted((*self.made, dock.name))))
+
+    def undocked(self, undock: Undock) -> tuple[Shape, str]:
+        """Without what is docked to a side, and the name that it had."""
+        left = self.assembly.undock(undock.module, undock.side)
+        (gone,) = {d.name for d in self.assembly.dockings} - {d.name for d in left.dockings}
+        return Shape(left, tuple(name for name in self.made if name != gone)), gone
+
+
+def shape_of(segment: Segment) -> Shape | None:
+    """What was docked to what in a segment of a run, with the offsets as they were; None where there are no modules."""
+    assembly = segment.plant.assembly
+    if assembly is None:
+        return None
+    p = dict(zip((column.name for column in segment.plant.p), segment.p.tolist(), strict=True))
+    dockings, made = [], []
+    for docking in assembly.dockings:
+        values = [p.get(f"{docking.name}.{part}") for part in OFFSET]
+        if None not in values:
+            made.append(docking.name)
+            docking = replace(docking, offset=Pose(quat_to_rotation(values[3:]), tuple(values[:3])))
+        dockings.append(docking)
+    return Shape(in_order(replace(assembly, dockings=tuple(dockings))), tuple(sorted(made)))
+
+
+def in_order(assembly: Assembly) -> Assembly:
+    """The same dockings in an order that does not depend on when they were made."""
+    place = {name: k for k, name in enumerate(assembly.names)}
+    ordered = sorted(assembly.dockings, key=lambda d: (place[d.a], place[d.b], str(d.side_a), str(d.side_b)))
+    return replace(assembly, dockings=tuple(ordered))
+
+
+class Plants:
+    """The plants of one system by topology. Those met in this process are at hand, whichever run made them."""
+
+    def __init__(self, system: System, asked: Mapping[str, Any]) -> None:
+        """`asked`: what `plant` is told besides."""
+        self.system, self.asked = system, asked
+        self.root = _root_of(system.robot)
+        self.gravity = system.robot.gravity
+        if self._known(Shape(self.first)) is None:  # as it was given, in whatever order
+            self._keep(Shape(self.first), as_plant(system, **asked))
+
+    @property
+    def first(self) -> Assembly:
+        """The assembly as its robot stands: the base that it has, and only that with a place of its own."""
+        assert self.system.assembly is not None
+        assembly, robot = self.system.assembly, self.system.robot
+        rooted = [joint for joint in robot.joints if joint.parent == WORLD]
+        carried = rooted[0].child if self.root in ("free", "fixed") else _last_virtual(robot)
+        base = next(m.name for m in assembly.modules if f"{m.name}_{m.type.bodies[0].name}" == carried)
+        at: Pose | None = None if self.root == "free" else evaluate_all(rooted[0].placement)
+        modules = tuple(replace(module, at=at if module.name == base else None) for module in assembly.modules)
+        return in_order(replace(assembly, modules=modules, base=base))
+
+    def of(self, shape: Shape) -> Plant:
+        """The plant of a topology."""
+        found = self._known(shape)
+        if found is None:
+            found = self._made(shape)
+            self._keep(shape, found)
+        return found
+
+    def _keep(self, shape: Shape, plant: Plant) -> None:
+        """Has a plant at hand."""
+        try:
+            _KEPT[self._key(shape)] = plant
+        except TypeError:  # an element that is not plain data
+            return
+        while len(_KEPT) > MOST_KEPT:
+            _KEPT.popitem(last=False)
+
+    def _known(self, shape: Shape) -> Plant | None:
+        try:
+            key = self._key(shape)
+            found = _KEPT.get(key)
+        except TypeError:
+            return None
+        if found is not None:
+            _KEPT.move_to_end(key)
+        return found
+
+    def _key(self, shape: Shape) -> tuple[Any, ...]:
+        asked = tuple((name, _hashable(value)) for name, value in self.asked.items())
+        return (shape.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops, asked)
+
+    def _made(self, shape: Shape) -> Plant:
+        robot = organism_robot(shape.assembly, root=self.root, inputs=shape.made, gravity=self.gravity, in_motion=True)
+        settings = Settings(loops=self.system.settings.loops)
+        system = System(robot, self.system.elements, settings, shape.assembly)
+        locked = [name for name in self.asked["locked"] if name in (*robot.joint_names, *robot.v_names)]
+        return as_plant(system, **{**self.asked, "locked": locked}, parameters=tuple(shape.p) or None)
+
+
+_KEPT: OrderedDict[tuple[Any, ...], Plant] = OrderedDict()
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _root_of(robot: Robot) -> str | tuple[str, ...]:
+    """How the base of an assembly's robot stands in the world, as `organism_robot` takes it."""
+    letters = tuple(name.removeprefix("virtual_") for name in robot.joint_names if name.startswith("virtual_"))
+    return letters or next(joint.kind for joint in robot.joints if joint.parent == WORLD)
+
+
+def _last_virtual(robot: Robot) -> str:
+    return next(joint.child for joint in reversed(robot.joints) if joint.name.startswith("virtual_"))
