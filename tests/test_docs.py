@@ -18,6 +18,7 @@ PAGES = [
     ROOT / "docs" / f"{name}.md"
     for name in (
         "robots",
+        "assemblies",
         "assembly_matrices",
         "dynamics",
         "closed_chain_paper",

@@ -87,6 +87,7 @@ HOMES: dict[str, str] = {
     "equilibrium": "kinemorph.analysis.equilibria",
     "linearize": "kinemorph.analysis.linearization",
     "poles": "kinemorph.analysis.modes",
+    "with_gait": "kinemorph.analysis.gait_following",
     "gait_clusters": "kinemorph.analysis.clusters",
     "sensitivities": "kinemorph.analysis.sensitivity",
     "pole_sensitivities": "kinemorph.analysis.pole_sensitivity",
@@ -118,6 +119,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.clusters import gait_clusters as gait_clusters
     from kinemorph.analysis.equilibria import equilibrium as equilibrium
     from kinemorph.analysis.freedoms import mobility as mobility
+    from kinemorph.analysis.gait_following import with_gait as with_gait
     from kinemorph.analysis.linearization import linearize as linearize
     from kinemorph.analysis.modes import poles as poles
     from kinemorph.analysis.pole_sensitivity import pole_sensitivities as pole_sensitivities

@@ -37,6 +37,7 @@ SIZES = {
     "andrews_squeezer": (7, 7, 7, 3),
     "flyball_governor": (4, 4, 4, 0),
     "jansen_walker": (40, 40, 38, 18),
+    "organism9": (16, 15, 18, 0),
 }
 
 

@@ -29,8 +29,9 @@ def _apart(assembly: Assembly) -> list[str]:
     listed = ", ".join(f"'{name}'" for name in lone[:LISTED]) + (", ..." if len(lone) > LISTED else "")
     noun, verb = ("module", "is") if len(lone) == 1 else ("modules", "are")
     others = len(main) - 1
-    hanging = "what hangs on it" if others == 1 else f"the {others} modules that hang on it"
-    with_it = f" and {hanging}" if others else ""
+    with_it = (
+        "" if not others else " and what hangs on it" if others == 1 else f" and the {others} modules that hang on it"
+    )
     most = f"'{main[0]}'{with_it}"
     return [
         f"assembly '{assembly.name}': {noun} {listed} {verb} not docked to {most}; expected one organism. Dock "

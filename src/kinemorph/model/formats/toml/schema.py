@@ -34,7 +34,7 @@ def json_schema() -> Schema:
     elements = [_table(element_fields(element), kind=kind) for kind, element in ELEMENT_KINDS.items()]
     tables["elements"] = {"type": "object", "additionalProperties": {"oneOf": elements}}
     tables["settings"] = _table(rows.SETTINGS)
-    tables |= _organism_tables(tables)
+    tables |= _organism_tables()
     top = {field.name: FORMS[field.form](field) | _said(field) for field in rows.TOP if field.form in FORMS}
     top[rows.MARK]["const"] = rows.VERSION
     return {
@@ -49,14 +49,14 @@ def json_schema() -> Schema:
     }
 
 
-def _organism_tables(tables: Schema) -> Schema:
+def _organism_tables() -> Schema:
     """What a file of docked modules has: kinds hold bodies and joints as a robot does."""
     found: Schema = {"assembly": _table(rows.ASSEMBLY)}
     for key, fields in rows.ORGANISM_TABLES.items():
         plain = [field for field in fields if field.form in FORMS]
         found[key] = {"type": "object", "additionalProperties": _table(plain)}
     kind = found["module_types"]["additionalProperties"]["properties"]
-    kind |= {key: tables[key] for key in ("bodies", "joints")}
+    kind |= {key: {"$ref": f"#/properties/{key}"} for key in ("bodies", "joints")}
     kind["ports"] = {"type": "object", "additionalProperties": _table(rows.PORT)}
     return found | {key: _list(_table(fields)) for key, fields in rows.ORGANISM_ROWS.items()}
 
