@@ -194,15 +194,22 @@ def doctor(
 def demo(
     options: Options,
     output: Annotated[Path, typer.Option(help="Folder for pictures and summaries.")] = Path("out"),
-    robot: Annotated[str, typer.Option(help=ROBOT_HELP)] = "hexapod36",
+    robot: Annotated[str | None, typer.Option(help=f"In place of the organism. {ROBOT_HELP}")] = None,
     as_json: Json = False,
 ) -> None:
-    """Derives, verifies and draws a robot; pictures and a summary go to a folder."""
-    from kinemorph.display import showcase, tables
+    """Assembles an organism of nine modules, derives and verifies it, and lets it crawl; or shows a robot.
 
-    model = chosen_robot(robot, options)
-    with working(f"deriving {model.name}") as tell:
-        data = showcase.showcase(model, output, tell)
+    Pictures, tables, a replay and a summary go to a folder.
+    """
+    from kinemorph.display import crawl_showcase, showcase, tables
+
+    if robot is None:
+        with working("assembling nine modules") as tell:
+            data = crawl_showcase.crawl_showcase(output, tell)
+    else:
+        model = chosen_robot(robot, options)
+        with working(f"deriving {model.name}") as tell:
+            data = showcase.showcase(model, output, tell)
     put(data, as_json, tables.demo_tables)
     raise typer.Exit(WELL if data["passed"] else FAILED)
 

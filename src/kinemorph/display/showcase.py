@@ -1,4 +1,4 @@
-"""What `kinemorph demo` makes: a built-in robot derived, verified and shown, and small equations to read.
+"""What `kinemorph demo --robot` makes: a built-in robot derived, verified and shown, and small equations to read.
 
 Everything lands in one folder: pictures, `summary.md` for people, `summary.json` for programs.
 """
@@ -32,7 +32,7 @@ Say = Callable[[str], Any]
 def showcase(robot: Robot, folder: Path, say: Say = lambda message: None) -> Data:
     """Derives, verifies and draws a robot into a folder; tells `say` what it is doing. Returns the summary as data."""
     start = time.perf_counter()
-    _make_folder(folder)
+    make_folder(folder)
     say(f"deriving {robot.name}")
     dynamics = derive(robot)
     q = stance(robot)
@@ -131,7 +131,8 @@ def _markdown(data: Data, verification: str, equations: WrittenEquations) -> str
     )
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Makes a folder for what is shown. Raises KinemorphError with a sentence."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -316,6 +316,15 @@ def cleared_tables(data: Data) -> list[RenderableType]:
     return [pairs([("removed", removed), ("cache", _cache(data))])]
 
 
+def _crawl_rows(crawl: Data | None) -> list[tuple[str, str]]:
+    """How far an organism went, where one did."""
+    if crawl is None:
+        return []
+    way = f"{crawl['displacement']:.2f} m in {crawl['time']:.0f} s, {crawl['lengths']:.1f} of its own lengths"
+    torques = f"up to {crawl['peak_torque']:.2f} N m of {crawl['limit']:g} N m"
+    return [("crawled", way), ("torques", torques)]
+
+
 def demo_tables(data: Data) -> list[RenderableType]:
     """What `demo` did: functions, mass matrix, checks, files."""
     M = data["mass_matrix"]
@@ -326,6 +335,7 @@ def demo_tables(data: Data) -> list[RenderableType]:
                 f"at the pose shown: condition number {M['condition']:.3g}, "
                 f"eigenvalues {M['smallest']:.3g} to {M['largest']:.3g}",
             ),
+            *_crawl_rows(data.get("crawl")),
             ("time", f"{data['seconds']:.1f} s in all"),
         ]
     )

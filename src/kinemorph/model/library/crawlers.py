@@ -33,6 +33,7 @@ DOCKED = (
     (6, 7, 4, 2),
     (7, 8, 4, 5),
 )
+LENGTH = 0.525  # [m], its longest side
 
 # hinges 0 to 8, in degrees
 SWINGS = (14, 0, 21, 8, 28, 21, 30, 2, 15)
