@@ -49,7 +49,7 @@ def draw_crawl(run: Trajectory, torques: str = "drive", *, title: str = "", unti
     names = [name.removeprefix(f"{torques}.") for name in run.columns if name.startswith(f"{torques}.")]
     width, height = np.ptp(run.q[:, robot.q_slice(robot.joints[0].name)][:, :2], axis=0)
     figure = blank(11.0, 6.0)
-    above, angles, efforts = _panels(figure, wide=bool(width > 1.5 * height))
+    above, angles, efforts = _panels(figure, wide=bool(width > 2.0 * height))
     _draw_way(above, robot, run)
     shown = run.t <= run.t[0] + until
     labels = [name.removesuffix("_hinge") for name in names]

@@ -30,8 +30,16 @@ from kinemorph.model.system import System
 from kinemorph.simulation.run import simulate
 from kinemorph.simulation.trajectory import Trajectory
 
-SEEN = 20.6  # [s], when the picture is taken: legs are up
+SEEN = 21.2  # [s], when the picture is taken: one leg is up, another pushes
 TABLES = ("aim", "dtl", "idtl", "paths")  # those of the paper
+
+PAGE = """<!doctype html>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>body {{ font: 15px sans-serif; margin: 2em }} table {{ margin: 1.5em 0; border-collapse: collapse }}
+caption {{ text-align: left; font-weight: bold }} th, td {{ padding: 0.2em 0.7em }}</style>
+{tables}
+"""
 
 
 def crawl_showcase(folder: Path, say: Say = lambda message: None, until: float = 60.0) -> Data:
@@ -57,12 +65,12 @@ def crawl_showcase(folder: Path, say: Say = lambda message: None, until: float =
     title = f"nine modules crawl: {crawl['displacement']:.2f} m in {until:.0f} s"
     replay(run, folder / "crawl.html", fps=30.0, columns=("q.*_hinge", "drive.*"), trace="m0_rear", title=title)
     files = [
-        write_still(run, folder / "organism.png", min(SEEN, until), camera=(24, -55), title="nine modules crawl"),
+        write_still(run, folder / "organism.png", min(SEEN, until), camera=(30, -35), title="nine modules crawl"),
         save(draw_crawl(run, title=title), folder / "crawl.png"),
         folder / "crawl.html",
     ]
     write_text(folder / "tables.txt", "\n".join(getattr(tables, name).text() for name in TABLES))
-    write_text(folder / "tables.html", tables.written("html"))
+    write_text(folder / "tables.html", PAGE.format(title=robot.name, tables=tables.written("html")))
     files += [folder / name for name in ("tables.txt", "tables.html", "summary.md", "summary.json")]
     data: Data = {
         "robot": robot.name,

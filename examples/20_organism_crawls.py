@@ -1,0 +1,78 @@
+"""Nine modules of the paper's organism crawl over the ground, by a rhythm and by maps that are chaotic alone.
+
+python examples/20_organism_crawls.py [folder]
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import kinemorph
+from kinemorph.display.canvas import save
+from kinemorph.display.crawl_pictures import center_of_mass_path, draw_crawl
+from kinemorph.display.stills import write_still
+from kinemorph.model.elements import CoupledMaps, Rhythmic
+from kinemorph.model.modules import ground_contacts, hinge_drives, hinges, put_down
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
+
+# ── nine Backbones, by the sides that are docked (Table III of the paper), put down on the plane z = 0 ────────────────
+
+docked = [
+    (0, 1, 3, 2),
+    (1, 2, 5, 3),
+    (0, 3, 5, 2),
+    (3, 4, 4, 3),
+    (4, 5, 5, 2),
+    (0, 6, 2, 5),
+    (6, 7, 4, 2),
+    (7, 8, 4, 5),
+]
+organism = put_down(kinemorph.assemble(docked, name="nine modules"))
+floor = ground_contacts(organism)  # corners that can touch; those between docked modules cannot
+print(f"{organism}, {len(floor)} corners may touch the ground")
+
+# ── two gaits: sinusoids, and logistic maps that fall into two groups, to and fro against each other ──────────────────
+
+rhythm = Rhythmic(
+    "gait",
+    hinges(organism),
+    amplitude=np.radians([14, 0, 21, 8, 28, 21, 30, 2, 15]),
+    offset=np.radians([5, -1, -7, 0, 0, 0, 13, 1, -10]),
+    phases=np.radians([300, 330, 215, 315, 345, 125, 355, 85, 345]),
+    frequency=0.4,
+    ramp=2.0,
+)
+maps = CoupledMaps(
+    "gait",
+    hinges(organism),
+    amplitude=np.radians([45, -16, 30, -36, -8, 34, -60, 6, -29]),
+    offset=np.radians([-5, 3, -2, 25, -6, -16, 30, -11, -2]),
+    every=0.5,  # r = 3.9, each with 0.3 of the mean of all
+    ramp=2.0,
+)
+for name, gait in (("rhythm", rhythm), ("maps", maps)):
+    system = organism.system([gait, *hinge_drives(organism, gait), *floor])  # springs and dampers, 7 N m at most
+    ways = {}
+    for step in (1e-3, 5e-4):
+        run = kinemorph.simulate(system, 60.0, step=step, sample=0.02)
+        path = center_of_mass_path(system.robot, run.q)
+        ways[step] = path[-1, :2] - path[0, :2]
+        if step == 1e-3:
+            kept = run
+    way, finer = ways.values()
+    torques = np.abs([kept[f"drive.{joint}"] for joint in hinges(organism)])
+    print(f"{name}: {np.hypot(*way):.3f} m in 60 s, {np.hypot(*way) / 0.525:.1f} of its lengths;", end=" ")
+    print(f"at half the step it ends {100 * np.hypot(*(finer - way)) / np.hypot(*way):.2f} % of the way elsewhere")
+    print(
+        f"  torques up to {torques.max():.2f} N m; at 7 N m {100 * (torques > 6.9999).any(axis=0).mean():.0f} % of the time"
+    )
+    print(f"  {kept.statistics.accepted} steps of 1 ms in {kept.statistics.seconds:.1f} s")
+    print("wrote", save(draw_crawl(kept, title=f"nine modules: {name}"), folder / f"20_{name}.png"))
+    if name == "rhythm":
+        print(
+            "wrote", write_still(kept, folder / "20_organism.png", 21.2, camera=(30, -35), title="nine modules crawl")
+        )
+        kinemorph.replay(kept, folder / "20_organism_crawls.html", trace="m0_rear")  # plays in any browser
+        print("wrote", folder / "20_organism_crawls.html")
