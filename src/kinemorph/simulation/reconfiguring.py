@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.constrained import Rows
-from kinemorph.mechanics.impact import locked_rows, plastic_impact
+from kinemorph.mechanics.impact import locked_rows, plastic_impact, relative_pose
 from kinemorph.mechanics.loops import constraint_names, constraint_weights
 from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.transfer import transferred
@@ -297,7 +297,7 @@ class Reconfiguring:
 
     def _become(self, shape: Shape) -> None:
         """Goes over to another topology; bodies stay where they are and move as they did."""
-        plant = self.plants.of(shape)
+        shape, plant = self._rings_as_they_are(shape)
         assert plant.robot is not None
         old = {group: dict(zip(names_of(self.plant, group), self.state[group], strict=True)) for group in "xm"}
         q, v = transferred(self._robot, plant.robot, self.state["q"], self.state["v"], self.shape.p, shape.p)
@@ -305,6 +305,24 @@ class Reconfiguring:
         for group, known in (*old.items(), ("u", self.inputs)):
             state[group] = plant.initial(group, {name: known[name] for name in names_of(plant, group) if name in known})
         self.shape, self.plant, self.state = shape, plant, state
+
+    def _rings_as_they_are(self, shape: Shape) -> tuple[Shape, Plant]:
+        """A shape with its plant, where dockings that close rings, before or after, have the offset that is there now.
+
+        Rings are closed to a tolerance only. A docking that closed one and carries modules from now on would have them
+        jump by what it was open.
+        """
+        plant = self.plants.of(shape)
+        assert plant.robot is not None
+        before, after = ({joint.name for joint in robot.loops} for robot in (self._robot, plant.robot))
+        carrying = (before - after) & {*plant.robot.joint_names}
+        asked = [d for d in shape.assembly.dockings if d.name in before | after and d.joint is None]
+        asked = [d for d in asked if d.name in carrying or d.name in shape.made]
+        if not asked:
+            return shape, plant
+        tree, q = self._tree, self.state["q"].tolist()
+        shape = shape.measured({d.name: relative_pose(tree, q, *(port_frame(*end) for end in d.ends)) for d in asked})
+        return shape, self.plants.of(shape)
 
     @property
     def _robot(self) -> Robot:

@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
 from kinemorph.algebra.quaternions import quat_to_rotation
 from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.module_types import TURNED
 from kinemorph.model.modules.organisms import OFFSET, offset_parameters, offset_values, organism_robot
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
@@ -57,6 +58,14 @@ class Shape:
         """With a docking as it is."""
         joined = self.assembly.dock(*dock.ends[0], *dock.ends[1], turn=gap.turn, offset=gap.offset)
         return Shape(in_order(joined), tuple(sorted((*self.made, dock.name))))
+
+    def measured(self, poses: Mapping[str, Pose]) -> Shape:
+        """With dockings at the poses of b's port seen from a's that they have now, by name."""
+        dockings = tuple(
+            replace(d, offset=compose(inverse(TURNED[d.turn]), poses[d.name])) if d.name in poses else d
+            for d in self.assembly.dockings
+        )
+        return Shape(replace(self.assembly, dockings=dockings), tuple(sorted({*self.made, *poses})))
 
     def undocked(self, undock: Undock) -> tuple[Shape, str]:
         """Without what is docked to a side, and the name that it had."""

@@ -49,9 +49,10 @@ def kinetic_energy(inertias, twists):
     return 0.5 * sum(twists[name] @ inertias[name] @ twists[name] for name in twists)
 
 
-def loss_of_locking(segment, assembly: Assembly, new=()):
+def loss_of_locking(segment, assembly: Assembly, new=(), fixed=""):
     """(energy lost, twists after) at the end of a segment where the parts of `assembly`'s modules are free bodies under
-    its hinges and dockings, and `new` (pairs of ports) lock: maximal coordinates, all rows at once.
+    its hinges and dockings, and `new` (pairs of ports) lock: maximal coordinates, all rows at once. One body may be
+    fixed in the world.
     """
     states = bodies_of(segment, -1)
     inertias = inertias_of(segment.robot, states)
@@ -77,6 +78,8 @@ def loss_of_locking(segment, assembly: Assembly, new=()):
     pairs = [((d.a, d.side_a), (d.b, d.side_b)) for d in assembly.dockings if d.joint is None]
     for a, b in [*pairs, *new]:
         add(carried[a], carried[b], ())
+    if fixed:
+        rows.append(np.kron(np.array(names) == fixed, np.eye(6)))
     J = np.concatenate(rows)
     M = np.zeros((6 * len(names), 6 * len(names)))
     for k, name in enumerate(names):

@@ -1,0 +1,325 @@
+"""Docking and undocking during a run: what is conserved, what is lost, what goes on and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flying_modules import bodies_of, loss_of_locking, momentum
+from kinemorph import Dock, Guard, Undock, simulate
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.errors import ModelError
+from kinemorph.model.elements import PID
+from kinemorph.model.modules import Assembly, Docking, Module, active_wheel, backbone, cube, scout
+from kinemorph.simulation.run import Held
+from kinemorph.simulation.topologies import shape_of
+
+PITCH = 0.105
+WEIGHTLESS = {"gravity": (0.0, 0.0, 0.0)}
+
+
+def at(x, y=0.0, z=0.0):
+    return Pose(IDENTITY.R, (x, y, z))
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Two snakes of two modules, 20 mm apart, in free flight; the second is the faster one to the left."""
+    modules = (
+        Module("m0", backbone(), at(0.0)),
+        Module("m1", scout()),
+        Module("m2", backbone(), at(2 * PITCH + 0.02)),
+        Module("m3", backbone()),
+    )
+    assembly = Assembly("pair", modules, (Docking("m0", 3, "m1", 4), Docking("m2", 3, "m3", 4)))
+    return assembly.system(**WEIGHTLESS)
+
+
+@pytest.fixture(scope="module")
+def duo():
+    """Two modules that are docked."""
+    modules = (Module("m0", backbone(), at(0.0)), Module("m1", backbone()))
+    return Assembly("duo", modules, (Docking("m0", 3, "m1", 4),)).system(**WEIGHTLESS)
+
+
+MOVING = {
+    "m0_root.vy": 0.03,
+    "m2_root.vx": -0.2,
+    "m2_root.wx": 0.3,
+    "m2_root.vz": 0.01,
+    "m0_hinge": 0.2,
+    "m3_hinge": -0.4,
+}
+
+
+@pytest.fixture(scope="module")
+def flight(pair):
+    """They meet, merge, split elsewhere; one docking is out of reach."""
+    events = [
+        Dock("m1", 3, "m2", 4),
+        Undock("m0", 3, at=0.2),
+        Dock("m3", 3, "m0", 4, at=0.25),
+    ]
+    return simulate(pair, 0.4, v=MOVING, events=events, sample=0.05, rtol=1e-11, atol=1e-12)
+
+
+def jumps(run, k):
+    """How much poses and twists differ between the end of segment k and the start of the next."""
+    old, new = bodies_of(run.segments[k], -1), bodies_of(run.segments[k + 1], 0)
+    pose = max(np.abs(old[name][i] - new[name][i]).max() for name in old for i in (0, 1))
+    return pose, max(np.abs(old[name][2] - new[name][2]).max() for name in old)
+
+
+def test_ports_that_come_within_tolerance_lock_as_they_are(pair, flight):
+    dock = flight.events[0]
+    assert dock.kind == "dock" and dock.name == "m1_3_m2_4"
+    assert dock["distance"] == pytest.approx(0.01, abs=1e-9) and 0.0 < dock.t < 0.2
+    before, after = flight.segments[:2]
+    assert before.t[-1] == after.t[0] == dock.t
+    offset = next(d for d in shape_of(after).assembly.dockings if d.name == dock.name).offset
+    assert np.linalg.norm(offset.p) == pytest.approx(0.01, abs=1e-9)
+
+
+def test_no_body_jumps_and_undocking_changes_nothing(flight):
+    for k in range(3):
+        pose, twist = jumps(flight, k)
+        assert pose < 1e-12
+        if flight.events[k].kind != "dock":
+            assert twist < 1e-12
+
+
+def test_momentum_about_the_origin_of_the_world_is_conserved(flight):
+    first = momentum(flight.segments[0], 0)
+    size = np.abs(first).max()
+    for k in range(3):
+        change = momentum(flight.segments[k + 1], 0) - momentum(flight.segments[k], -1)
+        assert np.abs(change).max() < 1e-12 * size
+    assert np.abs(momentum(flight.segments[-1], -1) - first).max() < 1e-9 * size  # as exact as the steps are
+
+
+def test_the_energy_loss_is_that_of_free_bodies_under_all_rows_at_once(pair, flight):
+    loss, twists = loss_of_locking(flight.segments[0], pair.assembly, [(("m1", 3), ("m2", 4))])
+    assert flight.events[0]["energy_loss"] == pytest.approx(loss, rel=1e-12) and loss > 1e-3
+    after = bodies_of(flight.segments[1], 0)
+    assert max(np.abs(after[name][2] - twists[name]).max() for name in twists) < 1e-11
+    kinetic = [flight.segments[0].energy[-1, 0], flight.segments[1].energy[0, 0]]
+    assert kinetic[0] - kinetic[1] == pytest.approx(loss, rel=1e-11)
+
+
+def test_columns_are_named_by_what_there_is(flight):
+    first, second, third, _ = (segment.plant for segment in flight.segments)
+    assert "m2_root.x" in [c.name for c in first.q] and "m2_root.x" not in [c.name for c in second.q]
+    assert second.p[0].name == "m1_3_m2_4.x"
+    assert [j.name for j in third.robot.joints if j.parent == "world"] == ["m0_root", "m1_root"]
+    assert np.isnan(flight["q.m2_root.x"][-1]) and np.isfinite(flight["q.m3_hinge"]).all()
+
+
+def test_what_is_too_far_off_is_refused_with_the_gap_and_the_run_goes_on(flight):
+    refused = flight.events[2]
+    assert refused.kind == "refused" and refused["distance"] > 0.1
+    assert "is refused" in refused.note and f"{refused['distance']:.3g} m" in refused.note and "0.01 m" in refused.note
+    assert flight.outcome.kind == "finished" and flight.t[-1] == 0.4
+
+
+def test_a_run_goes_on_as_it_was_docked(pair, flight):
+    more = simulate(pair, 0.5, start=flight, events=[Undock("m1", 3, at=0.45)], sample=0.05)
+    assert [c.name for c in more.segments[0].plant.q] == [c.name for c in flight.segments[-1].plant.q]
+    assert np.allclose(more.segments[0].q[0], flight.segments[-1].q[-1], atol=1e-14)
+    assert [e.kind for e in more.events] == ["undock"] and len(more.segments[-1].robot.path_to_root("m2_rear")) == 2
+
+
+# ── rings ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def ring_of_four():
+    """Four modules in a square: each hinge upright, the last two ports face to face. Turned on their sides."""
+    modules = tuple(Module(f"m{k}", backbone(), at(0.0) if k == 0 else None) for k in range(4))
+    dockings = (Docking("m0", 3, "m1", 5), Docking("m1", 3, "m2", 5), Docking("m2", 3, "m3", 5))
+    return Assembly("ring", modules, dockings)
+
+
+def test_a_ring_closes_and_opens_again():
+    system = ring_of_four().system(**WEIGHTLESS)
+    v = {"m0_hinge": 1.3, "m1_hinge": -1.2, "m3_hinge": 1.1, "m0_root.wz": 0.5}
+    events = [Dock("m3", 3, "m0", 5, at=0.005), Undock("m3", 3, at=0.05)]
+    run = simulate(system, 0.06, v=v, events=events, sample=0.02, rtol=1e-10, atol=1e-12)
+    assert [e.kind for e in run.events] == ["dock", "undock"], run.events[0].note
+    open_, closed, again = run.segments
+    assert len(closed.robot.loops) == 1 and not again.robot.loops
+    assert closed.loop_error.max() < 1e-9
+    loss, twists = loss_of_locking(open_, system.assembly, [(("m3", 3), ("m0", 5))])
+    assert run.events[0]["energy_loss"] == pytest.approx(loss, rel=1e-10) and loss > 1e-4
+    after = bodies_of(closed, 0)
+    assert max(np.abs(after[name][2] - twists[name]).max() for name in twists) < 1e-11
+    for k in range(2):
+        assert jumps(run, k)[0] < 1e-12
+        change = momentum(run.segments[k + 1], 0) - momentum(run.segments[k], -1)
+        assert np.abs(change).max() < 1e-12
+
+
+# ── what goes on through a docking ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_elements_inputs_and_callbacks_go_on_as_if_others_had_not_docked():
+    """What two modules do is nothing to a third: controllers with states and memory, clocks, held inputs."""
+    elements = (
+        PID("steady", joints="m2_hinge", reference=0.2, kp=0.2, ki=4.0, kd=0.02),
+        PID("sampled", joints="m2_dock", reference=-0.1, kp=0.2, ki=4.0, every=0.02),
+    )
+    modules = (Module("m0", cube(), at(0.0)), Module("m1", cube()), Module("m2", scout(), at(0.0, 1.0)))
+    system = Assembly("three", modules, (Docking("m0", 3, "m1", 4),)).system(elements, **WEIGHTLESS)
+    seen = {}
+
+    def flown(*events):
+        asked, told = seen.setdefault(len(events), ([], []))
+
+        def push(t, q, v):
+            asked.append(t)
+            return {"m2_root.vy": 0.1 + t}
+
+        def note(t, v):
+            told.append(t)
+
+        inputs = Held(push, every=0.03)
+        return simulate(
+            system, 0.1, v={"m0_root.wy": 0.5}, events=events, method="rk4", step=0.001, sample=0.01, inputs=inputs,
+            callback=note, every=0.02,
+        )  # fmt: skip
+
+    alone, docked = flown(), flown(Undock("m0", 3, at=0.033), Dock("m0", 3, "m1", 4, at=0.066, distance=0.1))
+    assert [event.kind for event in docked.events] == ["undock", "dock"] and docked.outcome.ok
+    assert seen[0] == seen[2] and len(seen[0][0]) == 4 and len(seen[0][1]) == 6
+    same = np.isin(docked.t, alone.t) & np.append(True, np.diff(docked.t) > 0.0)
+    for name in ("q.m2_root.y", "q.m2_hinge", "v.m2_dock", "u.m2_root.vy", "steady.integral"):
+        assert np.allclose(docked[name][same], alone[name], rtol=1e-9, atol=1e-11) and alone[name].any(), name
+    begun, ended = ([column.name for column in run.segments[-1].plant.m] for run in (alone, docked))
+    assert begun == ended and np.allclose(docked.segments[-1].m[-1], alone.segments[-1].m[-1], rtol=1e-9)
+    assert alone.segments[-1].m[-1].any()
+
+
+def test_guards_read_by_name_and_sleep_where_a_root_is_not(duo):
+    """One that resets, one of a root that is not there at first; and a law that decides when modules part."""
+    events = [
+        Undock("m0", 3, when=lambda q: q["m1_hinge"] - 0.003),
+        Guard("apart", lambda q: q["m1_root.x"] - q["m0_root.x"] - PITCH - 1e-4, direction="rising"),
+        Guard("kick", lambda t: t - 0.08, reset=lambda v: {"v": {"m1_hinge": 0.7 + v["m1_hinge"]}}),
+    ]
+    run = simulate(duo, 0.1, v={"m0_hinge": -0.2, "m1_hinge": 0.4, "m0_root.wz": 0.4}, events=events, sample=0.05)
+    undock, apart, kick = run.events
+    assert (undock.kind, apart.name, kick.kind) == ("undock", "apart", "reset")
+    assert undock.name == "m0_3_m1_4" and run["q.m1_hinge"][run.t == undock.t] == pytest.approx(0.003, abs=1e-9)
+    assert undock.t < apart.t < 0.08 and len(run.segments) == 3
+    before, after = (run["v.m1_hinge"][run.t == kick.t][k] for k in (0, 1))
+    assert after == pytest.approx(before + 0.7) and after != before
+
+
+def test_a_fixed_base_takes_the_momentum_and_keeps_its_place():
+    modules = (Module("m0", backbone(), at(0.3, 0.1)), Module("m1", backbone(), at(0.3 + PITCH + 0.005, 0.1)))
+    system = Assembly("wall", modules).system(root="fixed", **WEIGHTLESS)
+    events = [Dock("m0", 3, "m1", 4, at=0.01), Undock("m0", 3, at=0.02)]
+    run = simulate(system, 0.03, v={"m1_root.vx": -0.1, "m1_root.wy": 0.5}, events=events, sample=0.01)
+    loss, _ = loss_of_locking(run.segments[0], system.assembly, [(("m0", 3), ("m1", 4))], fixed="m0_rear")
+    assert run.events[0]["energy_loss"] == pytest.approx(loss, rel=1e-12)
+    for k in range(2):
+        assert jumps(run, k)[0] < 1e-14
+    assert [len(segment.plant.v) for segment in run.segments] == [8, 2, 8]
+
+
+def test_joint_modules_between_cubes_stay_joints():
+    modules = (Module("m0", cube(), at(0.0)), Module("m1", cube()), Module("m2", cube(), at(0.21)))
+    system = Assembly("cubes", modules).dock("m0", 3, "m1", 4, joint="prismatic").system(**WEIGHTLESS)
+    events = [Dock("m2", 4, "m1", 3, at=0.02, distance=0.02), Undock("m0", 3, at=0.04)]
+    v = {"m0_3_m1_4": 0.02, "m2_root.vx": -0.1, "m0_root.wx": 0.2}
+    run = simulate(system, 0.05, v=v, events=events, sample=0.01, rtol=1e-10)
+    assert [event.kind for event in run.events] == ["dock", "undock"]
+    for k in range(2):
+        assert jumps(run, k)[0] < 1e-12
+        assert np.abs(momentum(run.segments[k + 1], 0) - momentum(run.segments[k], -1)).max() < 1e-12
+    slide = run["v.m0_3_m1_4"]
+    assert slide[0] == 0.02 and slide[run.t == 0.04][0] < 0.0 and np.isnan(slide[-1])  # pushed back, then gone
+
+
+# ── what is refused ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (Dock("m9", 3, "m2", 4, at=0.1), "has no module 'm9'"),
+        (Dock("m1", 7, "m2", 4, at=0.1), "no port on side 7"),
+        (Dock("m1", 3, "m1", 5, at=0.1), "cannot dock on itself"),
+        (Dock("m1", 3, "m2", 4, at=9.0), "expected a time within the run, 0 to 0.1 s"),
+        (Dock("m1", 3, "m2", 4, turn=4), "turn is 4"),
+        (Dock("m1", 3, "m2", 4, distance=-1.0), "distance is -1.0"),
+        (Dock("m1", 3, "m2", 4, at=0.05, when=lambda t: t), "both at and when"),
+        (Dock("m0", 3, "m2", 4, at=0.05), "is docked to module 'm1', and nothing undocks it"),
+        (Undock("m1", 5, at=0.05), "nothing is docked to it"),
+        (Undock("m0", 3), "neither at nor when"),
+        (Guard("place", lambda q: q[3]), "places change. Read by name"),
+        (Guard("typo", lambda q: q["m3_hing"]), "Did you mean 'm3_hinge'"),
+    ],
+)
+def test_what_cannot_happen_is_told_before_the_run(pair, event, words):
+    events = [event] if not isinstance(event, Guard) else [event, Undock("m0", 3, at=0.05)]
+    with pytest.raises(ModelError, match=words.replace("[", r"\[").replace("(", r"\(")):
+        simulate(pair, 0.1, events=events)
+
+
+def test_only_modules_as_they_are_built_dock(pair):
+    dock = Dock("m1", 3, "m2", 4)
+    with pytest.raises(ModelError, match="is not made of modules"):
+        simulate(pair.robot, 0.1, events=dock)
+    with pytest.raises(ModelError, match="adapted dyads"):
+        simulate(pair.assembly.system(dyads="adapted"), 0.1, events=dock)
+    with pytest.raises(ModelError, match="forces: a law of all velocities"):
+        simulate(pair, 0.1, events=dock, forces=lambda q: [0.0] * 17)
+
+
+# ── many of them ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "count"), [(0, 6), (1, 7), (2, 9)])
+def test_twenty_random_events_in_a_row(seed, count):
+    """Modules of all kinds in free flight lock wherever they are; rings close and open, organisms merge and split."""
+    rng = np.random.default_rng(seed)
+    kinds = [backbone(), scout(), active_wheel(), cube()]
+    heap = Assembly("heap", tuple(Module(f"m{k}", kinds[rng.integers(4)], at(0.5 * k)) for k in range(count)))
+    events, docked = [], [heap]
+    for k in range(20):
+        shape, t = docked[-1], 0.05 * (k + 1)
+        if shape.dockings and rng.random() < 0.4:
+            gone = shape.dockings[rng.integers(len(shape.dockings))]
+            events.append(Undock(gone.a, gone.side_a, at=t))
+            docked.append(shape.undock(gone.a, gone.side_a))
+            continue
+        free = [(name, side) for name in shape.names for side in shape.free_sides(name)]
+        a, b = _two(rng, free)
+        events.append(Dock(*a, *b, at=t, distance=100.0, angle=np.pi))
+        docked.append(shape.dock(*a, *b))
+    system = heap.system(**WEIGHTLESS)
+    v = 0.5 * rng.normal(size=system.robot.nv)
+    run = simulate(system, 1.05, v=v, events=events, rtol=1e-12, atol=1e-13, sample=0.05)
+    assert run.outcome.kind == "finished" and len(run.segments) == 21
+    first = momentum(run.segments[0], 0)
+    for k, (event, shape) in enumerate(zip(run.events, docked, strict=False)):
+        before, after = run.segments[k : k + 2]
+        pose, twist = jumps(run, k)
+        assert pose < 2e-12
+        assert np.abs(momentum(after, 0) - momentum(before, -1)).max() < 1e-12 * np.abs(first).max()
+        assert np.abs(momentum(after, 0) - first).max() < 1e-11 * np.abs(first).max()
+        if event.kind == "undock":
+            assert twist < 1e-12
+            continue
+        loss, twists = loss_of_locking(before, shape, [events[k].ends])
+        assert event["energy_loss"] == pytest.approx(loss, rel=1e-10, abs=1e-13)
+        there = bodies_of(after, 0)
+        assert max(np.abs(there[name][2] - twists[name]).max() for name in twists) < 1e-10
+
+
+def _two(rng, free):
+    """Two ports of different modules."""
+    while True:
+        a, b = (free[k] for k in rng.integers(len(free), size=2))
+        if a[0] != b[0]:
+            return a, b
