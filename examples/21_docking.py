@@ -1,0 +1,97 @@
+"""Two organisms of modules meet in free fall and dock; then the one they have become splits.
+
+    python examples/21_docking.py [folder]
+
+A cross of five Backbones turns in free fall. A snake of four comes near, a little askew, with its tail wagging. As soon
+as their ports are within 15 mm the two are one, in the pose in which they meet; at 3 s the snake tears an arm off.
+"""
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.image import imread
+
+import kinemorph
+from kinemorph import Dock, Undock, elements, modules
+from kinemorph.algebra.groups import exp_se3
+from kinemorph.display.canvas import LINES, blank, plain_axes, png_of, save
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
+
+# ── two organisms in one world, and a gait for the snake's tail ───────────────────────────────────────────────────────
+
+pair = kinemorph.assemble(
+    [(0, 1, 3, 4), (0, 2, 4, 3), (0, 3, 5, 2), (0, 4, 2, 5), (5, 6, 3, 4), (6, 7, 3, 4), (7, 8, 3, 4)],
+    name="pair",
+    several=True,
+    at={0: exp_se3((0.0, 0.0, 0.0, 0.0, 0.0, -1.2)), 5: exp_se3((0.36, 0.003, 0.002, 0.03, 0.0, 0.02))},
+)
+wag = tuple(0.8 * (joint in ("m7_hinge", "m8_hinge")) for joint in modules.hinges(pair))
+gait = elements.Rhythmic("gait", modules.hinges(pair), wag, frequency=0.7, ramp=1.0)
+system = pair.system([gait, *modules.hinge_drives(pair, gait)], gravity=(0.0, 0.0, 0.0))
+print(pair)
+
+# ── the run: modules keep their names, whatever they are docked to, and so does all that acts on them ─────────────────
+
+approach = {"m5_root.vx": -0.12, "m5_root.wz": -0.03, "m0_root.wz": 1.0}
+events = [Dock("m1", 3, "m5", 4, distance=0.015), Undock("m0", 3, at=3.0)]
+run = kinemorph.simulate(system, 5.0, v=approach, events=events, sample=0.02)
+print(run)
+for event in run.events:
+    print(f"{event.t:.3f} s: {event.told}")
+for segment in run.segments:
+    print(f"{segment.t[0]:.3f} to {segment.t[-1]:.3f} s: {segment.robot}")
+
+# ── what is kept and what is lost ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def momentum(segment):
+    """[linear [N s]; angular about the world's origin [N m s]], shape (n, 6)."""
+    dynamics = kinemorph.derive(segment.robot, backend="interpreter")
+    P, center = dynamics.momentum(segment.q, segment.v), dynamics.center_of_mass(segment.q)
+    return np.hstack([P[:, :3], P[:, 3:] + np.cross(center, P[:, :3])])
+
+
+momenta = np.vstack([momentum(segment) for segment in run.segments])
+t = np.concatenate([segment.t for segment in run.segments])
+print(f"momentum kept to {np.abs(momenta - momenta[0]).max():.0e}", end=", ")
+print(f"{run.events[0]['energy_loss']:.6f} J lost in docking")
+
+figure = blank(9.0, 7.0)
+top, middle, bottom = figure.subplots(3, 1, sharex=True)
+for k, axis in enumerate("xyz"):
+    top.plot(t, momenta[:, k], color=LINES[k], label=axis)
+    middle.plot(t, 1e3 * momenta[:, 3 + k], color=LINES[k], label=axis)
+bottom.plot(run.t, 1e3 * run["energy.kinetic"], color=LINES[0], label="kinetic energy")
+bottom.plot(run.t, 1e3 * run["energy.balance"], color=LINES[1], label="balance: what docking took")
+top.set_ylabel("linear momentum [N s]")
+middle.set_ylabel("angular momentum\n[mN m s]")
+bottom.set(ylabel="energy [mJ]", xlabel="time [s]")
+for axes in (top, middle, bottom):
+    plain_axes(axes)
+    axes.legend(fontsize="small", loc="center right")
+    for event in run.events:
+        axes.axvline(event.t, color="0.5", linewidth=0.8, linestyle="--")
+for event in run.events:
+    top.annotate(event.label, (event.t, 1.02), xycoords=("data", "axes fraction"), fontsize=8)
+figure.tight_layout()
+print("wrote", save(figure, folder / "21_momentum.png"))
+
+# ── before and after, and a page that plays it ────────────────────────────────────────────────────────────────────────
+
+figure = blank(11.0, 6.6)
+panels = figure.subplots(2, 2).flat
+for axes, moment in zip(panels, (0.0, run.events[0].t, 3.0, 5.0), strict=True):
+    segment = run.segment_at(moment)
+    k = int(np.argmin(np.abs(segment.t - moment)))
+    shown = kinemorph.draw(segment.robot, segment.q[k], ground=False, camera=(50, -80), title="")
+    picture = imread(io.BytesIO(png_of(shown)))
+    rows, columns = np.nonzero((picture[..., :3] < 0.97).any(axis=2))  # without its margins
+    axes.imshow(picture[rows.min() : rows.max(), columns.min() : columns.max()])
+    axes.set_title(f"{moment:.2f} s", fontsize=10, loc="left")
+    axes.set_axis_off()
+figure.tight_layout()
+print("wrote", save(figure, folder / "21_docking.png"))
+print("wrote", kinemorph.replay(run, folder / "21_docking.html"))
