@@ -26,7 +26,7 @@ Seen = Callable[[Any, Any, Any], World]  # the world at (t, q, v)
 class Conditions(NamedTuple):
     """Constraints at one instant: phi (nh,), the first nh of nc rows; `rate` (nc,), what J v and the time make of them;
     J (nc, nv); `gamma` (nc,), what J a is to be; `sizes` (nc,), what a turn by 1 rad could do; `weights`, see Rows;
-    `driven` (nc,), what the time alone makes of the rate, J v = rate - driven.
+    `driven` (nc,), what the time alone makes of the rate, J v = rate - driven; `opening`, see Rows.
     """
 
     phi: list[S]
@@ -36,7 +36,7 @@ class Conditions(NamedTuple):
     sizes: list[S]
     weights: list[S]
     driven: list[S]
-    opening: S
+    opening: S = 0.0
 
     def rows(self, wanted: Sequence[S]) -> Rows:
         """The conditions J a = wanted."""
@@ -70,31 +70,18 @@ def conditions(
     J, sizes, phi = loops.constraint_jacobian(tree, q), loops.constraint_sizes(tree, q), loops.constraint_error(tree, q)
     rate = [dot(row, v) for row in J]
     gamma = loops.constraint_bias(tree, q, v) if bias else []
-    parts = [_Part(phi, rate, J, gamma, sizes, [], [0.0] * len(J) if bias else [])]
+    parts = [Conditions(phi, rate, J, gamma, sizes, [], [0.0] * len(J) if bias else [])]
     if seen is not None:
         parts += [_of_positions(tree, t, q, v, seen, bias), _of_velocities(tree, t, q, v, seen, bias)]
     errors = [x for part in parts for x in part.phi]
     whole = [size for part in parts for size in part.sizes]
     off = plus(loops.opening(errors, whole[: len(errors)]), (near / PER_OPENING) ** 2)
     parts[0] = parts[0]._replace(weights=loops.constraint_weights(tree, J, sizes, off))
-    columns = ([x for part in parts for x in part[k]] for k in range(len(_Part._fields)))
-    phi, rate, J, gamma, sizes, weights, driven = columns
-    return Conditions(phi, rate, J, gamma, sizes, weights, driven, off)
+    columns = zip(*(part[:-1] for part in parts), strict=True)  # all but the opening, which is that of all together
+    return Conditions(*([row for some in column for row in some] for column in columns), off)
 
 
-class _Part(NamedTuple):
-    """Some of the rows; see Conditions."""
-
-    phi: list[S]
-    rate: list[S]
-    J: list[list[S]]
-    gamma: list[S]
-    sizes: list[S]
-    weights: list[S]
-    driven: list[S]
-
-
-def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> _Part:
+def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
     still = [0.0] * tree.nv
     phi = seen(t, q, still).position_rows()
     columns = [
@@ -112,7 +99,7 @@ def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, 
     return _of_elements(phi, [tangent_of(x, FIRST) for x in along], columns, gamma, driven)
 
 
-def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> _Part:
+def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
     rate = seen(t, q, v).velocity_rows()
     columns = [
         [
@@ -132,9 +119,9 @@ def _of_velocities(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen,
     return _of_elements([], rate, columns, gamma, driven)
 
 
-def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S], driven: list[S]) -> _Part:
+def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: list[S], driven: list[S]) -> Conditions:
     J = [[column[k] for column in columns] for k in range(len(rate))]
-    return _Part(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J], driven)
+    return Conditions(phi, rate, J, gamma, [1.0] * len(rate), [less(0.0, dot(row, row)) for row in J], driven)
 
 
 def _moved(tree: Tree, q: Sequence[S], v: Sequence[S], level: int) -> list[S]:
