@@ -77,8 +77,9 @@ def conditions(
     whole = [size for part in parts for size in part.sizes]
     off = plus(loops.opening(errors, whole[: len(errors)]), (near / PER_OPENING) ** 2)
     parts[0] = parts[0]._replace(weights=loops.constraint_weights(tree, J, sizes, off))
-    columns = zip(*(part[:-1] for part in parts), strict=True)  # all but the opening, which is that of all together
-    return Conditions(*([row for some in column for row in some] for column in columns), off)
+    columns = zip(*(part[:-1] for part in parts), strict=True)
+    joined = Conditions(*([row for some in column for row in some] for column in columns))
+    return joined._replace(opening=off)
 
 
 def _of_positions(tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen, bias: bool) -> Conditions:
