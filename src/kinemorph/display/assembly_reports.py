@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from kinemorph.algebra.rotations import log_so3
+from kinemorph.algebra.vectors import norm
 from kinemorph.display.summaries import Data
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import System
@@ -41,7 +44,8 @@ def assembly_summary(system: System) -> Data:
                 "side_b": docking.side_b,
                 "turn": docking.turn,
                 "joint": None if docking.joint is None else docking.joint.kind,
-                "offset": [float(x) for x in docking.offset.p],
+                "apart": float(norm(docking.offset.p)),
+                "turned": float(norm(log_so3(docking.offset.R))),
             }
             for docking in assembly.dockings
         ],
@@ -75,17 +79,17 @@ def assembly_lines(data: Data) -> list[RenderableType]:
     if data["dockings"]:
         turned = any(row["turn"] for row in data["dockings"])
         jointed = any(row["joint"] for row in data["dockings"])
-        shifted = any(any(row["offset"]) for row in data["dockings"])
+        shifted = any(row["apart"] or row["turned"] for row in data["dockings"])
         columns = ["module", "side", "docked to", "its side"]
-        columns += ["quarter turns"] * turned + ["joint"] * jointed + ["offset [mm]"] * shifted
+        columns += ["quarter turns"] * turned + ["joint"] * jointed + ["apart [mm]", "turned [deg]"] * shifted
         rows = [
             [
                 *map(str, (row["a"], row["side_a"], row["b"], row["side_b"])),
                 *([str(row["turn"])] if turned else []),
                 *([row["joint"] or ""] if jointed else []),
-                *([" ".join(f"{1e3 * x:.2f}" for x in row["offset"])] if shifted else []),
+                *([f"{1e3 * row['apart']:.3f}", f"{math.degrees(row['turned']):.3f}"] if shifted else []),
             ]
             for row in data["dockings"]
         ]
-        parts.append(plain_table("", columns, rows, ("side", "its side", "quarter turns")))
+        parts.append(plain_table("", columns, rows, ("side", "its side", *columns[4:])))
     return parts

@@ -166,13 +166,16 @@ def _standard_kinds() -> tuple[ModuleType, ...]:
 
 def known_types(types: Types = None) -> dict[str, ModuleType]:
     """Kinds of modules by letter: the built-in ones, and those given, which replace them where letters are the same."""
-    if isinstance(types, ModuleType):
-        types = (types,)
-    given = types if isinstance(types, Mapping) else {kind.letter: kind for kind in types or ()}
-    wrong = [kind for kind in given.values() if not isinstance(kind, ModuleType)]
+    given = (
+        [types]
+        if isinstance(types, ModuleType)
+        else list(types.values() if isinstance(types, Mapping) else types or ())
+    )
+    wrong = [kind for kind in given if not isinstance(kind, ModuleType)]
     if wrong:
         raise ModelError(f"types has {wrong[0]!r}; expected a ModuleType, such as backbone(mass=1.2).")
-    return standard_types() | dict(given)
+    letters = types if isinstance(types, Mapping) else [kind.letter for kind in given]
+    return standard_types() | dict(zip(letters, given, strict=True))
 
 
 def _hinge(name: str, parts: tuple[str, str] = ("rear", "front")) -> Joint:

@@ -107,6 +107,8 @@ def placed_modules(
     elif isinstance(modules, str) and modules not in types and modules not in (k.name for k in types.values()):
         per_module = [*modules]
     elif not isinstance(modules, (str, ModuleType)):
+        if not isinstance(modules, Iterable):
+            raise ModelError(f"modules is {short(modules)}; expected a letter such as 'B', one for each, or a table.")
         per_module = list(modules)
     if per_module is not None:
         numbered = _ordered(dict.fromkeys(named)) or [f"m{k}" for k in range(len(per_module))]

@@ -41,8 +41,10 @@ def grid_of(assembly: Assembly, types: Mapping[str, ModuleType]) -> str | None:
 def _cells(assembly: Assembly) -> dict[str, Cell] | None:
     """The cell of every module's token, rows counted downward from the top; None where one stands in no cell."""
     base = assembly.module(assembly.base) if assembly.modules else None
-    if base is None or base.at is None:
+    front = None if base is None else direction(base)
+    if base is None or base.at is None or front is None:
         return None
+    x0, y0 = middle_of((0, 0), base.type, front)
     found: dict[str, Cell] = {}
     for module in assembly.modules:
         way = direction(module)
@@ -50,8 +52,8 @@ def _cells(assembly: Assembly) -> dict[str, Cell] | None:
             return None
         x, y = ((float(module.at.p[k]) - float(base.at.p[k])) / base.type.pitch for k in range(2))
         dx, dy = middle_of((0, 0), module.type, way)
-        row, column = -(y - dy), x - dx
-        if max(abs(row - round(row)), abs(column - round(column))) > 1e-6 and module.type.cells == base.type.cells:
+        row, column = dy - y0 - y, x + x0 - dx
+        if max(abs(row - round(row)), abs(column - round(column))) > 1e-6:
             return None
         found[module.name] = (round(row), round(column))
     filled = [c for name, cell in found.items() for c in _filled(assembly.module(name), cell)]

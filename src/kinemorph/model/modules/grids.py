@@ -96,6 +96,7 @@ def read_grid(
     if not drawing.cells and len(mistakes) == before:
         mistakes.append(Mistake(0, f"assembly '{name}': the grid has no modules; expected one or more, such as B>."))
     placed = _placed(drawing.cells, types, mistakes)
+    owner = _owners(drawing.cells, placed, mistakes)
     if len(mistakes) > before:
         return None
     names = [module for module, _, _ in placed.values()]
@@ -107,7 +108,6 @@ def read_grid(
             Mistake(0, f"assembly '{name}': base is '{first}', which is none of its modules: {listed}.{hint}")
         )
         return None
-    owner = _owners(drawing.cells, placed, mistakes)
     origin = next(middle_of(cell, *row[1:]) for cell, row in placed.items() if row[0] == first)
     modules = _modules(placed, first, origin, mistakes)
     if len(mistakes) > before:

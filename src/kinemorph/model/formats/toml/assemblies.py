@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY
@@ -66,6 +67,8 @@ class Organisms:
         if assembly is None:
             return None
         options: dict[str, Any] = {key: read[key] for key in ("dyads", "root") if key in read}
+        if isinstance(options.get("root"), int):
+            options["root"] = str(options["root"])  # which is none, and is told as such
         if self.parts.options.base is not None:
             options["root"] = self.parts.options.base
         if gravity is not None:
@@ -299,7 +302,7 @@ class Organisms:
         return made
 
     def _parts_of(self, letter: str, raw: dict[str, Any], at: At) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
-        """Bodies and joints of a kind, checked as those of a robot that floats."""
+        """Bodies and joints of a kind, checked as those of a robot."""
         findings = self.parts.findings.within(self.parts.findings.file)
         count = findings.count
         blueprint = Blueprint(findings, letter, line=self.values.lines.line(at.path))
@@ -314,11 +317,12 @@ class Organisms:
         for key, declare in (("bodies", bodies.declare), ("joints", self.parts.joint)):
             for name, table in self._below(raw, key, at):
                 place = At((*at.path, key, name), f"{rows.WORDS[key]} '{name}'", "")
+                blueprint.keys[rows.WORDS[key], name] = partial(self.parts.key_line, place.path)
                 declare(blueprint, self.values.lines.line(place.path), name, table, place)
         if self.values.mistakes > before:
             return None
         root = f"{letter} root"
-        blueprint.joint(0, root, "free", "world", tables[0][0])
+        blueprint.joint(0, root, "fixed", "world", tables[0][0])
         robot = blueprint.system()
         if robot is None or (findings.failed and findings.count > count):
             self.values.mistakes += 1

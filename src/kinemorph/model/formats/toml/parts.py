@@ -103,7 +103,7 @@ class Parts:
             for name, raw in table.items():
                 at = At((key, name), f"{rows.WORDS[key]} '{name}'", "")
                 if isinstance(raw, dict):
-                    blueprint.keys[rows.WORDS[key], name] = partial(self._line, at.path)
+                    blueprint.keys[rows.WORDS[key], name] = partial(self.key_line, at.path)
                     declare(blueprint, self.values.lines.line(at.path), name, raw, at)
                 else:
                     problem = f"it is {short(raw)}, expected a table"
@@ -111,7 +111,7 @@ class Parts:
         blueprint.afterwards.append(self._check_references)
         self._settings(blueprint)
 
-    def _line(self, path: Path, key: str) -> int:
+    def key_line(self, path: Path, key: str) -> int:
         """The line of a key of a part; 0 where it is not there."""
         return self.values.lines.line((*path, key)) if self.values.lines.has((*path, key)) else 0
 

@@ -1,0 +1,289 @@
+"""What people say of docked modules becomes an assembly: grids, lists of sides, measured poses; and what is wrong."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinemorph.algebra.groups import Pose, compose, exp_se3, inverse, log_se3, matrix_of
+from kinemorph.errors import ModelError, ParseError
+from kinemorph.model.body import Body
+from kinemorph.model.joint import Joint
+from kinemorph.model.library import organism9
+from kinemorph.model.modules import Assembly, Docking, ModuleType, assemble, backbone, side_port, snap, standard_types
+from kinemorph.model.modules.grid_text import grid_of
+from paper_organism import DTL, paper_organism
+
+GRID = """
+    B>5 .   .   .
+    B>4 B>3 .   .
+    .   B>0 Bv1 B<2
+    B^7 B>6 .   .
+    B>8 .   .   .
+"""
+
+
+def far(a: Pose, b: Pose) -> float:
+    return float(np.linalg.norm(np.array(log_se3(compose(inverse(a), b)), dtype=float)))
+
+
+def rows(assembly: Assembly) -> list[tuple[Any, ...]]:
+    return [(int(d.a[1:]), int(d.b[1:]), d.side_a, d.side_b) for d in assembly.dockings]
+
+
+def told(*args: Any, **options: Any) -> list[str]:
+    with pytest.raises(ModelError) as caught:
+        assemble(*args, **options)
+    return list(caught.value.problems)
+
+
+# ── grids ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_papers_organism_as_a_grid() -> None:
+    assembly = assemble(GRID, planar=True)
+    assert rows(assembly) == [tuple(row) for row in DTL]
+    assert assembly.names == tuple(f"m{k}" for k in range(9)) and assembly.base == "m0"
+    listed, poses = paper_organism().poses(), assembly.poses()
+    base = assembly.module("m0").at
+    assert base is not None and base.p == (0.0, 0.0, 0.0525)
+    for module in assembly.modules:
+        assert module.at is not None and far(poses[module.name], module.at) < 1e-12
+        assert far(compose(inverse(listed["m0"]), listed[module.name]), compose(inverse(base), module.at)) < 1e-12
+    assert organism9().assembly == assemble(GRID, name="organism9")
+    assert rows(assemble(GRID, base=2))[0] == (2, 1, 3, 5)
+
+
+def test_ragged_rows_remarks_names_and_numbers() -> None:
+    assembly = assemble("""
+        ; a remark
+        B>      ; m0: the first number that is free
+
+        Bv7  Svhead""")
+    assert assembly.names == ("m0", "m7", "head")
+    assert [d.name for d in assembly.dockings] == ["m0_2_m7_4", "m7_5_head_2"]
+
+
+def test_connectors_say_what_docks() -> None:
+    drawn = """
+        B>0 - Bv1   B>2
+               |     |
+        B>4 - B^3 - B<5
+    """
+    assembly = assemble(drawn)
+    assert [d.name for d in assembly.dockings] == ["m0_3_m1_2", "m1_3_m3_3", "m3_5_m4_3", "m3_2_m5_3", "m5_2_m2_2"]
+    everywhere = assemble(drawn.replace("-", " ").replace("|", " "))
+    assert len(everywhere.dockings) == 7 and not everywhere.is_tree  # two rings
+    text = grid_of(assembly, standard_types())
+    assert text is not None and "|" in text and assemble(text) == assembly
+
+
+def test_modules_of_several_cells() -> None:
+    assembly = assemble("""
+        #   .   B>
+        W>0 .   B>
+        #   .   B>
+        B^1 S>2 B^3 # W^4 #""")
+    assert {d.name for d in assembly.dockings} == {
+        "m0_2_m1_3", "m1_2_m2_4", "m2_3_m3_5", "m3_2_m4_5", "m3_3_m7_2", "m7_5_m6_2", "m6_5_m5_2",
+    }  # fmt: skip
+    wheel = assembly.module("m4").at
+    assert wheel is not None and wheel.R[0][:2] == (0.0, -1.0)
+    reached = assembly.poses()
+    for module in assembly.modules:  # a docking puts every module where the grid has it
+        assert module.at is not None and far(reached[module.name], module.at) < 1e-12
+    pair = ModuleType(
+        "pair", "P", (Body.box("one", 1.0, (0.2, 0.1, 0.1)),), (), (side_port(3, "one", 0.1),), 0.1, (2, 1, 1)
+    )
+    even = assemble("P> #", types=pair)
+    assert even.module("m0").at == Pose(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.05))
+    turned = assemble("# P<5", types=pair)
+    assert grid_of(turned, {"P": pair}) == "#   P<5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "has no modules"),
+        ("B>0 X>1", "line 1: 'X>1' begins with the letter of no kind of module; known are B (Backbone)"),
+        ("B>0 B?1", "'?' after its letter; expected the direction of its front: > (+x)"),
+        ("B>0 B", "has nothing after its letter"),
+        ("B>0 B>a.b", "the module's name is 'a.b'"),
+        ("B>0 B>1\nB>1", "line 2: module 'm1' stands in line 1 already"),
+        ("B>0 . B>2 B>3", "module 'm0' is not docked to 'm2' and what hangs on it; expected one organism"),
+        ("B>0 K>1", "'m1' (small cube) has a pitch of 0.05 m; expected that of the grid, 0.105 m"),
+        ("W>0 B>1", "fills 3 rows and 1 columns here, but there is nothing 1 below its token, expected '#'"),
+        ("B>0 #", "'#' in cell 2 belongs to no module"),
+        ("#\nW>0\n#\nW>1\n#", "modules 'm0' and 'm1' overlap"),
+        ("B>0 - .", "a connector leads to an empty cell"),
+        ("B>0 -", "'-' has no cell to its right"),
+        ("- B>0", "a connector leads to an empty cell"),
+        ("B>0 | B>1", "'|' stands among cells"),
+        ("B>0 B>1\n        |\nB>2", "'|' in place 9 does not join a cell with the one below it"),
+        ("#\nW>0 - B>1\n#", "the connector between 'm0' and 'm1' joins no two ports that face each other"),
+    ],
+)
+def test_mistakes_of_grids(text: str, words: str) -> None:
+    assert any(words in sentence for sentence in told(text)), told(text)
+
+
+def test_all_mistakes_are_told_and_the_base_is_known() -> None:
+    assert len(told("B>0 X>1 B?2\nB>0")) == 3
+    assert "base is 'm7', which is none of its modules: m0, m1" in told("B>0 B>1", base="m7")[0]
+    assert "planar=True takes trees" in told("B>0 B>1\nB>2 B>3", planar=True)[0]
+    assert len(assemble("B>0 . B>1", several=True).organisms) == 2
+
+
+# ── lists of sides ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_lists_of_sides() -> None:
+    assembly = assemble(DTL)
+    assert rows(assembly) == [tuple(row) for row in DTL]
+    assert far(assembly.poses()["m8"], assemble(GRID).poses()["m8"]) < 1e-12
+    named = assemble([("a", 3, "b", 4), ("b", "c", 3, 4)], modules={"a": "B", "b": "scout", "c": backbone(mass=2.0)})
+    assert named.names == ("a", "b", "c") and named.module("b").type.letter == "S"
+    tall = assemble([{"a": 0, "side_a": 1, "b": 1, "side_b": 6, "turn": 1, "joint": "revolute"}], modules="LK", base=1)
+    assert tall.dockings[0].turn == 1 and tall.dockings[0].joint is not None
+    place = tall.poses()["m0"]
+    assert float(place.p[2]) == pytest.approx(0.05) and tall.base == "m1"  # the lowest stands on the ground
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "words"),
+    [
+        ([(0, 1, 3, 2), (0, 2, 3, 2)], {}, "side 3 of module 'm0' is docked to module 'm1' already"),
+        ([(0, 1, 1, 2)], {}, "module 'm0' (Backbone) has no port on side 1; its ports are 2, 3, 4, 5"),
+        ([(0, 1, 3, 5), (1, 2, 3, 5), (2, 3, 3, 5), (3, 4, 3, 5)], {}, "modules 'm0' and 'm4' overlap, 0 m"),
+        ([(0, 1, 3, 4), (2, 3, 3, 4)], {}, "modules 'm2', 'm3' are not docked to 'm0'"),
+        ([(0, 1, 3)], {}, "row 1 is (0, 1, 3); expected (i, j, side of i, side of j)"),
+        ([(0, 1, 3, 2)], {"modules": "BX"}, "module 'm1': the kind 'X' is unknown"),
+        ([(0, 1, 3, 2)], {"modules": ["B"] * 3}, "module 'm2' is not docked"),
+        ([(0, 9, 3, 2)], {"modules": "BBB"}, "modules has 3 kinds for 2 modules: m0, m9"),
+        ([(0, 1, 3, 2)], {"modules": {0: "B"}}, "module 'm1' has no kind"),
+        ([(0, 1, 3, 2)], {"at": {5: None}}, "at: there is no module 'm5'"),
+        ([{"a": 0, "b": 1, "side_a": 3}], {}, "side_b is missing"),
+        ([{"a": 0, "b": 1, "side_a": 3, "side": 3}], {}, "key 'side' is unknown"),
+        ([{"a": 0, "b": 1, "side_a": 3, "side_b": 4, "joint": "hinge"}], {}, "joint module 'hinge' is unknown"),
+        ([(0, 1, 1, 6)], {"modules": "L", "planar": True}, "is not in the plane"),
+        ([(0, 1, 3, 4, 2)], {"planar": True}, "has 2 quarter turns"),
+        (3, {}, "3 is given to assemble; expected a grid in text"),
+        ({(0, 1): np.eye(4)}, {"types": "B"}, "expected a ModuleType"),
+    ],
+)
+def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> None:
+    assert any(words in sentence for sentence in told(source, **options)), told(source, **options)
+
+
+# ── measured poses ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def measured(assembly: Assembly, seed: int = 0) -> tuple[dict[tuple[int, int], Any], dict[str, Pose]]:
+    """Poses of docked modules with noise of 2 mm and 2 degrees; and the noise, by docking."""
+    rng = np.random.default_rng(seed)
+    poses, noise = {}, {}
+    for d in assembly.dockings:
+        noise[d.name] = exp_se3([*rng.normal(0.0, 2e-3, 3), *rng.normal(0.0, math.radians(2.0), 3)])
+        H = compose(assembly.dyad_pose(d.name), noise[d.name])
+        poses[int(d.a[1:]), int(d.b[1:])] = np.array(matrix_of(H), dtype=float)
+    return poses, noise
+
+
+def test_measured_poses_snap() -> None:
+    true = assemble(GRID)
+    poses, noise = measured(true)
+    found = snap(poses)
+    assert rows(found.assembly) == [tuple(row) for row in DTL]
+    for residual, docking in zip(found.residuals, found.assembly.dockings, strict=True):
+        assert residual.turned == pytest.approx(np.linalg.norm(log_se3(noise[residual.docking])[3:]), abs=1e-9)
+        assert residual.apart == pytest.approx(np.linalg.norm(np.array(docking.offset.p, dtype=float)), abs=1e-12)
+        assert residual.next_best > 5.0
+        H = found.assembly.dyad_pose(docking.name)  # modules stand as they were seen
+        assert np.abs(np.array(matrix_of(H)) - poses[int(docking.a[1:]), int(docking.b[1:])]).max() < 1e-12
+    assert "apart [mm]" in str(found)
+    legal = assemble(poses, keep="legal")
+    assert legal.dockings == true.dockings and found.assembly.robot().nv == legal.robot().nv
+
+
+def test_a_measured_ring_closes() -> None:
+    ring = assemble("B>0 B>1\nB>2 B>3")
+    poses, _ = measured(ring, 3)
+    robot = assemble(poses).robot()  # which would tell of a ring that is open
+    assert len(robot.loops) == 1
+
+
+@pytest.mark.parametrize("turn", [0, 1, 2, 3])
+def test_quarter_turns_are_found(turn: int) -> None:
+    true = assemble([Docking("m0", 1, "m1", 3, turn)], modules="L")
+    found = assemble(measured(true, turn)[0], modules="L")
+    assert found.dockings[0].turn == turn and found.dockings[0].ends == true.dockings[0].ends
+
+
+def test_mistakes_of_poses_have_numbers() -> None:
+    true = assemble(GRID)
+    poses, _ = measured(true)
+    one = {(0, 1): poses[0, 1]}
+
+    def words(changed: Any, **options: Any) -> str:
+        return "\n".join(told(changed, **options))
+
+    bent = compose(exp_se3([0.0, 0.0, 0.0, 0.0, 0.6, 0.0]), true.dyad_pose("m0_3_m1_2"))
+    assert "it fits where 'm0' is bent by 34.4 deg" in words({(0, 1): bent})
+    other = compose(true.dyad_pose("m0_3_m1_2"), exp_se3([0.0, 0.0, 0.0, 0.0, -0.5, 0.0]))
+    assert "it fits where 'm1' is bent by 28.6 deg" in words({(0, 1): other})
+    away = np.eye(4)
+    away[:3, 3] = (0.3, 0.1, 0.0)
+    assert "rad from the nearest legal docking" in words({(0, 1): away}) and "less than 0.0262 m" in words(
+        {(0, 1): away}
+    )
+    between = np.eye(4)
+    between[:3, 3] = (0.07, 0.07, 0.0)
+    assert "is ambiguous" in words({(0, 1): between}, tolerance=(1.0, 3.0))
+    both = words({(0, 3): poses[0, 3], (0, 7): poses[0, 3]})
+    assert "side 5 of module 'm0' is wanted by module 'm3' (off by 0.00" in both and "and by 'm7'" in both
+    assert "given twice" in words({(0, 1): poses[0, 1], (1, 0): poses[0, 1]})
+    assert "expected a Pose or a matrix" in words({(0, 1): [1, 2]})
+    assert "not finite" in words({(0, 1): np.full((4, 4), np.nan)})
+    assert "away from a rotation and a shift" in words({(0, 1): np.diag((1.0, 2.0, 1.0, 1.0))})
+    assert "expected a pair of modules" in words({3: np.eye(4)})
+    assert "keep is 'seen'" in words(one, keep="seen")
+    assert "rad from the nearest" in words(one, tolerance=(1e-6, 1e-6))
+
+
+# ── kinds of one's own, and files ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_kind_of_ones_own_slides() -> None:
+    half = 0.5 * 0.105
+    elbow = ModuleType(
+        "elbow",
+        "E",
+        (Body.box("base", 0.6, (0.1, 0.05, 0.05)), Body.box("leg", 0.4, (0.05, 0.08, 0.05), (0.0, 0.06, 0.0))),
+        (Joint("slide", "prismatic", "base", "leg", axis=(0.0, 1.0, 0.0), lower=(0.0,), upper=(0.05,)),),
+        (side_port(3, "base", half), side_port(4, "base", half), side_port(5, "leg", half)),
+        0.105,
+        hinge="slide",
+    )
+    assembly = assemble(".  B>\nB> E> B>", types=elbow)
+    assert {d.name for d in assembly.dockings} == {"m0_2_m2_5", "m2_4_m1_3", "m2_3_m3_4"}
+    robot = assembly.robot("m2", root="fixed")
+    assert [joint.name for joint in robot.joints if joint.kind == "prismatic"] == ["m2_slide"]
+    adapted = assembly.robot("m1", dyads="adapted")
+    assert {joint.name for joint in adapted.joints if joint.nv == 1} == {"m0_hinge", "m2_slide", "m3_hinge"}
+
+
+def test_files_and_their_text(tmp_path: Any) -> None:
+    text = 'kinemorph = 1\nname = "o"\n[assembly]\ngrid = "B>0 B>1"\n'
+    (tmp_path / "o.toml").write_text(text)
+    (tmp_path / "o.grid").write_text("; base: 1\nB>0 B>1\n")
+    assert assemble(text) == assemble(tmp_path / "o.toml") == assemble("B>0 B>1", name="o")
+    assert assemble(str(tmp_path / "o.grid")).base == "m1"
+    with pytest.raises(ParseError, match=r"o.txt: the file does not exist"):
+        assemble(tmp_path / "o.txt")
+    (tmp_path / "arm.toml").write_text(
+        'kinemorph = 1\n[bodies.a]\nmass = 1\n[joints.j]\nkind="fixed"\nparent="world"\nchild="a"\n'
+    )
+    assert "has no assembly of modules" in told(tmp_path / "arm.toml")[0]
