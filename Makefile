@@ -1,5 +1,5 @@
 # Two commands do everything on a machine that has Python 3.11+ and make:
-#   make demo   derive, verify and show a built-in robot; pictures and a summary in out/
+#   make demo   nine modules dock, are derived and verified, and crawl; pictures, tables and a replay in out/
 #   make test   style, types, import rules and the default test suite
 # Another interpreter: make demo PYTHON=python3.12
 
@@ -22,7 +22,7 @@ PIP    := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 .PHONY: help demo test slow clean browser
 
 help:
-	@echo "make demo   set up .venv, derive, verify and show a built-in robot, write out/"
+	@echo "make demo   set up .venv, derive and verify nine docked modules, let them crawl, write out/"
 	@echo "make test   set up .venv, then ruff, mypy, import-linter and the default tests"
 	@echo "make slow   set up .venv, then the long sweeps (tests marked slow)"
 	@echo "make clean  remove .venv, out/ and the caches"

@@ -65,9 +65,8 @@ for name, gait in (("rhythm", rhythm), ("maps", maps)):
     torques = np.abs([kept[f"drive.{joint}"] for joint in hinges(organism)])
     print(f"{name}: {np.hypot(*way):.3f} m in 60 s, {np.hypot(*way) / 0.525:.1f} of its lengths;", end=" ")
     print(f"at half the step it ends {100 * np.hypot(*(finer - way)) / np.hypot(*way):.2f} % of the way elsewhere")
-    print(
-        f"  torques up to {torques.max():.2f} N m; at 7 N m {100 * (torques > 6.9999).any(axis=0).mean():.0f} % of the time"
-    )
+    full = 100 * (torques > 6.9999).any(axis=0).mean()
+    print(f"  torques up to {torques.max():.2f} N m; one or more at the limit of 7 N m {full:.0f} % of the time")
     print(f"  {kept.statistics.accepted} steps of 1 ms in {kept.statistics.seconds:.1f} s")
     print("wrote", save(draw_crawl(kept, title=f"nine modules: {name}"), folder / f"20_{name}.png"))
     if name == "rhythm":

@@ -38,6 +38,7 @@ SIZES = {
     "flyball_governor": (4, 4, 4, 0),
     "jansen_walker": (40, 40, 38, 18),
     "organism9": (16, 15, 18, 0),
+    "crawler": (16, 15, 18, 0),
 }
 
 

@@ -18,7 +18,8 @@ run_summaries    the same of runs, poles and equilibria, with `run_tables`
 menu             the names of a derived robot's functions
 emitting         what `kinemorph derive` gives, in any form
 environment      what `kinemorph doctor` finds out
-showcase         what `kinemorph demo` makes
+crawl_pictures   the way of an organism from above, its angles and torques; `stills` paints one moment of a run
+crawl_showcase   what `kinemorph demo` makes of nine modules; `showcase` of any other robot
 
 Matplotlib and rich are imported when something is drawn or printed, never by importing a module of this room.
 """
