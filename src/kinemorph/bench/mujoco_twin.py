@@ -12,7 +12,7 @@ of inertia that no real body has, and that a thin rod has not, are refused in a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -52,7 +52,13 @@ class MujocoTwin:
         below: dict[str, list[Joint]] = {}
         for joint in robot.joints:
             below.setdefault(joint.parent, []).append(joint)
-        bodies = "".join(self._body(joint, below, np.eye(4)) for joint in below["world"])
+        # from the tips to the root, not by recursion: chains may be longer than Python's stack
+        texts: dict[str, str] = {}
+        backs = {joint.child: _back(joint) for joint in robot.joints} | {"world": np.eye(4)}
+        for joint in reversed(depth_first(robot)):
+            children = "".join(texts.pop(child.child) for child in below.get(joint.child, ()))
+            texts[joint.child] = self._body(joint, backs[joint.parent], backs[joint.child], children)
+        bodies = "".join(texts[joint.child] for joint in below["world"])
         flags = "" if fitted else '<flag constraint="disable" contact="disable"/>'
         spec = mujoco.MjSpec.from_string(
             f'<mujoco><compiler angle="radian"/><option gravity="{_text(evaluate_all(robot.gravity))}">'
@@ -60,7 +66,7 @@ class MujocoTwin:
         )
         if fitted:
             fitted(spec)
-        self.model = spec.compile()
+        self.spec, self.model = spec, spec.compile()
         for name, moments in self.unreal.items():
             self.model.body(name).inertia[:] = moments
         self.data = mujoco.MjData(self.model)
@@ -74,9 +80,9 @@ class MujocoTwin:
             for k in range(sizes(step.kind)[1]):
                 self.model.dof_armature[step.peer_v + k] = armature[step.v + k]
 
-    def _body(self, joint: Joint, below: Mapping[str, list[Joint]], parent: Array) -> str:
+    def _body(self, joint: Joint, parent: Array, back: Array, children: str) -> str:
+        """A body in text; `parent` and `back` (4, 4) are our frames of its parent and itself in MuJoCo's."""
         pose: Array = parent @ matrix(joint.placement)
-        back: Array = np.linalg.inv(matrix(joint.child_placement)).astype(float)
         body = self.robot.body(joint.child)
         com = back[:3, :3] @ evaluate_all(body.com) + back[:3, 3]
         I = back[:3, :3] @ np.array(evaluate_all(body.inertia)) @ back[:3, :3].T
@@ -88,7 +94,6 @@ class MujocoTwin:
             turned = _text(rotation_to_quat(axes.tolist()))
             inertia = f'quat="{turned}" diaginertia="{_text([moments.max()] * 3)}"'
         joints = "".join(self._joints(joint))
-        children = "".join(self._body(child, below, back) for child in below.get(joint.child, ()))
         turn = _text(rotation_to_quat(pose[:3, :3].tolist()))
         return (
             f'<body name="{body.name}" pos="{_text(pose[:3, 3])}" quat="{turn}">{joints}'
@@ -163,6 +168,12 @@ _MUJOCO_JOINTS = {
     "free": [*_SLIDES, '<joint name="{n}.3" type="ball"/>'],
     "floating": ['<freejoint name="{n}.0"/>'],
 }
+
+
+def _back(joint: Joint) -> Array:
+    """Our frame of a joint's child, seen from MuJoCo's, which is that of the joint."""
+    back: Array = np.linalg.inv(matrix(joint.child_placement)).astype(float)
+    return back
 
 
 def _text(numbers: Sequence[float] | Array) -> str:

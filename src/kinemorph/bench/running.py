@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kinemorph.bench.tables import Row
     from kinemorph.display.text_grids import Grid
 
-TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay"]
+TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops")
 COMPILED = "hexapod36"  # the robot whose compile times are promised
@@ -48,8 +48,8 @@ class Report:
         """Whether both sides gave the same answers in every row; of runs, whether ours are as accurate as asked."""
         if self.table == "simulate":
             return all(row["reached"] for row in self.rows if row["contestant"].startswith("Kinemorph"))
-        if self.table == "load":
-            return all(row["agreed"] for row in self.rows)
+        if self.table in ("load", "modules"):
+            return all(row.get("agreed", True) for row in self.rows)
         if self.table == "loops":
             return all(row["ours_us"] is not None for row in self.rows if row["kind"] == "speed")
         return self.table != "speed" or all(row["ours_us"] is not None for row in self.rows)
@@ -89,6 +89,10 @@ class Report:
             return [head, tables.loading_grid(self.rows)]
         if self.table == "replay":
             return [head, tables.replaying_grid(self.rows)]
+        if self.table == "modules":
+            from kinemorph.bench.module_tables import modules_grids
+
+            return [head, *modules_grids(self.rows)]
         if self.table == "loops":
             return [head, tables.looped_grid(self.rows), tables.loop_runs_grid(self.rows)]
         if self.table == "simulate":
@@ -109,12 +113,12 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """What was asked, with names checked; None stands for all, or for the few of a quick run."""
-    if table in ("simulate", "loops", "replay"):
+    if table in ("simulate", "loops", "replay", "modules"):
         if robots or algorithms or modes or file:
             raise KinemorphError(
                 f"`bench {table}` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
             )
-        if table == "loops":
+        if table in ("loops", "modules"):
             bench_models.pinocchio()
         return Choice(table, (), (), (), quick, None)
     bench_models.pinocchio()
@@ -178,6 +182,10 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
         made = loading_times.loading(choice.robots, pace, quick=choice.quick)
     elif choice.table == "replay":
         made = replaying.replaying(quick=choice.quick, say=say, note=note)
+    elif choice.table == "modules":
+        from kinemorph.bench import module_contest
+
+        made = module_contest.compare(pace, quick=choice.quick, say=say, note=note)
     elif choice.table == "loops":
         made = loop_runs.compare(pace, quick=choice.quick, say=say, note=note)
     elif choice.table == "simulate":

@@ -34,6 +34,8 @@ STANDING = {"one robot": 10.0, "batched": 30.0}  # hexapods on the ground, over 
 LOOPS = {"scalar": 5.0, "batched": 20.0}  # forward dynamics with loops, over Pinocchio's C++
 GROWTH = 1.25  # how many times the time of all copies alone a robot of many loops may take to count as linear
 
+NEW_COLD_MS, NEW_SEEN_MS = 1000.0, 50.0  # from a docking to the first step of the new topology, nine modules
+
 
 class Verdict(NamedTuple):
     """A target in words, and whether it is met; both empty where there is none."""
@@ -111,6 +113,12 @@ def judge_loops(mode: str, ratio: float, growth: float | None) -> Verdict:
     if growth is not None and mode in LOOPS:
         asked.append((f"growth {GROWTH:g}", growth <= GROWTH))
     return _all_of(asked)
+
+
+def judge_redocking(cold_ms: float, seen_ms: float) -> Verdict:
+    """How the time to a new topology does [ms]: with nothing known, and where it was seen before."""
+    limits = (("cold", cold_ms, NEW_COLD_MS), ("seen", seen_ms, NEW_SEEN_MS))
+    return _all_of([(f"{what} {limit:g}", taken <= limit) for what, taken, limit in limits])
 
 
 def _all_of(asked: list[tuple[str, bool]]) -> Verdict:

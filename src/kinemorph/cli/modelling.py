@@ -219,8 +219,8 @@ def bench(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="speed (where nothing is said), compile, growth, load: model files, replay: pages, simulate: runs, or "
-            "loops: closed chains.",
+            help="speed (where nothing is said), compile, growth, load: model files, replay: pages, simulate: runs, "
+            "loops: closed chains, or modules: assemblies.",
             metavar="TABLE",
         ),
     ] = None,
