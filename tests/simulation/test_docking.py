@@ -27,15 +27,9 @@ def at(x, y=0.0, z=0.0):
 
 @pytest.fixture(scope="module")
 def pair():
-    """Two snakes of two modules, 20 mm apart, in free flight; the second is the faster one to the left."""
-    modules = (
-        Module("m0", backbone(), at(0.0)),
-        Module("m1", scout()),
-        Module("m2", backbone(), at(2 * PITCH + 0.02)),
-        Module("m3", backbone()),
-    )
-    assembly = Assembly("pair", modules, (Docking("m0", 3, "m1", 4), Docking("m2", 3, "m3", 4)))
-    return assembly.system(**WEIGHTLESS)
+    """Two modules that are docked and a third one 20 mm from them, in free flight."""
+    modules = (Module("m0", backbone(), at(0.0)), Module("m1", scout()), Module("m2", backbone(), at(2 * PITCH + 0.02)))
+    return Assembly("pair", modules, (Docking("m0", 3, "m1", 4),)).system(**WEIGHTLESS)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +45,7 @@ MOVING = {
     "m2_root.wx": 0.3,
     "m2_root.vz": 0.01,
     "m0_hinge": 0.2,
-    "m3_hinge": -0.4,
+    "m2_hinge": -0.4,
 }
 
 
@@ -61,7 +55,7 @@ def flight(pair):
     events = [
         Dock("m1", 3, "m2", 4),
         Undock("m0", 3, at=0.2),
-        Dock("m3", 3, "m0", 4, at=0.25),
+        Dock("m2", 3, "m0", 4, at=0.25),
     ]
     return simulate(pair, 0.4, v=MOVING, events=events, sample=0.05, rtol=1e-11, atol=1e-12)
 
@@ -114,7 +108,7 @@ def test_columns_are_named_by_what_there_is(flight):
     assert "m2_root.x" in [c.name for c in first.q] and "m2_root.x" not in [c.name for c in second.q]
     assert second.p[0].name == "m1_3_m2_4.x"
     assert [j.name for j in third.robot.joints if j.parent == "world"] == ["m0_root", "m1_root"]
-    assert np.isnan(flight["q.m2_root.x"][-1]) and np.isfinite(flight["q.m3_hinge"]).all()
+    assert np.isnan(flight["q.m2_root.x"][-1]) and np.isfinite(flight["q.m2_hinge"]).all()
 
 
 def test_what_is_too_far_off_is_refused_with_the_gap_and_the_run_goes_on(flight):
@@ -204,7 +198,7 @@ def test_guards_read_by_name_and_sleep_where_a_root_is_not(duo):
     """One that resets, one of a root that is not there at first; and a law that decides when modules part."""
     events = [
         Undock("m0", 3, when=lambda q: q["m1_hinge"] - 0.003),
-        Guard("apart", lambda q: q["m1_root.x"] - q["m0_root.x"] - PITCH - 1e-4, direction="rising"),
+        Guard("apart", lambda q: q["m1_root.y"] - q["m0_root.y"] - 0.0015, direction="rising"),
         Guard("kick", lambda t: t - 0.08, reset=lambda v: {"v": {"m1_hinge": 0.7 + v["m1_hinge"]}}),
     ]
     run = simulate(duo, 0.1, v={"m0_hinge": -0.2, "m1_hinge": 0.4, "m0_root.wz": 0.4}, events=events, sample=0.05)
@@ -228,6 +222,7 @@ def test_a_fixed_base_takes_the_momentum_and_keeps_its_place():
     assert [len(segment.plant.v) for segment in run.segments] == [8, 2, 8]
 
 
+@pytest.mark.slow
 def test_joint_modules_between_cubes_stay_joints():
     modules = (Module("m0", cube(), at(0.0)), Module("m1", cube()), Module("m2", cube(), at(0.21)))
     system = Assembly("cubes", modules).dock("m0", 3, "m1", 4, joint="prismatic").system(**WEIGHTLESS)
@@ -301,7 +296,7 @@ def test_every_system_starts_where_it_stands():
         (Undock("m1", 5, at=0.05), "nothing is docked to it"),
         (Undock("m0", 3), "neither at nor when"),
         (Guard("place", lambda q: q[3]), "places change. Read by name"),
-        (Guard("typo", lambda q: q["m3_hing"]), "Did you mean 'm3_hinge'"),
+        (Guard("typo", lambda q: q["m2_hing"]), "Did you mean 'm2_hinge'"),
     ],
 )
 def test_what_cannot_happen_is_told_before_the_run(pair, event, words):
@@ -340,7 +335,7 @@ def test_only_modules_as_they_are_built_dock(pair):
     with pytest.raises(ModelError, match="adapted dyads"):
         simulate(pair.assembly.system(dyads="adapted"), 0.1, events=dock)
     with pytest.raises(ModelError, match="forces: a law of all velocities"):
-        simulate(pair, 0.1, events=dock, forces=lambda q: [0.0] * 17)
+        simulate(pair, 0.1, events=dock, forces=lambda q: [0.0] * 15)
 
 
 # ── many of them ──────────────────────────────────────────────────────────────────────────────────────────────────────
