@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -234,6 +237,48 @@ def test_joint_modules_between_cubes_stay_joints():
     assert slide[0] == 0.02 and slide[run.t == 0.04][0] < 0.0 and np.isnan(slide[-1])  # pushed back, then gone
 
 
+# ── ports that meet in passing ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def wide(gap, turned=0.0):
+    """Two modules in free flight whose ports face each other [m], the second one turned about z [rad]."""
+    c, s = math.cos(turned), math.sin(turned)
+    place = Pose(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)), (PITCH + gap, 0.0, 0.0))
+    return Assembly("wide", (Module("m0", cube(), at(0.0)), Module("m1", cube(), place))).system(**WEIGHTLESS)
+
+
+@pytest.mark.parametrize(("distance", "angle"), [(0.01, 0.1), (1e-5, 1e-4)])
+def test_ports_meet_that_pass_each_other_within_a_step(distance, angle):
+    """In free flight a step is as long as the run: who looks at four places of it sees nothing."""
+    events = [Dock("m0", 3, "m1", 4, distance=distance, angle=angle)]
+    run = simulate(wide(0.395), 2.0, v={"m1_root.vx": -0.4}, events=events, sample=1.0)
+    (dock,) = run.events
+    assert dock.kind == "dock" and dock.t == pytest.approx((0.4 - distance) / 0.4, abs=1e-9)
+
+
+def test_ports_meet_that_turn_past_each_other():
+    events = [Dock("m0", 3, "m1", 4, distance=0.2, angle=1e-5)]
+    run = simulate(wide(0.05, 0.3), 1.0, v={"m1_root.wz": -0.5}, events=events, sample=0.5)
+    (dock,) = run.events
+    assert dock.kind == "dock" and dock.t == pytest.approx((0.3 - 1e-5) / 0.5, abs=1e-9)
+
+
+def test_ports_that_pass_too_far_off_are_no_event():
+    run = simulate(wide(0.395), 2.0, v={"m1_root.vx": -0.4, "m1_root.vy": 0.02}, events=[Dock("m0", 3, "m1", 4)])
+    assert not run.events and run.outcome.kind == "finished"
+
+
+def test_every_system_starts_where_it_stands():
+    """Plants are kept by what is docked to what; where modules stand is no part of that."""
+    events = [Dock("m0", 3, "m1", 4, at=0.01)]
+    for gap in (0.001, 0.004):
+        run = simulate(wide(gap), 0.02, events=events, sample=0.01)
+        assert run.events[0]["distance"] == pytest.approx(gap + 0.005, abs=1e-12)
+    docked = Assembly("wide", (Module("m0", cube(), at(0.0)), Module("m1", cube())), (Docking("m0", 3, "m1", 4),))
+    simulate(docked.system(**WEIGHTLESS), 0.02, events=[Undock("m0", 3, at=0.01)], sample=0.01)
+    assert simulate(wide(0.003), 0.02, events=events, sample=0.01).events[0]["distance"] == pytest.approx(0.008)
+
+
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -258,6 +303,29 @@ def test_what_cannot_happen_is_told_before_the_run(pair, event, words):
     events = [event] if not isinstance(event, Guard) else [event, Undock("m0", 3, at=0.05)]
     with pytest.raises(ModelError, match=words.replace("[", r"\[").replace("(", r"\(")):
         simulate(pair, 0.1, events=events)
+
+
+def test_an_element_whose_joint_is_gone_ends_the_run_with_a_sentence():
+    """What was computed is kept."""
+    cubes = Assembly("cubes", (Module("m0", cube(), at(0.0)), Module("m1", cube()))).dock(
+        "m0", 3, "m1", 4, joint="revolute"
+    )
+    motor = PID("motor", joints="m0_3_m1_4", kp=1.0)
+    run = simulate(cubes.system([motor], **WEIGHTLESS), 0.02, events=[Undock("m0", 3, at=0.01)], sample=0.01)
+    assert run.outcome.kind == "failed" and run.t[-1] == 0.01
+    assert "after the undocking of 'm0' side 3: element 'motor': a joint is 'm0_3_m1_4'" in run.outcome.message
+
+
+def test_a_robot_that_is_not_as_its_modules_are_does_not_dock(duo):
+    """It would be another one from the docking on."""
+    bodies = tuple(replace(body, mass=2.0) if body.name == "m1_rear" else body for body in duo.robot.bodies)
+    joints = tuple(replace(j, armature=(0.1,)) if j.name == "m0_hinge" else j for j in duo.robot.joints)
+    for robot, words in (
+        (replace(duo.robot, bodies=bodies), "body 'm1_rear'"),
+        (replace(duo.robot, joints=joints), "joint 'm0_hinge'"),
+    ):
+        with pytest.raises(ModelError, match=f"{words} of 'duo' is not as its module has it"):
+            simulate(replace(duo, robot=robot), 0.1, events=Undock("m0", 3, at=0.05))
 
 
 def test_only_modules_as_they_are_built_dock(pair):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.groups import Pose, compose, inverse, move_twist_back
 from kinemorph.algebra.quaternions import rotation_to_quat
+from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import Vec, dot, sub
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.kinematics import attached_poses, link_poses, link_twists
@@ -53,9 +54,7 @@ def transferred(
     return new_q, new_v
 
 
-def body_states(
-    tree: Tree, names: Sequence[str], q: Sequence[float], v: Sequence[float]
-) -> dict[str, tuple[Pose, Vec]]:
+def body_states(tree: Tree, names: Sequence[str], q: Sequence[S], v: Sequence[S]) -> dict[str, tuple[Pose, Vec]]:
     """Pose T_WB and body twist V_B, shape (6,), of bodies or frames by name."""
     poses, twists = link_poses(tree, q), link_twists(tree, tree.moves(q), v)
     found: dict[str, tuple[Pose, Vec]] = {}

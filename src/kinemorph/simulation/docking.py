@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
-from kinemorph.algebra.groups import Pose, compose, inverse, log_se3
-from kinemorph.algebra.scalar import S, maximum, minimum
-from kinemorph.algebra.vectors import dot, norm
+from kinemorph.algebra.groups import Pose, compose, inverse, log_se3, move_twist_back
+from kinemorph.algebra.scalar import S, less, maximum, where
+from kinemorph.algebra.vectors import dot, matmul, matvec, norm, sub, transpose
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.impact import relative_pose
+from kinemorph.mechanics.transfer import body_states
 from kinemorph.mechanics.tree import Tree
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.module_types import TURNED, Side
@@ -25,6 +27,7 @@ from kinemorph.records import dataclass
 from kinemorph.simulation.events import Guard
 
 DISTANCE, ANGLE = 0.01, 0.1  # [m], [rad]: how far off ports may be that lock
+QUIET = 1e-6  # [1/s]: ports that part more slowly are at rest, whatever rounding says
 
 
 @dataclass(frozen=True)
@@ -114,16 +117,42 @@ def nearness(tree: Tree, q: Sequence[S], dock: Dock) -> S:
     1 less the larger of (distance / tolerance)^2 and (sin(angle / 2) / sin(tolerance / 2))^2: smooth where ports meet.
     """
     T_AB = relative_pose(tree, q, *(port_frame(*end) for end in dock.ends))
-    squares: list[S] = []
+    turned, _ = _turned_off(T_AB, (0.0, 0.0, 0.0), dock)
+    return 1.0 - maximum(dot(T_AB.p, T_AB.p) / dock.distance**2, turned)
+
+
+def approaching(tree: Tree, q: Sequence[S], v: Sequence[S], dock: Dock) -> S:
+    """Above 0 as long as ports come nearer, or rest [1/s]: falls through 0 where they have been nearest.
+
+    The rate of `nearness`, as a share of what is in the way. Who looks for ports that meet only now and then sees those
+    pass which are within tolerance for less than a step; that they have come and go is a change of sign that lasts.
+    """
+    a, b = (port_frame(*end) for end in dock.ends)
+    (T_WA, V_A), (T_WB, V_B) = body_states(tree, (a, b), q, v).values()
+    T_AB = compose(inverse(T_WA), T_WB)
+    V = sub(V_B, move_twist_back(T_AB, V_A))  # of b's port in a's frame, in b's axes
+    apart, parting = (2.0 * dot(T_AB.p, x) / dock.distance**2 for x in (T_AB.p, matvec(T_AB.R, V[:3])))
+    turned, turning = _turned_off(T_AB, V[3:], dock)
+    apart = 0.5 * apart
+    leaving = where(less(turned, apart), parting, turning)
+    return QUIET - leaving / (1.0 + maximum(apart, turned))
+
+
+def _turned_off(T_AB: Pose, w: Sequence[S], dock: Dock) -> tuple[S, S]:
+    """(sin(angle / 2) / sin(tolerance / 2))^2 from the legal pose, the nearest one, and its rate [1/s] where b turns
+    with w [rad/s] in its own axes: R' = R w~.
+    """
+    square: S = math.inf
+    rate: S = 0.0
     for turn in range(4) if dock.turn is None else (dock.turn,):
-        R = TURNED[turn].R
-        trace = dot(R[0], T_AB.R[0]) + dot(R[1], T_AB.R[1]) + dot(R[2], T_AB.R[2])
-        squares.append(0.25 * (3.0 - trace))
-    turned = squares[0]
-    for square in squares[1:]:
-        turned = minimum(turned, square)
-    apart = dot(T_AB.p, T_AB.p) / dock.distance**2
-    return 1.0 - maximum(apart, turned / math.sin(0.5 * dock.angle) ** 2)
+        X = matmul(transpose(TURNED[turn].R), T_AB.R)
+        off = [x - float(i == j) for i, row in enumerate(X) for j, x in enumerate(row)]
+        this = 0.125 * dot(off, off)  # (3 - trace) / 4, without the digits that a small angle loses there
+        turning = 0.25 * dot(w, (X[2][1] - X[1][2], X[0][2] - X[2][0], X[1][0] - X[0][1]))
+        nearer = less(this, square)
+        square, rate = where(nearer, this, square), where(nearer, turning, rate)
+    scale = 1.0 / math.sin(0.5 * dock.angle) ** 2
+    return scale * square, scale * rate
 
 
 # ── what may be wrong with them ───────────────────────────────────────────────────────────────────────────────────────
@@ -160,7 +189,7 @@ def _problems(assembly: Assembly, change: Change, others: Sequence[Change], star
         found.append(f"{what}: both at and when are given, expected one of them. Leave one out.")
     if isinstance(change, Undock) and change.at is None and change.when is None:
         found.append(f"{what}: neither at nor when is given, expected one of them. Give at=2.0 [s].")
-    if change.at is not None and not (isinstance(change.at, (int, float)) and start <= change.at <= until):
+    if change.at is not None and not (isinstance(change.at, Real) and start <= change.at <= until):
         found.append(f"{what}: at is {change.at!r}, expected a time within the run, {start:g} to {until:g} s.")
     if isinstance(change, Dock):
         if change.a == change.b:
@@ -168,7 +197,7 @@ def _problems(assembly: Assembly, change: Change, others: Sequence[Change], star
         if change.turn not in (None, 0, 1, 2, 3):
             found.append(f"{what}: turn is {change.turn!r}, expected None, 0, 1, 2 or 3 quarter turns.")
         for name, value, most in (("distance", change.distance, math.inf), ("angle", change.angle, math.pi)):
-            if not (isinstance(value, (int, float)) and 0.0 < value <= most and math.isfinite(value)):
+            if not (isinstance(value, Real) and 0.0 < value <= most and math.isfinite(value)):
                 limit = f" and at most {most:.4g}" if math.isfinite(most) else ""
                 found.append(f"{what}: {name} is {value!r}, expected a finite number above 0{limit}.")
     if change.at is not None and not found:

@@ -28,11 +28,21 @@ from kinemorph.model.system import System
 from kinemorph.plants.laws import Law, of_groups
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.carrying import Ledger, Regular, Run, begun
-from kinemorph.simulation.docking import Change, Dock, Undock, check_changes, gap_of, nearness, port_frame, told
+from kinemorph.simulation.docking import (
+    Change,
+    Dock,
+    Undock,
+    approaching,
+    check_changes,
+    gap_of,
+    nearness,
+    port_frame,
+    told,
+)
 from kinemorph.simulation.events import Guard
 from kinemorph.simulation.naming import Asleep, law_by_name, named_array, names_of, on_top_of
 from kinemorph.simulation.occurrences import Event, Quantity
-from kinemorph.simulation.topologies import Plants, Shape, shape_of
+from kinemorph.simulation.topologies import Plants, Shape, changed_parts, shape_of
 from kinemorph.simulation.trajectory import Outcome, Trajectory
 
 Array = npt.NDArray[np.float64]
@@ -97,7 +107,8 @@ class Reconfiguring:
             t = stepper.state.t
             ended = {event.name for event in run.events if event.kind == "stop"}
             ours = [name for name in self.pending if name in ended]
-            ledger.events[:] = [event for event in ledger.events if event.name not in ours]
+            inner = {*ours, *(f"{name}{PASSES}" for name in self.pending)}
+            ledger.events[:] = [event for event in ledger.events if event.name not in inner]
             if outcome.kind != "finished" and not (outcome.kind == "stopped" and ended and ended <= {*ours}):
                 return outcome
             self._stand(stepper)
@@ -105,7 +116,13 @@ class Reconfiguring:
             while ready := ours or self._ready(t):
                 name = ready[0]
                 ours = [other for other in ours if other != name]
-                ledger.events.append(ledger.timed(partial(self._changed, self.pending.pop(name), t)))
+                change = self.pending.pop(name)
+                try:
+                    ledger.events.append(ledger.timed(partial(self._changed, change, t)))
+                except KinemorphError as error:  # an element that needs what is gone
+                    return Outcome(
+                        "failed", t, f"At t = {t:.9g} s the run could not go on after the {told(change)}: {error}"
+                    )
                 changed = True
             if not changed and t >= until:
                 return outcome
@@ -159,6 +176,9 @@ class Reconfiguring:
             law = self._waiting(name, change)
             if law is not None and self._value(law, t) is not None:
                 found.append(Guard(name, law, direction="rising", stop=True))
+                if isinstance(change, Dock) and change.when is None:  # nothing happens there, but the march looks twice
+                    passes = self._once(f"{name}{PASSES}", partial(self._approaching, change))
+                    found.append(Guard(f"{name}{PASSES}", passes, direction="falling"))
         return found
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
@@ -190,6 +210,15 @@ class Reconfiguring:
             return nearness(resolve(robot, dict(zip(names, p, strict=True))), q, dock)
 
         return near
+
+    def _approaching(self, dock: Dock) -> Law:
+        """The law of ports that pass each other."""
+        robot, names = self._robot, names_of(self.plant, "p")
+
+        def nearer(q: Any, v: Any, p: Any) -> Any:
+            return approaching(resolve(robot, dict(zip(names, p, strict=True))), q, v, dock)
+
+        return nearer
 
     def _read(self, law: Law, what: str) -> Law:
         return law_by_name(law, self.plant, self.shape.assembly.names, what)
@@ -338,6 +367,7 @@ class Reconfiguring:
         return {group: self.state[group].copy() for group in "qvxm"}
 
 
+PASSES = " passes"  # how names of guards go on that see ports pass
 CLEARANCE = 1.0 + 1e-9  # ports that have just come within tolerance are
 
 
@@ -365,5 +395,11 @@ def _docking_system(model: Any, asked: Mapping[str, Any]) -> System:
         raise ModelError(
             f"events: '{model.name}' is made of adapted dyads, in which hinges change place with what is docked. "
             "Simulate assembly.system(..., dyads='halves') to dock during a run."
+        )
+    changed = changed_parts(model.robot, model.assembly)
+    if changed:
+        raise ModelError(
+            f"events: {changed[0]} of '{model.name}' is not as its module has it, and a docking makes the robot anew "
+            "of its modules. Change the ModuleType, and assemble that."
         )
     return model

@@ -9,9 +9,11 @@ topology has the same roots, however it came about; columns of a root appear and
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
@@ -28,6 +30,12 @@ from kinemorph.plants.robots import plant as as_plant
 from kinemorph.simulation.docking import Dock, Gap, Undock
 from kinemorph.simulation.segments import Segment
 
+# of joints, and what they are where nothing is said
+JOINT_DATA = {
+    **dict.fromkeys(("upper", "velocity", "effort"), math.inf),
+    **dict.fromkeys(("damping", "friction", "armature"), 0.0),
+    "lower": -math.inf,
+}
 MOST_KEPT = 64  # plants of topologies that are at hand
 
 
@@ -97,6 +105,26 @@ def in_order(assembly: Assembly) -> Assembly:
     return replace(assembly, dockings=tuple(ordered))
 
 
+def changed_parts(robot: Robot, assembly: Assembly) -> list[str]:
+    """Bodies and inner joints of a robot whose data are not those of the modules that they belong to."""
+    found = []
+    bodies = {body.name: body for body in robot.bodies}
+    joints = {joint.name: joint for joint in robot.joints}
+    for module in assembly.modules:
+        for part in module.type.bodies:
+            body = bodies.get(f"{module.name}_{part.name}")
+            if body is None or (body.mass, body.com, body.inertia) != (part.mass, part.com, part.inertia):
+                found.append(f"body '{module.name}_{part.name}'")
+        for inner in module.type.joints:
+            joint = joints.get(f"{module.name}_{inner.name}")
+            if joint is None or any(
+                getattr(joint, key) != (getattr(inner, key) or (none,) * len(getattr(joint, key)))
+                for key, none in JOINT_DATA.items()
+            ):
+                found.append(f"joint '{module.name}_{inner.name}'")
+    return found
+
+
 class Plants:
     """The plants of one system by topology. Those met in this process are at hand, whichever run made them."""
 
@@ -105,10 +133,9 @@ class Plants:
         self.system, self.asked = system, asked
         self.root = _root_of(system.robot)
         self.gravity = system.robot.gravity
-        if self._known(Shape(self.first)) is None:  # as it was given, in whatever order
-            self._keep(Shape(self.first), as_plant(system, **asked))
+        self._given = self._kept_by((system, *self._asked_key), lambda: as_plant(system, **asked))
 
-    @property
+    @cached_property
     def first(self) -> Assembly:
         """The assembly as its robot stands: the base that it has, and only that with a place of its own."""
         assert self.system.assembly is not None
@@ -122,34 +149,27 @@ class Plants:
 
     def of(self, shape: Shape) -> Plant:
         """The plant of a topology."""
-        found = self._known(shape)
-        if found is None:
-            found = self._made(shape)
-            self._keep(shape, found)
-        return found
+        if shape.topology == Shape(self.first).topology:
+            return self._given  # the robot as it was given, in whatever order, and where it stands at the start
+        key = (shape.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops)
+        return self._kept_by((*key, *self._asked_key), lambda: self._made(shape))
 
-    def _keep(self, shape: Shape, plant: Plant) -> None:
-        """Has a plant at hand."""
+    def _kept_by(self, key: tuple[Any, ...], make: Callable[[], Plant]) -> Plant:
+        """The plant that is at hand by a key; made where none is."""
         try:
-            _KEPT[self._key(shape)] = plant
+            found = _KEPT.get(key)
         except TypeError:  # an element that is not plain data
-            return
+            return make()
+        if found is None:
+            found = _KEPT[key] = make()
+        _KEPT.move_to_end(key)
         while len(_KEPT) > MOST_KEPT:
             _KEPT.popitem(last=False)
-
-    def _known(self, shape: Shape) -> Plant | None:
-        try:
-            key = self._key(shape)
-            found = _KEPT.get(key)
-        except TypeError:
-            return None
-        if found is not None:
-            _KEPT.move_to_end(key)
         return found
 
-    def _key(self, shape: Shape) -> tuple[Any, ...]:
-        asked = tuple((name, _hashable(value)) for name, value in self.asked.items())
-        return (shape.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops, asked)
+    @property
+    def _asked_key(self) -> tuple[Any, ...]:
+        return tuple((name, _hashable(value)) for name, value in self.asked.items())
 
     def _made(self, shape: Shape) -> Plant:
         robot = organism_robot(shape.assembly, root=self.root, inputs=shape.made, gravity=self.gravity, in_motion=True)
