@@ -3,7 +3,7 @@
     python examples/21_docking.py [folder]
 
 A cross of five Backbones turns in free fall. A snake of four comes near, a little askew, with its tail wagging. As soon
-as their ports are within 15 mm the two are one, in the pose in which they meet; at 3 s the snake tears an arm off.
+as their ports are within 15 mm the two are one, in the pose in which they meet; at 3 s the snake leaves with one of its arms.
 """
 
 import io
@@ -94,4 +94,5 @@ for axes, moment in zip(panels, (0.0, run.events[0].t, 3.0, 5.0), strict=True):
     axes.set_axis_off()
 figure.tight_layout()
 print("wrote", save(figure, folder / "21_docking.png"))
-print("wrote", kinemorph.replay(run, folder / "21_docking.html"))
+kinemorph.replay(run, folder / "21_docking.html")  # plays in any browser
+print("wrote", folder / "21_docking.html")

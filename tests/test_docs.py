@@ -18,6 +18,7 @@ PAGES = [
     ROOT / "docs" / f"{name}.md"
     for name in (
         "robots",
+        "modules",
         "assemblies",
         "assembly_matrices",
         "dynamics",

@@ -21,7 +21,7 @@ def test_examples_are_numbered_without_gaps() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-LONG = ("03", "09", "12", "14", "18", "19", "20")  # some ten seconds each where nothing is compiled yet
+LONG = ("03", "09", "12", "14", "18", "19", "20", "21")  # some ten seconds each where nothing is compiled yet
 RUN = [pytest.param(path, marks=[pytest.mark.slow] * (path.name[:2] in LONG), id=path.stem) for path in EXAMPLES]
 
 
