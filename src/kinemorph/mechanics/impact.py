@@ -20,15 +20,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kinemorph.algebra.groups import Pose, compose, inverse
+from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import add, dot, matvec, sub
 from kinemorph.mechanics.branch_factor import branch_factor
 from kinemorph.mechanics.composite_bodies import mass_matrix
 from kinemorph.mechanics.constrained import Rows, constrained_dynamics
-from kinemorph.mechanics.kinematics import forward_kinematics
-from kinemorph.mechanics.loops import constraint_jacobian, constraint_sizes, constraint_weights
-from kinemorph.mechanics.tree import Attachment, Closure, Tree
+from kinemorph.mechanics.kinematics import forward_kinematics, jacobian
+from kinemorph.mechanics.loops import constraint_sizes, constraint_weights
+from kinemorph.mechanics.tree import WORLD, Attachment, Closure, Tree
 from kinemorph.model.joint import JOINT_KINDS
 
 
@@ -63,14 +63,33 @@ def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
 
 
 def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
-    """The six conditions that frame b rests in frame a: its twist there, [linear; angular], in a's axes.
+    """The six conditions that frame b rests in frame a: its twist there, [linear; angular], at a's origin in its axes.
 
-    As for a loop that is closed by a fixed joint, just where the frames are: what carries both of them has no part.
+    What carries both frames has no part in it, not even by rounding. Rows that are nothing but rounding count as those
+    of a loop that a fixed joint closes would.
     """
     T_AB = relative_pose(tree, q, a, b)
+    of_a, of_b = (list(zip(*jacobian(tree, q, frame), strict=True)) for frame in (a, b))
+    shared = _carrying(tree, a) & _carrying(tree, b)
+    still = [0.0] * 6
+    columns = [
+        still if k in shared else sub(move_twist(T_AB, far), near)
+        for k, (near, far) in enumerate(zip(of_a, of_b, strict=True))
+    ]
+    J = [[column[row] for column in columns] for row in range(6)]
     at_a, at_b = tree.attachments[a], tree.attachments[b]
     there = Attachment(at_b.link, compose(at_b.pose, inverse(T_AB)))  # on b, where frame a is now
     closure = Closure("docking", JOINT_KINDS["fixed"].closure, at_a, there, (0.0, 0.0, 0.0), 0.0)
     closed = replace(tree, closures=(closure,), follows=())
-    J = constraint_jacobian(closed, q)
-    return Rows(J, [0.0] * len(J), constraint_weights(closed, J, constraint_sizes(closed, q)))
+    return Rows(J, [0.0] * 6, constraint_weights(closed, J, constraint_sizes(closed, q)))
+
+
+def _carrying(tree: Tree, frame: str) -> set[int]:
+    """Which velocities, by place, move a frame."""
+    found: set[int] = set()
+    index = tree.attachments[frame].link
+    while index != WORLD:
+        link = tree.links[index]
+        found |= {link.v + k for k in range(len(link.axes))}
+        index = link.parent
+    return found

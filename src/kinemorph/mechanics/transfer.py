@@ -19,7 +19,6 @@ from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import Vec, dot, sub
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.kinematics import attached_poses, link_poses, link_twists
-from kinemorph.mechanics.resolving import resolve
 from kinemorph.mechanics.tree import WORLD, Tree
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate_all
@@ -32,13 +31,12 @@ Numbers = Mapping[str, float]
 
 
 def transferred(
-    source: Robot, target: Robot, q: Sequence[float] | Array, v: Sequence[float] | Array, source_p: Numbers,
-    target_p: Numbers,
-) -> tuple[Array, Array]:  # fmt: skip
-    """(q, v) of the target, shapes (nq,) and (nv,), for (q, v) of the source; `source_p`, `target_p` are values of
-    parameters by name, nominal where they are left out.
+    source: Robot, tree: Tree, target: Robot, q: Sequence[float] | Array, v: Sequence[float] | Array, p: Numbers
+) -> tuple[Array, Array]:
+    """(q, v) of the target, shapes (nq,) and (nv,), for (q, v) of the source, whose links are `tree`, in numbers.
+
+    `p` are values of the target's parameters by name, nominal where they are left out.
     """
-    tree = resolve(source, source_p)
     moving = body_states(tree, source.body_names, [float(x) for x in q], [float(x) for x in v])
     olds = {joint.name: joint for joint in source.joints}
     new_q, new_v = np.zeros(target.nq), np.zeros(target.nv)
@@ -49,7 +47,7 @@ def transferred(
             if joint.parent == old.child:
                 state = reversed_state(old, *([float(x) for x in part] for part in state))
         else:
-            state = _measured(joint, moving, target_p) if joint.table.primitives else ((), ())
+            state = _measured(joint, moving, p) if joint.table.primitives else ((), ())
         new_q[target.q_slice(joint.name)], new_v[target.v_slice(joint.name)] = state
     return new_q, new_v
 

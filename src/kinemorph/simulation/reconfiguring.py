@@ -78,6 +78,7 @@ class Reconfiguring:
         self.times: Array = np.zeros(0)
         self.state: dict[str, Array] = {}  # q, v, x, m, u now
         self.inputs: dict[str, float] = {}  # by name: the last that each had
+        self._resolved: tuple[Shape, Tree] | None = None
         self._laws: dict[tuple[Plant, str], Any] = {}  # of guards by plant and name: the same again where it is again
 
     def carry_out(
@@ -329,7 +330,7 @@ class Reconfiguring:
         shape, plant = self._rings_as_they_are(shape)
         assert plant.robot is not None
         old = {group: dict(zip(names_of(self.plant, group), self.state[group], strict=True)) for group in "xm"}
-        q, v = transferred(self._robot, plant.robot, self.state["q"], self.state["v"], self.shape.p, shape.p)
+        q, v = transferred(self._robot, self._tree, plant.robot, self.state["q"], self.state["v"], shape.p)
         state = {"q": q, "v": v}
         for group, known in (*old.items(), ("u", self.inputs)):
             state[group] = plant.initial(group, {name: known[name] for name in names_of(plant, group) if name in known})
@@ -360,8 +361,10 @@ class Reconfiguring:
 
     @property
     def _tree(self) -> Tree:
-        """The links of the robot now, in plain numbers."""
-        return resolve(self._robot, self.shape.p)
+        """The links of the robot now, in plain numbers; made once for what is docked."""
+        if self._resolved is None or self._resolved[0] is not self.shape:
+            self._resolved = self.shape, resolve(self._robot, self.shape.p)
+        return self._resolved[1]
 
     def _groups(self) -> dict[str, Array]:
         return {group: self.state[group].copy() for group in "qvxm"}
