@@ -21,6 +21,7 @@ PAGES = [
         "modules",
         "assemblies",
         "assembly_matrices",
+        "docking",
         "dynamics",
         "closed_chain_paper",
         "closed_loops",
