@@ -215,7 +215,7 @@ def test_the_verb(tmp_path: Path) -> None:
     assert data["base"] == "m2" and data["tree"] and len(data["dockings"]) == 8 and "aim" in data["tables"]
     assert "\\begin{tabular}" in run("assemble", "organism9", "--format", "latex").stdout
     seen = run("assemble", str(written(POSES, tmp_path, "seen.toml"))).stdout
-    assert "apart [mm]" in seen and "2.236" in seen  # of 2 mm along x and 1 mm along y
+    assert "apart [mm]" in seen and "2.236" in seen  # turned by 1 degree about x and 2 degrees about z
     ring = written("B>0 B>1\nB>2 B>3", tmp_path, "ring.grid")
     assert "with rings" in run("assemble", str(ring)).stdout
     for arguments, words in (
