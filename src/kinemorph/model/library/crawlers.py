@@ -7,6 +7,7 @@ what goes far in 60 s and the same way at half the step.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -44,7 +45,7 @@ def crawler(gait: Gait = "rhythmic", *, friction: float = 0.6) -> System:
         raise ModelError(f"crawler: friction is {friction:g}, expected a number above 0. Without it nothing crawls.")
     organism = organism9().assembly
     assert organism is not None
-    organism = put_down(organism)
+    organism = put_down(replace(organism, name="crawler"))
     follows = crawling_gait(gait, hinges(organism))
     floor = ground_contacts(organism, friction=type(RUBBER)(friction, RUBBER.speed))
     elements = [follows, *hinge_drives(organism, follows), *floor]
