@@ -11,7 +11,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, act, compose
 from kinemorph.display.crawl_pictures import center_of_mass_path
 from kinemorph.errors import ModelError
 from kinemorph.model.elements import PD, ComputedTorque, Contact, Rhythmic
-from kinemorph.model.library.crawlers import nine_backbones
+from kinemorph.model.library.crawlers import crawler
 from kinemorph.model.modules import (
     Assembly,
     Module,
@@ -62,7 +62,8 @@ def test_corners_between_docked_modules_are_left_out() -> None:
 
 
 def test_nine_modules_have_fifty_corners_below() -> None:
-    organism = nine_backbones()
+    organism = crawler().assembly
+    assert organism is not None
     assert [(d.a, d.side_a, d.b, d.side_b) for d in organism.dockings] == [
         (d.a, d.side_a, d.b, d.side_b) for d in paper_organism().dockings
     ]
@@ -118,7 +119,7 @@ def test_drives_stay_within_the_effort_of_hinges_and_hold_the_rest() -> None:
 
 
 def test_the_center_of_mass_of_modules_is_the_mean_of_their_middles() -> None:
-    organism = nine_backbones()
+    organism = put_down(paper_organism())
     system = organism.system()
     middle = np.mean([compose(pose).p for pose in organism.poses().values()], axis=0)
     np.testing.assert_allclose(center_of_mass_path(system.robot, np.array([system.settings.q]))[0], middle, atol=1e-15)

@@ -15,7 +15,7 @@ from kinemorph.display.crawl_showcase import crawl_figures, crawl_showcase
 from kinemorph.display.stills import write_still
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.elements import PD, Contact, MinimumJerk, Profile, Rhythmic
-from kinemorph.model.library.crawlers import LENGTH, crawler, nine_backbones
+from kinemorph.model.library.crawlers import LENGTH, crawler
 from kinemorph.model.modules import (
     Assembly,
     Docking,
@@ -31,6 +31,7 @@ from kinemorph.model.modules import (
 )
 from kinemorph.model.system import System
 from kinemorph.simulation.trajectory import Trajectory
+from paper_organism import paper_organism
 
 Array = npt.NDArray[np.float64]
 LIMIT = 7.0  # [N m]
@@ -116,7 +117,7 @@ def test_gaits_of_the_crawler_are_named() -> None:
 
 @pytest.mark.slow
 def test_nine_modules_weigh_nine_kilograms_on_the_ground() -> None:
-    organism = nine_backbones()
+    organism = put_down(paper_organism())
     still = Rhythmic("gait", hinges(organism), 0.0)
     system = organism.system([still, *hinge_drives(organism, still), *ground_contacts(organism)])
     run = kinemorph.simulate(system, 1.0)

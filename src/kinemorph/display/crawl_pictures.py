@@ -78,7 +78,7 @@ def _panels(figure: Figure, wide: bool) -> tuple[Any, Any, Any]:
     if wide:
         places = ((0.07, 0.48, 0.91, 0.42), (0.07, 0.08, 0.42, 0.27), (0.56, 0.08, 0.42, 0.27))
     else:
-        places = ((0.07, 0.09, 0.43, 0.78), (0.58, 0.52, 0.4, 0.34), (0.58, 0.09, 0.4, 0.36))
+        places = ((0.07, 0.09, 0.43, 0.78), (0.58, 0.54, 0.4, 0.34), (0.58, 0.09, 0.4, 0.34))
     above, angles = (figure.add_axes(place) for place in places[:2])
     return above, angles, figure.add_axes(places[2], sharex=angles)
 

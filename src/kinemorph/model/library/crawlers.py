@@ -1,38 +1,26 @@
 """Organisms of modules that crawl: nine Backbones as in the paper, on the ground, with a gait.
 
-Meister and Gutenkunst, Fig. 4 with Table III: paths 0-1-2, 0-3-4-5 and 0-6-7-8 from the base. Their gaits are not in
-the paper. Those here were found by trying a few hundred at random, in a program that takes amplitudes, offsets and
-phases as parameters, then changing the best ones in turns, and keeping what goes far in 60 s and the same way at half
-the step.
+The paper gives no numbers for its gaits. Those here were found by trying a few hundred at random, in a program that
+takes amplitudes, offsets and phases as parameters (`simulate_batch`), then changing the best ones in turns, and keeping
+what goes far in 60 s and the same way at half the step.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from kinemorph.errors import ModelError
 from kinemorph.model.elements.gaits import CoupledMaps, Rhythmic
-from kinemorph.model.modules.assembly import Assembly, Docking, Module
-from kinemorph.model.modules.catalog import backbone
+from kinemorph.model.library.modular import organism9
 from kinemorph.model.modules.drives import hinge_drives, hinges
 from kinemorph.model.modules.footing import RUBBER, ground_contacts, put_down
 from kinemorph.model.system import Element, Settings, System
 
 Gait = Literal["rhythmic", "maps"]
 
-# module, module, side, side: Table III (docs/errata.md, E000-14)
-DOCKED = (
-    (0, 1, 3, 2),
-    (1, 2, 5, 3),
-    (0, 3, 5, 2),
-    (3, 4, 4, 3),
-    (4, 5, 5, 2),
-    (0, 6, 2, 5),
-    (6, 7, 4, 2),
-    (7, 8, 4, 5),
-)
 LENGTH = 0.525  # [m], its longest side
 
 # hinges 0 to 8, in degrees
@@ -42,13 +30,6 @@ PHASES = (300, 330, 215, 315, 345, 125, 355, 85, 345)
 # of maps an angle is bend + swing (2 x - 1); x goes to and fro between 0.45 and 0.89 or between 0.52 and 0.87
 MAP_SWINGS = (45, -16, 30, -36, -8, 34, -60, 6, -29)
 MAP_BENDS = (-5, 3, -2, 25, -6, -16, 30, -11, -2)
-
-
-def nine_backbones() -> Assembly:
-    """The paper's organism: nine Backbones in three branches, 0.525 m long and 0.42 m wide, on the plane z = 0."""
-    modules = tuple(Module(f"m{k}", backbone()) for k in range(9))
-    dockings = tuple(Docking(f"m{a}", side_a, f"m{b}", side_b) for a, b, side_a, side_b in DOCKED)
-    return put_down(Assembly("nine_backbones", modules, dockings))
 
 
 def crawler(gait: Gait = "rhythmic", *, friction: float = 0.6) -> System:
@@ -62,7 +43,9 @@ def crawler(gait: Gait = "rhythmic", *, friction: float = 0.6) -> System:
         raise ModelError(f"crawler: gait is {gait!r}, expected 'rhythmic' or 'maps'.")
     if not friction > 0.0:
         raise ModelError(f"crawler: friction is {friction:g}, expected a number above 0. Without it nothing crawls.")
-    organism = nine_backbones()
+    organism = organism9().assembly
+    assert organism is not None
+    organism = put_down(replace(organism, name="crawler"))
     follows = crawling_gait(gait, hinges(organism))
     floor = ground_contacts(organism, friction=type(RUBBER)(friction, RUBBER.speed))
     elements = [follows, *hinge_drives(organism, follows), *floor]
