@@ -72,11 +72,13 @@ class Limbs:
 def like_limbs(tree: Tree, apart: Collection[int] = ()) -> list[Limbs]:
     """All limbs that have others like them, as large as can be; limbs with links in `apart` are like no others."""
     found = []
-    index = 0
+    index, spans = 0, _spans(tree)
     while index < len(tree.links):
-        size, shape = _size(tree, index), _shape(tree, index)
-        stop = index + size
-        while shape and _follows(tree, index, stop) and _shape(tree, stop) == shape:
+        stop = spans[index].stop
+        size = stop - index
+        # a limb with none beside it is not looked at: in a chain that would be all links for each link
+        shape = _shape(tree, spans[index]) if size and _follows(tree, index, stop) else None
+        while shape and _follows(tree, index, stop) and _shape(tree, spans[stop]) == shape:
             stop += size
         if stop > index + size and not any(link in range(index, stop) for link in apart):
             found.append(Limbs(tuple(tree.links[start : start + size] for start in range(index, stop, size)), index))
@@ -134,12 +136,18 @@ def kept_places(tree: Tree, limbs: Sequence[Limbs]) -> tuple[list[int], list[int
 # ── limbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _size(tree: Tree, index: int) -> int:
-    """How many links follow each other that hang on a link, itself included."""
-    stop = index + 1
-    while stop < len(tree.links) and tree.links[stop].parent >= index:
-        stop += 1
-    return stop - index
+def _spans(tree: Tree) -> list[range]:
+    """For each link those that follow each other and hang on it, itself included; empty where others come later."""
+    count = len(tree.links)
+    stops, latest = [count] * count, list(range(count))
+    open_ones: list[int] = []  # links whose span may go on, ascending
+    for index, link in enumerate(tree.links):
+        while open_ones and open_ones[-1] > link.parent:
+            stops[open_ones.pop()] = index
+        open_ones.append(index)
+        if link.parent != WORLD:
+            latest[link.parent] = index
+    return [range(index, stop if max(latest[index:stop]) < stop else index) for index, stop in enumerate(stops)]
 
 
 def _follows(tree: Tree, first: int, index: int) -> bool:
@@ -151,20 +159,20 @@ def _follows(tree: Tree, first: int, index: int) -> bool:
     return (other.parent, other.q, other.v) == (tree.links[first].parent, before.q + row.nq, before.v + row.nv)
 
 
-def _shape(tree: Tree, index: int) -> Any:
+def _shape(tree: Tree, span: range) -> Any:
     """All of a limb that has to be the same in limbs that are alike; None where it is nothing that can be told apart:
     hangs on the world, does not stand together in links, q and v, or has numbers that are not plain ones.
     """
-    stop = index + _size(tree, index)
-    links, shape = tree.links[index:stop], []
+    if not span or tree.links[span.start].parent == WORLD:
+        return None
+    links, shape = tree.links[span.start : span.stop], []
     q, v = links[0].q, links[0].v
     for link in links:
         if (link.q, link.v) != (q, v) or not all(isinstance(x, (float, int)) for x in _numbers(link)):
             return None
         q, v = q + ELEMENTARY[link.kind].nq, v + ELEMENTARY[link.kind].nv
-        shape.append((link.kind, max(link.parent, index - 1) - index, *map(type, link.fixed_turns[0])))
-    scattered = any(index <= link.parent < stop for link in tree.links[stop:])
-    return None if links[0].parent == WORLD or scattered else shape
+        shape.append((link.kind, max(link.parent, span.start - 1) - span.start, *map(type, link.fixed_turns[0])))
+    return shape
 
 
 # ── the numbers of a link ─────────────────────────────────────────────────────────────────────────────────────────────
