@@ -216,6 +216,17 @@ def test_rings_become_loops() -> None:
     np.testing.assert_allclose(derive(robot, backend="interpreter").constraint_error(neutral(robot)), 0.0, atol=1e-15)
 
 
+def test_rings_are_cut_where_nothing_moves() -> None:
+    """A joint module that closes a ring would have no coordinate: no damping, no limits, nothing to drive."""
+    ring = Assembly("ring", tuple(Module(f"m{k}", cube()) for k in range(4)))
+    for a, side_a, b, side_b in (("m0", 3, "m1", 4), ("m1", 5, "m2", 2), ("m2", 4, "m3", 3), ("m3", 2, "m0", 5)):
+        ring = ring.dock(a, side_a, b, side_b, joint="prismatic" if a != "m1" else None)
+    for base in ring.names:
+        robot = ring.robot(base)
+        assert [joint.name for joint in robot.loops] == ["m1_5_m2_2"]
+        assert {"m0_3_m1_4", "m2_4_m3_3", "m3_2_m0_5"} < {*robot.joint_names} and robot.nv == 6 + 3
+
+
 # ── kinds and mistakes ────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -210,7 +210,7 @@ def _halves(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
             bodies.append(replace(body, name=name))
             seats[module.name, body.name] = (name, IDENTITY)
         joints += [_own(module, joint, seats) for joint in module.type.joints]
-    docks, rings, roots = _docks(assembly, base, seats, inputs)
+    docks, rings, roots = _docks(assembly, base, seats, inputs, cut_rigid=True)
     bases = [seats[root, assembly.module(root).type.bodies[0].name][0] for root in roots]
     return Pieces(bodies, [*joints, *docks.values()], rings, bases, seats)
 
@@ -267,11 +267,20 @@ def _last_joint(module: Module, part: str) -> str:
 
 
 def _docks(
-    assembly: Assembly, base: str, seats: Mapping[tuple[str, str], tuple[str, Pose]], inputs: Collection[str]
+    assembly: Assembly,
+    base: str,
+    seats: Mapping[tuple[str, str], tuple[str, Pose]],
+    inputs: Collection[str],
+    *,
+    cut_rigid: bool = False,
 ) -> tuple[dict[str, Joint], list[Joint], list[str]]:
-    """The dockings as joints by name, those that close rings, and the base of each organism."""
+    """The dockings as joints by name, those that close rings, and the base of each organism. With `cut_rigid` those
+    are dockings without a joint of their own, in rings that have one.
+    """
     roots = [base, *(organism[0] for organism in assembly.organisms if base not in organism)]
     carrying = {step.edge.name for root in roots for step in assembly.tree(root).steps}
+    if cut_rigid:
+        carrying = _with_joints(assembly, carrying)
     unknown = [name for name in inputs if name not in {docking.name for docking in assembly.dockings}]
     if unknown:
         listed = ", ".join(docking.name for docking in assembly.dockings) or "none"
@@ -281,6 +290,26 @@ def _docks(
     made = {docking.name: _dock(assembly, docking, seats, docking.name in inputs) for docking in assembly.dockings}
     rings = [joint for name, joint in made.items() if name not in carrying]
     return {name: joint for name, joint in made.items() if name in carrying}, rings, roots
+
+
+def _with_joints(assembly: Assembly, carrying: set[str]) -> set[str]:
+    """Trees by the names of their dockings, changed so that joint modules are in them: what closes a ring has no
+    coordinate, on which damping, limits and motors could act.
+    """
+    rigid = {docking.name for docking in assembly.dockings if docking.joint is None}
+    for docking in assembly.dockings:
+        if docking.name in rigid or docking.name in carrying:
+            continue
+        tree = spanning_tree(assembly.names, [edge for edge in assembly.edges if edge.name in carrying], docking.a)
+        into = {step.child: step for step in tree.steps}
+        here, way = docking.b, []
+        while here != docking.a:
+            way.append(into[here].edge.name)
+            here = into[here].parent
+        spared = next((name for name in way if name in rigid), None)
+        if spared is not None:
+            carrying = carrying - {spared} | {docking.name}
+    return carrying
 
 
 def _dock(
