@@ -3,7 +3,8 @@
     python examples/21_docking.py [folder]
 
 A cross of five Backbones turns in free fall. A snake of four comes near, a little askew, with its tail wagging. As soon
-as their ports are within 15 mm the two are one, in the pose in which they meet; at 3 s the snake leaves with one of its arms.
+as their ports are within 15 mm the two are one, in the pose in which they meet. At 3 s the snake leaves, and takes an
+arm of the cross along.
 """
 
 import io
@@ -71,7 +72,7 @@ middle.set_ylabel("angular momentum\n[mN m s]")
 bottom.set(ylabel="energy [mJ]", xlabel="time [s]")
 for axes in (top, middle, bottom):
     plain_axes(axes)
-    axes.legend(fontsize="small", loc="center right")
+    axes.legend(fontsize="small", loc="center right", bbox_to_anchor=(1.0, 0.4))
     for event in run.events:
         axes.axvline(event.t, color="0.5", linewidth=0.8, linestyle="--")
 for event in run.events:
