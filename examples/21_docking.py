@@ -3,10 +3,10 @@
     python examples/21_docking.py [folder]
 
 A cross of five Backbones turns in free fall. A snake of four comes near, a little askew, with its tail wagging. As soon
-as their ports are within 15 mm the two are one, in the pose in which they meet; at 3 s the snake leaves with one of its arms.
+as their ports are within 15 mm the two are one, in the pose in which they meet. At 3 s the snake leaves, and takes an
+arm of the cross along.
 """
 
-import io
 import sys
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from matplotlib.image import imread
 import kinemorph
 from kinemorph import Dock, Undock, elements, modules
 from kinemorph.algebra.groups import exp_se3
-from kinemorph.display.canvas import LINES, blank, plain_axes, png_of, save
+from kinemorph.display.canvas import LINES, blank, plain_axes, save
+from kinemorph.display.stills import write_still
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 
@@ -71,7 +72,7 @@ middle.set_ylabel("angular momentum\n[mN m s]")
 bottom.set(ylabel="energy [mJ]", xlabel="time [s]")
 for axes in (top, middle, bottom):
     plain_axes(axes)
-    axes.legend(fontsize="small", loc="center right")
+    axes.legend(fontsize="small", loc="center right", bbox_to_anchor=(1.0, 0.27))
     for event in run.events:
         axes.axvline(event.t, color="0.5", linewidth=0.8, linestyle="--")
 for event in run.events:
@@ -81,18 +82,12 @@ print("wrote", save(figure, folder / "21_momentum.png"))
 
 # ── before and after, and a page that plays it ────────────────────────────────────────────────────────────────────────
 
-figure = blank(11.0, 6.6)
-panels = figure.subplots(2, 2).flat
-for axes, moment in zip(panels, (0.0, run.events[0].t, 3.0, 5.0), strict=True):
-    segment = run.segment_at(moment)
-    k = int(np.argmin(np.abs(segment.t - moment)))
-    shown = kinemorph.draw(segment.robot, segment.q[k], ground=False, camera=(50, -80), title="")
-    picture = imread(io.BytesIO(png_of(shown)))
-    rows, columns = np.nonzero((picture[..., :3] < 0.97).any(axis=2))  # without its margins
-    axes.imshow(picture[rows.min() : rows.max(), columns.min() : columns.max()])
-    axes.set_title(f"{moment:.2f} s", fontsize=10, loc="left")
+figure = blank(11.0, 6.4)
+for place, t in enumerate((0.0, run.events[0].t, 3.0, 5.0)):
+    still = write_still(run, folder / f"21_still{place}.png", t, camera=(45, -75), title=f"{t:.2f} s")
+    axes = figure.add_axes((0.5 * (place % 2), 0.5 - 0.5 * (place // 2), 0.5, 0.5))
+    axes.imshow(imread(still))
     axes.set_axis_off()
-figure.tight_layout()
 print("wrote", save(figure, folder / "21_docking.png"))
 kinemorph.replay(run, folder / "21_docking.html")  # plays in any browser
 print("wrote", folder / "21_docking.html")

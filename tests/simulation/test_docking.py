@@ -263,9 +263,13 @@ def test_ports_meet_that_turn_past_each_other():
     assert dock.kind == "dock" and dock.t == pytest.approx((0.3 - 1e-5) / 0.5, abs=1e-9)
 
 
-def test_ports_that_pass_too_far_off_are_no_event():
+def test_ports_that_pass_too_far_off_are_no_event_and_the_run_says_so():
     run = simulate(wide(0.395), 2.0, v={"m1_root.vx": -0.4, "m1_root.vy": 0.02}, events=[Dock("m0", 3, "m1", 4)])
     assert not run.events and run.outcome.kind == "finished"
+    assert run.outcome.message.startswith(
+        "Docking of 'm0' side 3 with 'm1' side 4 did not happen: at the end its ports are"
+    )
+    assert f"{math.hypot(0.4, 0.04):.3g} m and 0 rad" in run.outcome.message
 
 
 def test_every_system_starts_where_it_stands():

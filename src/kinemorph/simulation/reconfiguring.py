@@ -126,7 +126,8 @@ class Reconfiguring:
                     )
                 changed = True
             if not changed and t >= until:
-                return outcome
+                missed = [outcome.message, *map(self._missed, self.pending.values())]
+                return replace(outcome, message=" ".join(missed).strip())
             given = self._given()
 
     # ── pieces ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -303,6 +304,17 @@ class Reconfiguring:
         note = f"Side {dock.side_a} of module '{dock.a}' holds side {dock.side_b} of module '{dock.b}'"
         turned = f", turned by {gap.turn} quarters." if gap.turn else "."
         return note + turned, (*numbers, Quantity("energy_loss", float(hit.loss), "J"), *impulse)
+
+    def _missed(self, change: Change) -> str:
+        """That something did not happen until the end, and how far from it it was."""
+        what = f"{told(change).capitalize()} did not happen"
+        if isinstance(change, Undock) or change.when is not None:
+            return f"{what}: its law did not rise above 0."
+        gap = gap_of(self._tree, self.state["q"].tolist(), change)
+        return (
+            f"{what}: at the end its ports are {gap.distance:.3g} m and {gap.angle:.3g} rad from the legal pose, where "
+            f"{change.distance:g} m and {change.angle:g} rad are allowed."
+        )
 
     def _undock(self, undock: Undock) -> tuple[str, str]:
         try:

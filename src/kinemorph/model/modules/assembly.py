@@ -182,7 +182,13 @@ class Assembly:
 
     def dyad_pose(self, docking: str, against: bool = False) -> Pose:
         """H_ab(0): module b seen from module a across a docking by name, in the initial configuration."""
-        link = self._dockings_by_name[docking]
+        link = self._dockings_by_name.get(docking)
+        if link is None:
+            known = ", ".join([*self._dockings_by_name][:12]) or "none"
+            raise ModelError(
+                f"assembly '{self.name}' has no docking {docking!r}; known: {known}."
+                f"{did_you_mean(docking, self._dockings_by_name)}"
+            )
         P_a = self.module(link.a).type.port_pose(link.side_a)
         P_b = self.module(link.b).type.port_pose(link.side_b)
         H_ab = compose(P_a, link.from_port(), inverse(P_b))

@@ -10,17 +10,19 @@ What the modules are is said beside it: one kind for all, a text or list with on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-from kinemorph.algebra.groups import IDENTITY, Pose, act
+from kinemorph.algebra.groups import IDENTITY, Pose, act, translation
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.modules.assembly import Assembly, Docking, Module, joint_module
 from kinemorph.model.modules.module_types import ModuleType
 from kinemorph.model.modules.organism_checks import organism_problems
 from kinemorph.model.reading import short
 
+Places: TypeAlias = Mapping[Any, Pose | Sequence[float]]
 Kinds: TypeAlias = str | ModuleType | Sequence[str | ModuleType] | Mapping[Any, str | ModuleType]
 KEYS = tuple(field.name for field in fields(Docking))
 REQUIRED = ("a", "side_a", "b", "side_b")
@@ -33,7 +35,7 @@ def listed_assembly(
     *,
     name: str = "organism",
     base: str | None = None,
-    at: Mapping[Any, Pose] | None = None,
+    at: Places | None = None,
     planar: bool = False,
     several: bool = False,
 ) -> Assembly:
@@ -97,7 +99,7 @@ def docking_of(row: Any, what: str, problems: list[str]) -> Docking | None:
 
 
 def placed_modules(
-    named: Iterable[str], modules: Kinds, types: Mapping[str, ModuleType], at: Mapping[Any, Pose], base: str | None
+    named: Iterable[str], modules: Kinds, types: Mapping[str, ModuleType], at: Places, base: str | None
 ) -> tuple[Module, ...]:
     """Modules with their kinds: those numbered in their order, then the others as they are named."""
     kinds: dict[str, str | ModuleType] = {}
@@ -122,7 +124,7 @@ def placed_modules(
         kinds = dict(zip(names, per_module, strict=True))
     default = modules if isinstance(modules, (str, ModuleType)) and per_module is None else None
     problems: list[str] = []
-    places = {module_name(key): pose for key, pose in at.items()}
+    places = {module_name(key): _place(module_name(key), raw, problems) for key, raw in at.items()}
     found = []
     names = _ordered(dict.fromkeys((*named, *kinds, *((base,) if base and default is not None else ()))))
     for name in names:
@@ -141,6 +143,21 @@ def placed_modules(
     if problems:
         raise ModelError(list(dict.fromkeys(problems)))
     return tuple(found)
+
+
+def _place(name: str, raw: Any, problems: list[str]) -> Pose | None:
+    """A pose in the world, or that of an upright module at a point; None, with a problem, where it is neither."""
+    if isinstance(raw, Pose):
+        return raw
+    try:
+        x, y, z = (float(value) for value in raw)
+    except (TypeError, ValueError):
+        problems.append(f"at: the place of module '{name}' is {short(raw)}; expected a Pose or a point (x, y, z) [m].")
+        return None
+    if not all(map(math.isfinite, (x, y, z))):
+        problems.append(f"at: the place of module '{name}' is {short(raw)}; expected numbers that are finite.")
+        return None
+    return translation((x, y, z))
 
 
 def kind_of(word: Any, types: Mapping[str, ModuleType], what: str, problems: list[str]) -> ModuleType | None:

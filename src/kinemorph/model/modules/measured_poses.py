@@ -26,7 +26,7 @@ from kinemorph.algebra.vectors import norm
 from kinemorph.errors import ModelError
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.catalog import Types, known_types
-from kinemorph.model.modules.docked_sides import Kinds, module_name, placed_modules, settled
+from kinemorph.model.modules.docked_sides import Kinds, Places, module_name, placed_modules, settled
 from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
 from kinemorph.model.reading import short
 from kinemorph.model.robot import Array
@@ -83,7 +83,7 @@ def snap(
     types: Types = None,
     name: str | None = None,
     base: str | int | None = None,
-    at: Mapping[Any, Pose] | None = None,
+    at: Places | None = None,
     keep: Keep = "measured",
     tolerance: tuple[float, float] | None = None,
     planar: bool = False,

@@ -118,7 +118,11 @@ class ModuleType:
 
     def joint(self, name: str) -> Joint:
         """A joint by its own name."""
-        return next(joint for joint in self.joints if joint.name == name)
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        listed = ", ".join(joint.name for joint in self.joints) or "none"
+        raise ModelError(f"a {self.name} has no joint {name!r}; its joints are {listed}. Choose one of them.")
 
     @cached_property
     def part_poses(self) -> dict[str, Pose]:

@@ -57,6 +57,7 @@ def overlap_problems(assembly: Assembly) -> list[str]:
     largest = max((max(float(x) for x in module.type.size) for module in assembly.modules), default=1.0)
     cells: dict[tuple[int, ...], list[str]] = defaultdict(list)
     found = []
+    whose = {name: organism for organism in assembly.organisms for name in organism}
     sizes = {module.name: tuple(float(x) for x in module.type.size) for module in assembly.modules}
     for module in assembly.modules:
         pose = poses[module.name]
@@ -64,9 +65,11 @@ def overlap_problems(assembly: Assembly) -> list[str]:
         for step in product((-1, 0, 1), repeat=3):
             for other in cells.get(tuple(a + b for a, b in zip(cell, step, strict=True)), ()):
                 if boxes_overlap(pose, sizes[module.name], poses[other], sizes[other], touch):
+                    one = whose[other] == whose[module.name]
+                    remedy = "Dock one of them elsewhere." if one else "Place their organisms apart, by at."
                     found.append(
                         f"assembly '{assembly.name}': modules '{other}' and '{module.name}' overlap, "
-                        f"{_apart(poses[other], pose):.3g} m from middle to middle. Dock one of them elsewhere."
+                        f"{_apart(poses[other], pose):.3g} m from middle to middle. {remedy}"
                     )
         cells[cell].append(module.name)
     return found

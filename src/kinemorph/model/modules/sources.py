@@ -12,11 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kinemorph.algebra.groups import Pose
 from kinemorph.errors import ModelError, ParseError
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.catalog import Types, known_types
-from kinemorph.model.modules.docked_sides import Kinds, listed_assembly, module_name, settled
+from kinemorph.model.modules.docked_sides import Kinds, Places, listed_assembly, module_name, settled
 from kinemorph.model.modules.grids import grid_assembly
 from kinemorph.model.modules.measured_poses import Keep, snap
 from kinemorph.model.reading import short
@@ -29,7 +28,7 @@ def assemble(
     modules: Kinds = "B",
     name: str | None = None,
     base: str | int | None = None,
-    at: Mapping[Any, Pose] | None = None,
+    at: Places | None = None,
     planar: bool = False,
     several: bool = False,
     keep: Keep = "measured",
@@ -43,7 +42,8 @@ def assemble(
     `modules`   what the modules of a list or of poses are: one letter or kind for all, one for each, or a table by name
     `name`      of the assembly, "organism" where none is given
     `base`      the module where kinematics begin, by name or number; the first where none is given
-    `at`        poses of modules in the world, by name; the base stands over the origin where none is given
+    `at`        places of modules in the world, by name: poses, or points [m] where they stand upright; the base is
+                over the origin where none is given
     `planar`    whether to hold it to the paper's organisms: a tree, docked upright at sides 2 to 5
     `several`   whether modules may be apart, as several organisms in one world
     `keep`, `tolerance`     of measured poses; see `snap`
