@@ -100,6 +100,7 @@ HOMES: dict[str, str] = {
     "pole_map": "kinemorph.display.pole_maps",
     "mode_shapes": "kinemorph.display.mode_pictures",
     "assembly_tables": "kinemorph.display.module_tables",
+    "draw_plan": "kinemorph.display.plans",
     "draw_modules": "kinemorph.display.module_graphs",
     "cluster_diagram": "kinemorph.display.cluster_pictures",
     "animate": "kinemorph.display.animation",
@@ -136,6 +137,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.display.mode_pictures import mode_shapes as mode_shapes
     from kinemorph.display.module_graphs import draw_modules as draw_modules
     from kinemorph.display.module_tables import assembly_tables as assembly_tables
+    from kinemorph.display.plans import draw_plan as draw_plan
     from kinemorph.display.plots import plot as plot
     from kinemorph.display.pole_maps import pole_map as pole_map
     from kinemorph.display.portraits import phase_portrait as phase_portrait
