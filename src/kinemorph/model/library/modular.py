@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinemorph.model.modules.catalog import PITCH, backbone
-from kinemorph.model.modules.footing import ground_contacts
+from kinemorph.model.modules.footing import ground_contacts, put_down
 from kinemorph.model.modules.sources import assemble
 from kinemorph.model.system import Settings, System
 
@@ -19,9 +19,11 @@ B>8 .   .   .
 def organism9(mass: float = 1.0, pitch: float = PITCH, ground: bool = False) -> System:
     """The organism of the MODUROB paper: nine Backbones in three arms, module m0 the base, standing on z = 0.
 
-    `mass` [kg] and `pitch` [m] of a module; `ground` adds contacts with the plane z = 0. The system has an assembly, so
-    that modules may dock and undock in a run.
+    `mass` [kg] and `pitch` [m] of a module; `ground` adds contacts with the plane z = 0, and puts their corners on it.
+    The system has an assembly, so that modules may dock and undock in a run.
     """
     kind = backbone(mass=mass, pitch=pitch)
     assembly = assemble(ORGANISM9, types=kind, name="organism9", base="m0")
+    if ground:
+        assembly = put_down(assembly)
     return assembly.system(ground_contacts(assembly) if ground else (), Settings(duration=1.0))
