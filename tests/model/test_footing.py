@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from kinemorph.display.crawl_pictures import center_of_mass_path
 from kinemorph.errors import ModelError
 from kinemorph.model.elements import PD, ComputedTorque, Contact, Rhythmic
 from kinemorph.model.library.crawlers import crawler
+from kinemorph.model.library.modular import organism9
 from kinemorph.model.modules import (
     Assembly,
     Module,
@@ -21,6 +23,7 @@ from kinemorph.model.modules import (
     ground_contacts,
     hinge_drives,
     hinges,
+    on_ground,
     put_down,
     scout,
 )
@@ -123,3 +126,16 @@ def test_the_center_of_mass_of_modules_is_the_mean_of_their_middles() -> None:
     system = organism.system()
     middle = np.mean([compose(pose).p for pose in organism.poses().values()], axis=0)
     np.testing.assert_allclose(center_of_mass_path(system.robot, np.array([system.settings.q]))[0], middle, atol=1e-15)
+
+
+def test_a_system_is_put_on_the_ground() -> None:
+    """What begins where its assembly stands is put down; what begins elsewhere stays there; others are refused."""
+    floating = organism9()
+    placed = on_ground(floating)
+    assert len(placed.elements) == len(ground_contacts(floating.assembly))
+    assert placed.settings.q[2] < floating.settings.q[2]
+    assert placed.settings.q == organism9(ground=True).settings.q
+    lifted = replace(floating, settings=replace(floating.settings, q=(0.0, 0.0, 1.0, *floating.settings.q[3:])))
+    assert on_ground(lifted).settings.q == lifted.settings.q
+    with pytest.raises(ModelError, match="not made of modules"):
+        on_ground(replace(floating, assembly=None))

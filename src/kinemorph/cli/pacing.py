@@ -48,7 +48,7 @@ OWN: dict[str, tuple[str, ...]] = {
     Kind.maps: (*_CHAOS, "amplitude", "offset", "every", "interpolation", "seed", "ramp"),
 }
 RUN = (
-    *("joints", "gains", "time", "method", "step", "sample", "q"),
+    *("joints", "gains", "time", "method", "step", "sample", "q", "ground"),
     *("save", "plot", "columns", "degrees", "html", "gif", "mp4", "speed"),
 )
 
@@ -97,6 +97,14 @@ def gait(
     step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.")] = None,
     sample: Annotated[float | None, typer.Option(help="Time between stored states.", show_default="0.01")] = None,
     q: Annotated[str | None, typer.Option(metavar="VALUES", help=Q_HELP, show_default=False)] = None,
+    ground: Annotated[
+        bool | None,
+        typer.Option(
+            "--ground/--no-ground",
+            help="Puts docked modules on the ground; so it is where they float and touch nothing.",
+            show_default=False,
+        ),
+    ] = None,
     limits: Annotated[bool, typer.Option(help="Stops at the limits of joints.")] = True,
     friction: Annotated[bool, typer.Option(help="Coulomb friction of joints.")] = True,
     save: Annotated[Path | None, typer.Option(metavar="PATH", help="Write the run: .npz, .csv, .h5 or .res.")] = None,
@@ -201,6 +209,7 @@ def _follow(given_system: System, kind: Kind, given: dict[str, Any], as_json: bo
         )
     kp, kd = _gains(given["gains"])
     element = _element(kind, joints, given)
+    given_system = _placed(given_system, given["ground"])
     following = with_gait(given_system, element, kp=kp, kd=kd, name="gait_pd")
     system = with_joint_forces(following, limits=given["limits"], friction=given["friction"])
     shown = [*gait_reports.displacement_columns(model), *(f"q.{joint}" for joint in joints)]
@@ -225,14 +234,28 @@ def _follow(given_system: System, kind: Kind, given: dict[str, Any], as_json: bo
     raise typer.Exit(exit_code(trajectory))
 
 
+def _placed(system: System, ground: bool | None) -> System:
+    """The system on the ground where that is wanted, or where it is made of modules that would fall."""
+    from kinemorph.model.modules.footing import on_ground
+
+    floats = system.assembly is not None and reading.is_free(system.robot) and not _touches(system)
+    return on_ground(system) if ground or (ground is None and floats) else system
+
+
+def _touches(system: System) -> bool:
+    """Whether something of it can touch."""
+    from kinemorph.mechanics.elements.law import law_of
+
+    return any(law_of(element).contact for element in system.elements)
+
+
 def _method(system: System, given: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """(how to run, notes): stiff gains in the air want a method for stiff equations; on the ground there is one."""
     from kinemorph.analysis.gait_following import settling_rate
-    from kinemorph.mechanics.elements.law import law_of
 
     how, notes = _some(given, "method", "step", "sample"), []
     pd = next(element for element in system.elements if element.name == "gait_pd")
-    ground = any(law_of(element).contact for element in system.elements)
+    ground = _touches(system)
     if reading.is_free(system.robot) and not ground:
         notes.append(f"nothing holds {system.robot.name}, and it has no ground to touch: it falls")
     if "method" in how or "step" in how or ground or settling_rate(system, pd) < STIFF:

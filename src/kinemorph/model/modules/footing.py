@@ -21,13 +21,17 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.algebra.groups import Pose, act, compose
+from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
+from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.contact_laws import Friction, HuntCrossley, Normal, Regularized
 from kinemorph.model.elements.contacts import Contact
 from kinemorph.model.elements.grounds import Ground, Plane
 from kinemorph.model.modules.assembly import Assembly, Module
+from kinemorph.model.modules.organisms import standing
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from kinemorph.model.system import System
 
 FLOOR = HuntCrossley(2e4, 20.0, 1.0)  # a corner under a quarter of a module gives way by 0.12 mm, and hardly bounces
 RUBBER = Regularized(0.6, 5e-3)  # what is pushed by half of what holds it creeps at 2.5 mm/s
@@ -99,6 +103,23 @@ def put_down(assembly: Assembly, height: float = 0.0) -> Assembly:
         T = poses[module.name]
         placed.append(replace(module, at=Pose(T.R, (T.p[0], T.p[1], T.p[2] + lift[module.name]))))
     return replace(assembly, modules=tuple(placed))
+
+
+def on_ground(system: System) -> System:
+    """The system of an assembly with ground under it: contacts at all corners and wheels, and every organism put down.
+
+    Where the system begins elsewhere than its assembly stands, it begins there still.
+    """
+    assembly = system.assembly
+    if assembly is None:
+        raise ModelError(
+            f"system '{system.name}' is not made of modules, so their corners cannot be put on the ground."
+        )
+    begins = list(system.settings.q) or list(neutral(system.robot))
+    lowered = put_down(assembly)
+    q = standing(lowered, system.robot) if begins == standing(assembly, system.robot) else begins
+    elements = (*system.elements, *ground_contacts(assembly))
+    return replace(system, elements=elements, settings=replace(system.settings, q=tuple(q)), assembly=lowered)
 
 
 # ── the feet of a module ──────────────────────────────────────────────────────────────────────────────────────────────
