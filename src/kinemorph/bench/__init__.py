@@ -10,7 +10,6 @@
     simulating        runs in time, of several simulators; `simulators` are the contestants
     loop_speed        forward dynamics with closed loops; `loop_models` are the robots, `pinocchio_loops` their twins
     loop_runs         a four-bar by everybody: `loop_simulators`, `loop_peers`; `four_bar_motion` is what is right
-    docking_times     how long a run stands still when modules dock
     replaying         replays: making, opening and playing pages; `chromium` is the browser
     module_contest    assemblies of modules: `module_scale`, `module_speed` and `redocking`, with its _peers
     standing          hexapods on the ground: the problem; with both sides, _ours and _mujoco, and their _contest

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kinemorph.bench.tables import Row
     from kinemorph.display.text_grids import Grid
 
-TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules", "dock"]
+TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops")
 COMPILED = "hexapod36"  # the robot whose compile times are promised
@@ -93,8 +93,6 @@ class Report:
             from kinemorph.bench.module_tables import modules_grids
 
             return [head, *modules_grids(self.rows)]
-        if self.table == "dock":
-            return [head, tables.docking_grid(self.rows)]
         if self.table == "loops":
             return [head, tables.looped_grid(self.rows), tables.loop_runs_grid(self.rows)]
         if self.table == "simulate":
@@ -115,7 +113,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """What was asked, with names checked; None stands for all, or for the few of a quick run."""
-    if table in ("simulate", "loops", "replay", "modules", "dock"):
+    if table in ("simulate", "loops", "replay", "modules"):
         if robots or algorithms or modes or file:
             raise KinemorphError(
                 f"`bench {table}` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
@@ -175,7 +173,6 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
     """Measures what was chosen. `say` hears of the progress, `note` what the reader should know."""
     from kinemorph.bench import (
         building,
-        docking_times,
         loading_times,
         loop_runs,
         machine,
@@ -198,8 +195,6 @@ def measured(choice: Choice, *, say: Say, note: Say) -> Report:
         from kinemorph.bench import module_contest
 
         made = module_contest.compare(pace, quick=choice.quick, say=say, note=note)
-    elif choice.table == "dock":
-        made = docking_times.docking(quick=choice.quick)
     elif choice.table == "loops":
         made = loop_runs.compare(pace, quick=choice.quick, say=say, note=note)
     elif choice.table == "simulate":

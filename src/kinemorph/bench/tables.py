@@ -111,17 +111,6 @@ def loading_grid(rows: Sequence[Row]) -> Grid:
     return Grid("loading a URDF: median (minimum) of repeats", ("robot", *numbers, "verdict"), lines, numbers)
 
 
-def docking_grid(rows: Sequence[Row]) -> Grid:
-    """From a docking to the first steps of the new topology: medians, with minima in brackets."""
-    numbers = ("dof", "cold ms", "disk ms", "seen ms", "step µs", "folded µs")
-    lines = []
-    for row in rows:
-        taken = [f"{_time(row[f'{key}_ms'])} ({_time(row[f'{key}_min_ms'])})" for key in ("cold", "disk", "seen")]
-        steps = [_time(row[f"{key}_us"]) for key in ("step", "folded")]
-        lines.append([row["case"], str(row["nv"]), *taken, *steps, row["verdict"]])
-    return Grid("docking: median (minimum) of repeats", ("docked", *numbers, "verdict"), lines, numbers)
-
-
 def replaying_grid(rows: Sequence[Row]) -> Grid:
     """Replays: size, and times to make, to open and to play."""
     numbers = ("bodies", "frames", "kB", "export s", "first s", "load s", "frame ms", "95 % ms")

@@ -29,7 +29,6 @@ READY_COLD_MS, READY_WARM_MS = 1500.0, 200.0  # from a URDF to a compiled functi
 
 EXPORT_S, OPEN_S, FRAME_MS = 5.0, 2.0, 5.0  # of a replay: 50 bodies, 10 s at 60 pictures per second
 
-DOCKED_COLD_MS, DOCKED_SEEN_MS = 1000.0, 50.0  # from a docking to steps of a new topology of up to nine modules
 
 STANDING = {"one robot": 10.0, "batched": 30.0}  # hexapods on the ground, over MuJoCo at equal error
 
@@ -100,14 +99,6 @@ def judge_replay(export_s: float, load_s: float | None, frame_ms: float | None) 
     asked += [] if load_s is None else [(f"load {OPEN_S:g} s", load_s <= OPEN_S)]
     asked += [] if frame_ms is None else [(f"frame {FRAME_MS:g} ms", frame_ms <= FRAME_MS)]
     return _all_of(asked)
-
-
-def judge_docking(modules: int, cold_ms: float, seen_ms: float) -> Verdict:
-    """How fast a run goes on after a docking [ms]; only up to nine modules have a target."""
-    if modules > 9:
-        return Verdict()
-    asked = [(f"cold {DOCKED_COLD_MS:g}", cold_ms <= DOCKED_COLD_MS)]
-    return _all_of([*asked, (f"seen {DOCKED_SEEN_MS:g}", seen_ms <= DOCKED_SEEN_MS)])
 
 
 def judge_standing(mode: str, ratio: float | None) -> Verdict:

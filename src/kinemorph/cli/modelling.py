@@ -220,7 +220,7 @@ def bench(
         str | None,
         typer.Argument(
             help="speed (where nothing is said), compile, growth, load: model files, replay: pages, simulate: runs, "
-            "loops: closed chains, modules: docked ones, or dock: while they move.",
+            "loops: closed chains, or modules: docked ones, and again while they move.",
             metavar="TABLE",
         ),
     ] = None,
