@@ -220,6 +220,7 @@ def test_guards_read_by_name_and_sleep_where_a_root_is_not(duo):
     assert undock.t < apart.t < 0.08 and len(run.segments) == 3
     before, after = (run["v.m1_hinge"][run.t == kick.t][k] for k in (0, 1))
     assert after == pytest.approx(before + 0.7) and after != before
+    assert np.count_nonzero(kick.after["v"] - kick.before["v"]) == 1  # what the reset leaves out stays
 
 
 def test_a_fixed_base_takes_the_momentum_and_keeps_its_place():
