@@ -26,6 +26,7 @@ from kinemorph.model.modules import (
     scout,
     side_port,
 )
+from kinemorph.model.modules.dyads import docked_pose
 from kinemorph.model.modules.occupancy import boxes_overlap
 from kinemorph.model.modules.organisms import OFFSET, VIRTUAL, offset_values, standing
 from kinemorph.model.rerooting import body_motion, reroot
@@ -245,6 +246,16 @@ def test_kinds_by_the_book(kind: ModuleType, mass: float, joints: int) -> None:
         np.testing.assert_allclose(derive(robot, backend="interpreter").center_of_mass(q), 0.0, atol=1e-15)
 
 
+def test_an_active_wheel_is_three_cells_long() -> None:
+    """Ports at its two ends, the wheels 0.25 m apart."""
+    wheel = active_wheel()
+    for side, sign in ((2, -1.0), (5, 1.0)):
+        np.testing.assert_allclose(docked_pose(wheel, side, B, 4).p, (0.0, sign * 2 * 0.105, 0.0), atol=1e-15)
+        np.testing.assert_allclose(wheel.port_pose(side).p, (0.0, sign * 1.5 * 0.105, 0.0), atol=1e-15)
+    for joint, sign in (("left_wheel", -1.0), ("right_wheel", 1.0)):
+        np.testing.assert_allclose(wheel.part_poses[joint].p, (0.0, sign * 0.125, 0.0), atol=1e-15)
+
+
 def test_boxes() -> None:
     """Boxes that touch do not overlap; turned ones do where a corner reaches in."""
     unit = (1.0, 1.0, 1.0)
@@ -289,7 +300,8 @@ def test_boxes() -> None:
         (lambda: ModuleType("t", "T", (Body("a", 1.0), Body("b", 1.0))), "body 'b' hangs on no other part"),
         (lambda: ModuleType("t", "T", (Body("a", -1.0),)), "module type 't': body 'a'"),
         (lambda: ModuleType("t", "T", (Body("a", 1.0),), ports=(side_port(3, "z", 0.1),)), "port 3 is on 'z'"),
-        (lambda: ModuleType("t", "4", (Body("a", 1.0),), pitch=0.0), "pitch is 0.0"),
+        (lambda: ModuleType("t", "T", (Body("a", 1.0),), pitch=0.0), "pitch is 0.0"),
+        (lambda: ModuleType("t", "4", (Body("a", 1.0),)), "letter is '4'"),
     ],
 )
 def test_mistakes_are_named(make: object, words: str) -> None:

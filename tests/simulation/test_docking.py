@@ -12,7 +12,7 @@ from flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 from kinemorph import Dock, Guard, Undock, simulate
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
-from kinemorph.model.elements import PID
+from kinemorph.model.elements import PID, DistanceConstraint
 from kinemorph.model.modules import Assembly, Docking, Module, active_wheel, backbone, cube, scout
 from kinemorph.simulation.run import Held
 from kinemorph.simulation.topologies import shape_of
@@ -164,6 +164,29 @@ def test_a_ring_closes_and_opens_again():
         assert jumps(run, k)[0] < 1e-12
         change = momentum(run.segments[k + 1], 0) - momentum(run.segments[k], -1)
         assert np.abs(change).max() < 1e-12
+
+
+def test_rings_and_rods_that_are_there_already_hold_through_an_impact():
+    """A module docks onto a ring of cubes with a sliding side, on which a rod hangs one more: free bodies again."""
+    cubes = Assembly("ring", tuple(Module(f"m{k}", cube(), at(0.0) if k == 0 else None) for k in range(4)))
+    for k, (side_a, side_b) in enumerate(((3, 4), (5, 2), (4, 3))):
+        cubes = cubes.dock(f"m{k}", side_a, f"m{k + 1}", side_b, joint="prismatic" if k != 1 else None)
+    cubes = cubes.dock("m3", 2, "m0", 5).add("m4", cube("small"), at(0.0, -0.08)).add("m5", cube("small"), at(0.4))
+    rod = DistanceConstraint("rod", "m0_cube", "m5_cube", 0.4)
+    system = cubes.system([rod], **WEIGHTLESS)
+    v = {"m0_3_m1_4": 0.1, "m4_root.vy": 0.3, "m4_root.wx": 2.0, "m0_root.wz": 0.0, "m0_root.vx": 0.0}
+    run = simulate(system, 0.02, v=v, events=[Dock("m0", 2, "m4", 5, at=0.01)], sample=0.01, rtol=1e-10)
+    (dock,) = run.events
+    before, after = run.segments
+    assert dock.kind == "dock" and len(before.robot.loops) == 1
+    assert np.abs(momentum(after, 0) - momentum(before, -1)).max() < 1e-12
+    kinetic = [before.energy[-1, 0], after.energy[0, 0]]
+    assert dock["energy_loss"] == pytest.approx(kinetic[0] - kinetic[1], rel=1e-9) and dock["energy_loss"] > 1e-3
+    there = bodies_of(after, 0)
+    ends = [(there[n][1], there[n][2][:3] + np.cross(there[n][2][3:], there[n][1])) for n in ("m0_cube", "m5_cube")]
+    along = (ends[1][0] - ends[0][0]) @ (ends[1][1] - ends[0][1])
+    assert abs(along) < 1e-12 and after.loop_error.max() < 1e-9
+    assert np.linalg.norm(ends[0][1] - bodies_of(before, -1)["m0_cube"][2][:3]) > 1e-2  # the impact is felt there
 
 
 # ── what goes on through a docking ────────────────────────────────────────────────────────────────────────────────────

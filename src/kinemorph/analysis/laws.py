@@ -110,7 +110,7 @@ def constraints_hold(s: Sample) -> Figure:
 def derivatives_are_rates(s: Sample) -> Figure:
     """The rate of ID and of FD along the motion (q with v, v with a) by their derivatives = by dual numbers.
 
-    Where M is the same everywhere and nothing falls, FD has no rate but rounding: it is measured against FD in a second.
+    Where M is the same everywhere and nothing falls, FD has no rate but rounding: then FD in a second is its measure.
     """
     d = s.dynamics
     if d.robot.nv > DERIVATIVES_LIMIT:

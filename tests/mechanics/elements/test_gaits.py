@@ -133,6 +133,17 @@ def test_a_run_that_begins_between_ticks_waits_for_the_next_one():
 # ── what they are ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_every_other_joint_belongs_to_a_wave_that_is_ahead():
+    """A quarter of a turn where nothing is said; gaits grow within a second."""
+    instant = Instant(CHAIN, (Serpenoid("g", JOINTS, amplitude=(0.5, 0.2), turn=(0.1, -0.2), layout="alternating"),))
+    for t in (1.0, 1.9):
+        angles = [math.pi * t + k * math.radians(60.0) + (0.5 * math.pi if k == 1 else 0.0) for k in range(3)]
+        found = [0.1 + 0.5 * math.sin(angles[0]), -0.2 + 0.2 * math.sin(angles[1]), 0.1 + 0.5 * math.sin(angles[2])]
+        assert signals(instant, t)[0] == pytest.approx(found, abs=1e-14)
+    ramps = {kind: kind("g", JOINTS).ramp for kind in (Rhythmic, Serpenoid, CoupledMaps)}
+    assert [*ramps.values()] == [1.0, 1.0, 1.0]
+
+
 def test_a_rhythm_is_sinusoids_whose_phases_grow():
     step = math.radians(60.0)
     rhythm, one = Instant(CHAIN, (Rhythmic("g", JOINTS, ramp=0.0),)), {"amplitude": math.radians(30.0)}
