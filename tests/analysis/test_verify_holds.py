@@ -14,6 +14,7 @@ from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.body import Body
 from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.library import build
+from kinemorph.model.modules import Assembly, active_wheel, backbone
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
@@ -95,6 +96,13 @@ def test_forces_that_vanish_but_for_rounding_do_not_fail() -> None:
     body = Body.sphere("ball", 10.0, 0.01, (0.6, 0.8, 0.0))  # the center of mass is on the axis: h is dust
     robot = RobotBuilder("dust").add(body).root("ball", "revolute", axis=(0.6, 0.8, 0.0)).build()
     verdict = verify(derive(robot, backend="interpreter"))
+    assert verdict.passed, str(verdict)
+
+
+def test_rates_that_vanish_but_for_rounding_do_not_fail() -> None:
+    """A wheel module on a wall: every center of mass is on the axis it turns about, so M is the same everywhere."""
+    wall = Assembly("wall").add("m0", active_wheel()).add("m1", backbone()).dock("m0", 5, "m1", 4).robot(root="fixed")
+    verdict = verify(derive(wall, backend="interpreter"), formulations=())
     assert verdict.passed, str(verdict)
 
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from kinemorph import Body, RobotBuilder
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import compose, matrix_of, relative
 from kinemorph.deriving import derive
@@ -48,6 +49,7 @@ def test_poses_are_those_of_the_derived_model(assembly: Assembly, dyads: Dyads) 
     dynamics, q = derive(robot, backend="interpreter"), at.tolist()
     walk = traverse_bodies(robot)
     poses = base_poses(robot, q, walk)
+    assert poses == base_poses(robot, q) and transforms(robot, q) == transforms(robot, q, walk)
     for name, expected in zip(robot.body_names, dynamics.forward_kinematics(at), strict=True):
         np.testing.assert_allclose(matrix_of(poses[name]), expected, atol=AGREE)
     ports = {frame.name: compose(poses[frame.body], evaluate_all(frame.placement)) for frame in robot.frames}
@@ -93,6 +95,19 @@ def test_products_go_over_any_scalar() -> None:
         moving = [Dual(x, float(i == k), level=1) for i, x in enumerate(q.tolist())]
         for poses in (pendant_poses(robot, moving), pendant_poses_spatial(robot, moving)):
             np.testing.assert_allclose([tangent_of(x, 1) for x in poses["m8"].p], J[:3, k], atol=AGREE)
+
+
+def test_joints_with_several_axes_away_from_the_base() -> None:
+    """A ball in the middle of a chain has no exponential of its own: its motion about where it was."""
+    turned = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    builder = RobotBuilder("ball").add(*(Body.box(name, 1.0, (0.1, 0.1, 0.1)) for name in "abc")).root("a", "free")
+    builder.joint("ball", "spherical", "a", "b", translation=(0.3, 0.1, 0.0), rotation=turned)
+    builder.joint("tip", "revolute", "b", "c", translation=(0.2, 0.0, 0.1), axis=(1.0, 0.0, 0.0))
+    robot = builder.build()
+    q = random_configuration(robot, np.random.default_rng(5)).tolist()
+    local, spatial = pendant_poses(robot, q), pendant_poses_spatial(robot, q)
+    np.testing.assert_allclose(matrix_of(local["c"]), matrix_of(spatial["c"]), atol=AGREE)
+    np.testing.assert_allclose(matrix_of(local["c"]), derive(robot, backend="interpreter").pose("c")(q), atol=AGREE)
 
 
 def test_a_bent_pair_by_hand() -> None:

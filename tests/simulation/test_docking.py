@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flying_modules import bodies_of, loss_of_locking, momentum
+from flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 from kinemorph import Dock, Guard, Undock, simulate
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
@@ -105,6 +105,18 @@ def test_the_energy_loss_is_that_of_free_bodies_under_all_rows_at_once(pair, fli
     assert max(np.abs(after[name][2] - twists[name]).max() for name in twists) < 1e-11
     kinetic = [flight.segments[0].energy[-1, 0], flight.segments[1].energy[0, 0]]
     assert kinetic[0] - kinetic[1] == pytest.approx(loss, rel=1e-11)
+
+
+def test_the_impulse_is_what_the_other_organism_gains(flight):
+    """On b at a's port, in that port's axes: moved to the world's origin it is the change of b's momentum there."""
+    states = [bodies_of(segment, sample) for segment, sample in ((flight.segments[0], -1), (flight.segments[1], 0))]
+    inertias = inertias_of(flight.segments[0].robot, states[0])
+    gained = sum(inertias[n] @ (states[1][n][2] - states[0][n][2]) for n in ("m2_rear", "m2_front"))
+    R, p, _ = states[0]["m1_plate"]
+    port = scout().port(3).pose
+    R, p = R @ np.array(port.R), R @ np.array(port.p) + p
+    f, m = (R @ [flight.events[0][f"impulse.{part}{axis}"] for axis in "xyz"] for part in "fm")
+    assert np.allclose(gained, [*f, *(m + np.cross(p, f))], rtol=0.0, atol=1e-13) and np.linalg.norm(f) > 0.05
 
 
 def test_columns_are_named_by_what_there_is(flight):
@@ -212,6 +224,7 @@ def test_guards_read_by_name_and_sleep_where_a_root_is_not(duo):
     assert undock.t < apart.t < 0.08 and len(run.segments) == 3
     before, after = (run["v.m1_hinge"][run.t == kick.t][k] for k in (0, 1))
     assert after == pytest.approx(before + 0.7) and after != before
+    assert np.count_nonzero(kick.after["v"] - kick.before["v"]) == 1  # what the reset leaves out stays
 
 
 def test_a_fixed_base_takes_the_momentum_and_keeps_its_place():
