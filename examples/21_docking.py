@@ -47,16 +47,8 @@ for segment in run.segments:
 
 # ── what is kept and what is lost ─────────────────────────────────────────────────────────────────────────────────────
 
-
-def momentum(segment):
-    """[linear [N s]; angular about the world's origin [N m s]], shape (n, 6)."""
-    dynamics = kinemorph.derive(segment.robot, backend="interpreter")
-    P, center = dynamics.momentum(segment.q, segment.v), dynamics.center_of_mass(segment.q)
-    return np.hstack([P[:, :3], P[:, 3:] + np.cross(center, P[:, :3])])
-
-
-momenta = np.vstack([momentum(segment) for segment in run.segments])
-t = np.concatenate([segment.t for segment in run.segments])
+momenta = run.momentum  # [linear [N s]; angular about the world's origin [N m s]], shape (n, 6)
+t = run.t
 print(f"momentum kept to {np.abs(momenta - momenta[0]).max():.0e}", end=", ")
 print(f"{run.events[0]['energy_loss']:.6f} J lost in docking")
 

@@ -91,6 +91,10 @@ def test_momentum_about_the_origin_of_the_world_is_conserved(flight):
     for k in range(3):
         change = momentum(flight.segments[k + 1], 0) - momentum(flight.segments[k], -1)
         assert np.abs(change).max() < 1e-12 * size
+    told = flight.momentum
+    assert told.shape == (len(flight), 6)
+    assert np.abs(told[0] - first).max() < 1e-14 * (1.0 + size)
+    assert np.abs(told - first).max() < 1e-9 * size
     assert np.abs(momentum(flight.segments[-1], -1) - first).max() < 1e-9 * size  # as exact as the steps are
 
 

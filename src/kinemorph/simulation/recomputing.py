@@ -86,6 +86,13 @@ class Recomputer:
             energies[:, 1] += in_batch(self._stored, len(segment.t), *_inputs(segment))[0][:, 0]
         return energies
 
+    def momentum(self, segment: Segment) -> Array:
+        """[linear; angular about the world's origin] momentum in world axes, shape (n, 6)."""
+        dynamics, n = _of_robot(self.plant, "momentum"), len(segment.t)
+        (found,) = in_batch(dynamics.momentum, n, segment.q, segment.v, *_given(segment))
+        (center,) = in_batch(dynamics.center_of_mass, n, segment.q, *_given(segment))
+        return np.concatenate([found[:, :3], found[:, 3:] + np.cross(center, found[:, :3])], axis=1)
+
     def accounted(self, segment: Segment) -> Array:
         """Supplied and dissipated energy [J], shape (n, 2): states that keep account, or zero where nothing acts."""
         _of_robot(self.plant, "energies")

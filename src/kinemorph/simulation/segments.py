@@ -128,6 +128,11 @@ class Segment:
         return self._either("loop_error", recomputer(self.plant).loop_error)
 
     @cached_property
+    def momentum(self) -> Array:
+        """[linear; angular about the world's origin] momentum in world axes, shape (n, 6) [N s, N m s]."""
+        return recomputer(self.plant).momentum(self)
+
+    @cached_property
     def loop_rate(self) -> Array:
         """The fastest opening of loops, couplings and other constraints, shape (n,)."""
         return recomputer(self.plant).loop_rate(self)

@@ -202,6 +202,11 @@ class Trajectory:
         """The fastest opening of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
         return np.concatenate([segment.loop_rate for segment in self.segments])
 
+    @property
+    def momentum(self) -> Array:
+        """[linear; angular about the world's origin] momentum in world axes, shape (n, 6) [N s, N m s]."""
+        return np.concatenate([segment.momentum for segment in self.segments])
+
     @cached_property
     def energy(self) -> Energy:
         """Where the energy is, comes from and goes to."""
