@@ -27,6 +27,7 @@ from kinemorph.model.modules import (
     side_port,
 )
 from kinemorph.model.modules.dyads import docked_pose
+from kinemorph.model.modules.module_types import TURNED
 from kinemorph.model.modules.occupancy import boxes_overlap
 from kinemorph.model.modules.organisms import OFFSET, VIRTUAL, offset_values, standing
 from kinemorph.model.rerooting import body_motion, reroot
@@ -240,10 +241,21 @@ def test_kinds_by_the_book(kind: ModuleType, mass: float, joints: int) -> None:
     robot = Assembly("one").add("m", kind).robot()
     assert math.isclose(sum(float(body.mass) for body in robot.bodies), mass)
     assert robot.nv == 6 + joints
+    if kind.letter == "L":
+        np.testing.assert_allclose(kind.bodies[0].inertia, np.eye(3) * 1.5 * 0.1**2 / 6.0, rtol=1e-14)
     if kind is B:
+        np.testing.assert_allclose(sum(np.array(half.inertia) for half in kind.bodies), np.eye(3) * 0.105**2 / 12.0)
         q = neutral(robot)
         q[-1] = 1.2
         np.testing.assert_allclose(derive(robot, backend="interpreter").center_of_mass(q), 0.0, atol=1e-15)
+
+
+def test_quarter_turns_are_about_the_normals_of_the_two_sides() -> None:
+    """b turns about its own normal; a, seen from b, about its own as far: the same docking from either end."""
+    for k, turned in enumerate(TURNED):
+        upright, quarter = exp_se3((0, 0, 0, 0, math.pi, 0)), exp_se3((0, 0, 0, 0, 0, k * math.pi / 2))
+        np.testing.assert_allclose(turned.R, np.array(upright.R) @ np.array(quarter.R), atol=1e-15)
+        np.testing.assert_allclose(np.array(turned.R) @ np.array(turned.R), np.eye(3), atol=1e-15)
 
 
 def test_an_active_wheel_is_three_cells_long() -> None:
@@ -282,6 +294,14 @@ def test_boxes() -> None:
         (lambda: chain(2).dock("m0", 5, "m1", 5, joint="ball"), "joint module 'ball' is unknown"),
         (lambda: chain(4, 3, 2).add("x", B).dock("m3", 3, "x", 2).robot(), "overlap"),
         (lambda: chain(3).dock("m0", 5, "m2", 5).robot(), "closes a ring that is open by 0.235 m"),
+        (
+            lambda: (
+                Assembly("far", (Module("m0", B, IDENTITY), Module("m1", B, Pose(IDENTITY.R, (0.5, 0, 0)))))
+                .dock("m0", 3, "m1", 4)
+                .robot()
+            ),
+            "module 'm1' is placed at (0.5, 0, 0) m, and what it is docked to puts it at (0.105, 0, 0) m",
+        ),
         (lambda: Assembly("none").robot(), "has no modules"),
         (lambda: chain(1).robot(root="up"), "root is 'up'"),
         (lambda: chain(1).robot(dyads="both"), "dyads is 'both'"),

@@ -12,8 +12,11 @@ from flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 from kinemorph import Dock, Guard, Undock, simulate
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
+from kinemorph.mechanics.resolving import resolve
+from kinemorph.model.configuration import integrate, random_configuration
 from kinemorph.model.elements import PID, DistanceConstraint
 from kinemorph.model.modules import Assembly, Docking, Module, active_wheel, backbone, cube, scout
+from kinemorph.simulation.docking import approaching, nearness
 from kinemorph.simulation.run import Held
 from kinemorph.simulation.topologies import shape_of
 
@@ -301,6 +304,19 @@ def test_ports_meet_that_turn_past_each_other():
     run = simulate(wide(0.05, 0.3), 1.0, v={"m1_root.wz": -0.5}, events=events, sample=0.5)
     (dock,) = run.events
     assert dock.kind == "dock" and dock.t == pytest.approx((0.3 - 1e-5) / 0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"distance": 1.0, "angle": 0.1}, {"distance": 1e-3, "angle": 3.0, "turn": 1}])
+def test_ports_approach_as_fast_as_their_nearness_grows(options):
+    """Where they are turned too far, or too far apart: against a difference in time, however they move."""
+    robot, rng = wide(0.3, 0.4).robot, np.random.default_rng(4)
+    dock = Dock("m0", 3, "m1", 1, **options)
+    for _ in range(4):
+        q, v = random_configuration(robot, rng), rng.normal(size=robot.nv)
+        near = [nearness(resolve(robot), integrate(robot, q, h * v).tolist(), dock) for h in (-1e-5, 0.0, 1e-5)]
+        rate = (near[2] - near[0]) / 2e-5 / (2.0 - near[1])
+        assert approaching(resolve(robot), q.tolist(), v.tolist(), dock) == pytest.approx(rate, rel=1e-5, abs=2e-6)
+        assert abs(rate) > 1e-2
 
 
 def test_ports_that_pass_too_far_off_are_no_event_and_the_run_says_so():

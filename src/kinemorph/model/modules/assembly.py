@@ -42,7 +42,7 @@ class Module:
 class Docking:
     """Side `side_a` of module `a` on side `side_b` of module `b`.
 
-    `turn`      quarter turns about the normal of a's side; 0 where both modules stand upright
+    `turn`      quarter turns of b about the normal of its own side; 0 where both modules stand upright
     `joint`     a joint module between the two ports; None where they hold each other
     `offset`    how far the pose of b's port is from the legal one, where it was measured
     """

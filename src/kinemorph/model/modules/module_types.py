@@ -6,7 +6,7 @@ A module has its own frame at its middle. Its sides are counted like those of a 
     T_ab = P_a turned(k) P_b^-1
 
 with P the pose of a port in its module (z out of the side, y up) and `turned(k)` half a turn about y, then k quarter
-turns about z. For k = 0 both modules stand upright, and module b lies across side a of module a.
+turns about the z of b's port. For k = 0 both modules stand upright, and module b lies across side a of module a.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kinemorph.records import dataclass
 Side: TypeAlias = int | str
 DYADS = ("halves", "adapted")  # modules as they are built, and as one body each; see `organisms`
 
-# half a turn about y, then quarter turns about z: how a port looks from the one that it is docked to
+# half a turn about y, then quarter turns about its own z: how a port looks from the one that it is docked to
 TURNED: tuple[Pose, ...] = tuple(
     Pose(((-c, s, 0.0), (s, c, 0.0), (0.0, 0.0, -1.0)), (0.0, 0.0, 0.0))
     for c, s in ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
+MISPLACED = 0.01  # of the pitch, and [rad]: how far places of docked modules may be from each other's
 TOUCH, LOOSE = 1e-3, 0.2  # of the smaller box: what is less deep counts as touching; where poses were measured
 
 
 def spatial_problems(assembly: Assembly) -> list[str]:
     """What is wrong with an assembly in space, one sentence each."""
-    return _ring_problems(assembly) or overlap_problems(assembly)
+    return _ring_problems(assembly) or _place_problems(assembly) or overlap_problems(assembly)
 
 
 def _ring_problems(assembly: Assembly) -> list[str]:
@@ -47,6 +48,24 @@ def _ring_problems(assembly: Assembly) -> list[str]:
                     f"({chord.name}) closes a ring that is open by {apart:.3g} m and {turned:.3g} rad. "
                     "Choose other sides, or leave it out."
                 )
+    return found
+
+
+def _place_problems(assembly: Assembly) -> list[str]:
+    """Modules that are said to stand where those that they are docked to do not let them."""
+    poses = assembly.poses()
+    found = []
+    for module in assembly.modules:
+        if module.at is None:
+            continue
+        gap, near = compose(inverse(poses[module.name]), module.at), MISPLACED * float(module.type.pitch)
+        if float(norm(gap.p)) > near or float(norm(log_so3(gap.R))) > MISPLACED:
+            said, there = (", ".join(f"{float(x):.4g}" for x in pose.p) for pose in (module.at, poses[module.name]))
+            found.append(
+                f"assembly '{assembly.name}': module '{module.name}' is placed at ({said}) m, and what it is docked to "
+                f"puts it at ({there}) m, {float(norm(gap.p)):.3g} m and {float(norm(log_so3(gap.R))):.3g} rad from "
+                "there. Place one module of an organism, or undock it."
+            )
     return found
 
 
