@@ -16,18 +16,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.groups import Pose, act, compose
+from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.elements.contact_laws import Friction, HuntCrossley, Normal, Regularized
 from kinemorph.model.elements.contacts import Contact
 from kinemorph.model.elements.grounds import Ground, Plane
-from kinemorph.model.modules.assembly import Assembly, Module
+from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from kinemorph.model.system import System
 
 FLOOR = HuntCrossley(2e4, 20.0, 1.0)  # a corner under a quarter of a module gives way by 0.12 mm, and hardly bounces
 RUBBER = Regularized(0.6, 5e-3)  # what is pushed by half of what holds it creeps at 2.5 mm/s
@@ -59,6 +62,7 @@ def ground_contacts(
     `docked`                with the corners beside docked sides, for organisms that undock during a run
     """
     ground = Plane() if ground is None else ground
+    assembly = as_assembly(assembly)
     poses = assembly.poses()
     feet = {module.name: list(_feet(module)) for module in assembly.modules}
     outer = None if docked else _hull_corners(assembly, poses, feet)
@@ -79,6 +83,13 @@ def ground_contacts(
 
 def put_down(assembly: Assembly, height: float = 0.0) -> Assembly:
     """The assembly with every organism lifted or lowered until its lowest corner or wheel is at `height` [m]."""
+    if isinstance(assembly, System):
+        raise ModelError(
+            "a System was given to put_down; expected an Assembly. Put it down first, then make its system."
+        )
+    assembly = as_assembly(assembly)
+    if not isinstance(height, Real) or not np.isfinite(height):
+        raise ModelError(f"put_down: height is {height!r}; expected a finite number [m].")
     poses = assembly.poses()
     lowest: dict[str, float] = {}
     for module in assembly.modules:
