@@ -85,6 +85,7 @@ def test_periods_groups_and_shifts_of_made_up_orbits():
     assert kinds[:2] == ["2 clusters, period 4", "3 clusters, period 4"]
     assert kinds[2:6] == ["at rest", "synchronous chaos", "2 clusters, chaotic", "asynchronous"]
     assert found[6].shifts == (0, 2, 0) and found[0].sizes == (2, 1)
+    assert not any(orbit.antiphase for orbit in found[1:])
 
 
 def test_maps_are_near_each_other_only_within_the_tolerance():

@@ -11,12 +11,14 @@ import pytest
 from kinemorph.algebra.groups import IDENTITY, Pose, act, compose
 from kinemorph.display.crawl_pictures import center_of_mass_path
 from kinemorph.errors import ModelError
+from kinemorph.model.body import Body
 from kinemorph.model.elements import PD, ComputedTorque, Contact, Rhythmic
 from kinemorph.model.library.crawlers import crawler
 from kinemorph.model.library.modular import organism9
 from kinemorph.model.modules import (
     Assembly,
     Module,
+    ModuleType,
     active_wheel,
     backbone,
     cube,
@@ -27,6 +29,7 @@ from kinemorph.model.modules import (
     put_down,
     scout,
 )
+from kinemorph.model.shapes import Capsule
 from paper_organism import paper_organism
 
 D = 0.105
@@ -92,6 +95,15 @@ def test_wheels_touch_as_balls_and_plates_do_not() -> None:
     assert [contact.body for contact in rims] == ["m0_left_wheel", "m0_right_wheel"]
     assert not any("plate" in contact.body for contact in ground_contacts(car))
     assert float(car.poses()["m0"].p[2]) == pytest.approx(0.05)  # on its wheels
+
+
+def test_a_capsule_touches_with_a_ball_at_either_end() -> None:
+    """Its length is that between the middles of the two."""
+    lying = Pose(((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)), (0.0, 0.0, 0.1))
+    log = ModuleType("Log", "G", (replace(Body.sphere("log", 1.0, 0.1), shapes=(Capsule(0.04, 0.2, lying),)),))
+    feet = ground_contacts(Assembly("log", (Module("m0", log),)))
+    assert [foot.radius for foot in feet] == [0.04, 0.04]
+    np.testing.assert_allclose([foot.point for foot in feet], [(-0.1, 0.0, 0.1), (0.1, 0.0, 0.1)], atol=1e-15)
 
 
 def test_every_organism_is_put_down_by_itself() -> None:

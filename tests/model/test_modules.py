@@ -328,3 +328,4 @@ def test_mistakes_are_named(make: object, words: str) -> None:
     with pytest.raises(ModelError) as raised:
         make()  # type: ignore[operator]
     assert words in str(raised.value)
+    assert "1 times" not in str(raised.value)
