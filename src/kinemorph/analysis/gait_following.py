@@ -24,7 +24,7 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.couplings import followers
 from kinemorph.model.elements.controllers import PD
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, as_robot
 
 PULSE = 25.0  # [rad/s]
 VIRTUAL = "virtual_"  # joints that let an assembly move in space; nothing drives them
@@ -32,7 +32,7 @@ VIRTUAL = "virtual_"  # joints that let an assembly move in space; nothing drive
 
 def gait_joints(model: Robot | System) -> tuple[str, ...]:
     """The joints that a gait may move: those with one axis that no coupling moves; of loops, those that lead."""
-    robot = model.robot if isinstance(model, System) else model
+    robot = as_robot(model)
     led = followers(robot.couplings)
     joints = [joint.name for joint in robot.joints if len(joint.v_names) == 1 and joint.name not in led]
     if robot.loops:
@@ -55,14 +55,14 @@ def with_gait(
 
     kp [N m/rad or N/m] and kd [N m s/rad or N s/m] are one for all joints or one each.
     """
-    system = model if isinstance(model, System) else System(model)
+    system = model if isinstance(model, System) else System(as_robot(model))
     robot, joints = system.robot, tuple(getattr(gait, "joints", ()))
     known = {joint.name for joint in robot.joints}
     if not joints or any(joint not in known for joint in joints):
         listed = ", ".join(gait_joints(model)[:16]) or "none with one axis"
         raise ModelError(
-            f"element '{gait.name}': its joints are {', '.join(joints) or 'none'}; expected joints of robot "
-            f"'{robot.name}'. It has {listed}."
+            f"element '{getattr(gait, 'name', gait)}': its joints are {', '.join(joints) or 'none'}; expected joints "
+            f"of robot '{robot.name}'. It has {listed}."
         )
     effort = [robot.joint(joint).effort for joint in joints]
     most = tuple(limits[0] if len(limits) == 1 and limits[0] > 0.0 else math.inf for limits in effort)

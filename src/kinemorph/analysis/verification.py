@@ -24,8 +24,9 @@ from kinemorph.codegen.function import CompiledFunction
 from kinemorph.deriving import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS, Dynamics, derive
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.mechanics.formulations import FORMULATIONS
+from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.model.system import System, as_robot
 
 DENSE_LIMIT = 12  # dof up to which another formulation's own mass matrix and forward dynamics are compared too
 SIZE_LIMIT = 60  # dof up to which formulations that grow with the square of the dof are compared unasked
@@ -42,6 +43,8 @@ def verify(
     """
     if isinstance(model, Robot | System):
         model = derive(model)
+    if isinstance(model, Assembly):
+        as_robot(model)  # which says what to pass
     if not isinstance(model, Dynamics):
         raise ModelError(
             f"verify was given a {type(model).__name__}; expected a Robot, a System or a Dynamics. "

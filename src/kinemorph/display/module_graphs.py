@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, blank, legible
-from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.modules.dyads import MEANINGS
 from kinemorph.model.modules.incidence import RINGS, Column, IncidenceMatrix, assembly_incidence
 from kinemorph.model.modules.traversal import Traversal, traverse
@@ -32,6 +32,7 @@ def draw_modules(
     assembly: Assembly, base: str | None = None, *, method: Method = "dfs", title: str | None = None
 ) -> Figure:
     """The directed graph of an assembly from a base, with the sides and classes of its AIM."""
+    assembly = as_assembly(assembly)
     aim = assembly_incidence(assembly, base, method=method)
     places = _places(assembly, traverse(assembly, base, method=method))
     xs, ys = zip(*places.values(), strict=True)

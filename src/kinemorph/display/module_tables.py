@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kinemorph.display.text_grids import Format, Grid
-from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.modules.dyads import MEANINGS, DyadClass, dyad_classes
 from kinemorph.model.modules.incidence import (
     IncidenceMatrix,
@@ -53,6 +53,7 @@ def assembly_tables(assembly: Assembly, base: str | None = None, *, method: Meth
 
     `method`: "dfs" numbers modules path by path, as the paper does; "bfs" level by level, on shortest paths.
     """
+    assembly = as_assembly(assembly)
     walk = traverse(assembly, base, method=method)
     aim = assembly_incidence(assembly, base, method=method)
     chen = assembly_incidence(assembly, base, form="chen", method=method)

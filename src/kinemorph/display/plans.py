@@ -18,7 +18,7 @@ from kinemorph.algebra.groups import Pose, act, compose
 from kinemorph.display.canvas import INK, PALE, blank, save
 from kinemorph.display.solids import Array
 from kinemorph.model.cubes import SILVER
-from kinemorph.model.modules.assembly import Assembly, Module
+from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
 from kinemorph.model.modules.catalog import BLUE, SAND
 from kinemorph.model.shapes import Color
 
@@ -36,6 +36,7 @@ LARGE = 0.95  # [inch] of a cell where there is room
 
 def draw_plan(assembly: Assembly, *, title: str | None = None, path: Path | str | None = None) -> Figure:
     """An assembly from above, in its initial configuration, x to the right and y upward; a 3-D drawing if not flat."""
+    assembly = as_assembly(assembly)
     poses = assembly.poses()
     name = assembly.name.replace("_", " ")
     several = f", {len(assembly.organisms)} organisms" if len(assembly.organisms) > 1 else ""

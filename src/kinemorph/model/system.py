@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import field, fields, is_dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -57,6 +58,7 @@ class System:
     assembly: Assembly | None = None  # of modules, where the robot is made of some: runs may dock and undock them
 
     def __post_init__(self) -> None:
+        as_robot(self.robot)
         object.__setattr__(self, "elements", _tidied(self.elements))
         problems = [
             f"element '{name}' is declared {count} times, expected once. Rename all but one."
@@ -113,7 +115,7 @@ class System:
 
 def _tidied(elements: Any) -> tuple[Element, ...]:
     """One element or several as a tuple of them, with plain data."""
-    several = (elements,) if hasattr(elements, "name") else tuple(elements)
+    several = (elements,) if hasattr(elements, "name") or not isinstance(elements, Iterable) else tuple(elements)
     for element in several:
         if not hasattr(element, "name"):
             raise ModelError(
@@ -148,7 +150,9 @@ def as_robot(model: Robot | System) -> Robot:
         "str": f"Build the robot first: kinemorph.library.build({model!r}).",
         "RobotBuilder": "Call build() on it first.",
         "Dynamics": "Pass its `robot`.",
+        "Assembly": "Pass what its system() or robot() gives.",
     }
     kind = type(model).__name__
     remedy = f"Load the file first: kinemorph.load({str(model)!r})." if file else hint.get(kind, "")
-    raise ModelError(f"a {kind} was given, expected a Robot or a System. {remedy}".rstrip())
+    article = "an" if kind[0] in "AEIO" else "a"
+    raise ModelError(f"{article} {kind} was given, expected a Robot or a System. {remedy}".rstrip())

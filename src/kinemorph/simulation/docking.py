@@ -207,7 +207,8 @@ def _problems(assembly: Assembly, change: Change, others: Sequence[Change], star
 
 def _unknown_port(assembly: Assembly, module: str, side: Side) -> str:
     try:
-        assembly.module(module).type.port(side)
+        if type(assembly.module(module).type.port(side).side) is not type(side):  # 3.0 is equal to 3, and no name
+            return f"side is {side!r}, expected a whole number or a name."
     except ModelError as error:
         return str(error)
     return ""

@@ -119,7 +119,10 @@ class Watch:
     def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> None:
         for guard in guards:
             if not isinstance(guard, Guard):
-                raise ModelError(f"events: {guard!r} is given; expected a Guard, as Guard('ground', lambda q: q[0]).")
+                raise ModelError(
+                    f"events: {guard!r} is given; expected a Guard, as Guard('ground', lambda "
+                    "q: q[0]), a Dock or an Undock."
+                )
         names = [guard.name for guard in guards]
         for name in names:
             if names.count(name) > 1:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -252,9 +253,14 @@ class Reconfiguring:
         known = self.state if self.state and len(self.state["q"]) == self.plant.nq else self.plant.start
         given = {"t": t, "p": [*self.shape.p.values()], **{group: [*map(float, known[group])] for group in "qvxmu"}}
         try:
-            return float(of_groups(law, given, "of an event"))
+            value = of_groups(law, given, "of an event")
         except Asleep:
             return None
+        if not isinstance(value, Real):
+            raise ModelError(
+                f"events: a law gives {value!r}, expected one number. Give one that is above 0 when it is time."
+            )
+        return float(value)
 
     # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────
 

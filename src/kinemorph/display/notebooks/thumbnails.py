@@ -112,6 +112,11 @@ def run_picture(trajectory: Trajectory) -> Picture:
     return found
 
 
+def figure_picture(figure: Any) -> Picture:
+    """A figure without its words and margins."""
+    return Picture(*_png(_cut(figure)))
+
+
 def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
     """The picture of a model in some configurations, or a sentence: a card shows its tables in any case."""
     robot = as_robot(model)

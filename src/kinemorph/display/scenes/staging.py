@@ -39,6 +39,7 @@ from kinemorph.display.scenes.successions import succession
 from kinemorph.display.scenes.tinting import told_apart
 from kinemorph.display.scenes.turning import rotated
 from kinemorph.errors import UnsupportedError
+from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element, System
@@ -150,9 +151,11 @@ def named_subjects(subject: Any) -> dict[str, Subject]:
     for name, one in pairs:
         if not isinstance(one, Subject):
             called = f"'{name}'" if name else "what is to be shown"
+            remedy = "Runs of simulate_batch are given one by one."
+            if isinstance(one, Assembly):
+                remedy = "Give what its system() or robot() gives."
             raise UnsupportedError(
-                f"{called} is a {type(one).__name__}; expected a Robot, System, Dynamics or Trajectory. Runs of "
-                "simulate_batch are given one by one."
+                f"{called} is of type {type(one).__name__}; expected a Robot, System, Dynamics or Trajectory. {remedy}"
             )
     named: dict[str, Subject] = {}
     for given, one in pairs:

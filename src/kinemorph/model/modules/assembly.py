@@ -20,6 +20,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.modules.catalog import JOINT_MODULES
 from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side
+from kinemorph.model.reading import short
 from kinemorph.model.topology import Edge, Method, SpanningTree, central_vertex, spanning_tree
 from kinemorph.records import dataclass
 
@@ -85,7 +86,7 @@ class Assembly:
     base: str = ""
 
     def __post_init__(self) -> None:
-        problems = _problems(self)
+        problems = _strangers(self) or _problems(self)
         if problems:
             raise ModelError(problems)
         if not self.base and self.modules:
@@ -94,7 +95,14 @@ class Assembly:
     def __repr__(self) -> str:
         parts = len(self.organisms)
         several = f", {parts} organisms" if parts > 1 else ""
-        return f"<Assembly '{self.name}': {len(self.modules)} modules, {len(self.dockings)} docked{several}>"
+        modules = f"{len(self.modules)} module{'s' * (len(self.modules) != 1)}"
+        return f"<Assembly '{self.name}': {modules}, {len(self.dockings)} docked{several}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.notebooks`."""
+        from kinemorph.display.notebooks.module_cards import assembly_card
+
+        return assembly_card(self)
 
     # ── what there is ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -261,6 +269,18 @@ class Assembly:
         return organism_system(self, elements, settings, **options)
 
 
+def as_assembly(given: Any) -> Assembly:
+    """An assembly, or that of a system. Anything else is a ModelError that says what to pass."""
+    found = getattr(given, "assembly", given)
+    if not isinstance(found, Assembly):
+        article = "an" if type(given).__name__[0] in "AEIO" else "a"
+        raise ModelError(
+            f"{article} {type(given).__name__} was given, expected an Assembly, or a System that is made of modules. "
+            "See `assemble`."
+        )
+    return found
+
+
 def joint_module(joint: str | JointModule | None) -> JointModule | None:
     """A joint module by name, or as it is."""
     if not isinstance(joint, str):
@@ -276,6 +296,37 @@ def joint_module(joint: str | JointModule | None) -> JointModule | None:
 def _unknown(where: str, name: object, known: Collection[str]) -> str:
     listed = ", ".join([*known][:12]) + (", ..." if len(known) > 12 else "")
     return f"{where} has no module {name!r}; known: {listed or 'none'}.{did_you_mean(name, known)}"
+
+
+def _strangers(assembly: Assembly) -> list[str]:
+    """What is of another kind than an assembly is made of, one sentence each."""
+    what = f"assembly '{assembly.name}'"
+    found = []
+    for key, kind in (("modules", Module), ("dockings", Docking)):
+        given = getattr(assembly, key)
+        several = given if isinstance(given, (tuple, list)) else (given,)
+        found += [
+            f"{what}: {key} has {short(one)}; expected a {kind.__name__}. See `assemble` for other ways to say it."
+            for one in several
+            if not isinstance(one, kind)
+        ]
+    if found:
+        return found
+    for module in assembly.modules:
+        if not isinstance(module.type, ModuleType):
+            found.append(
+                f"{what}: module '{module.name}' is of kind {short(module.type)}; expected a ModuleType, such as "
+                "backbone()."
+            )
+        if module.at is not None and not isinstance(module.at, Pose):
+            found.append(f"{what}: module '{module.name}' is at {short(module.at)}; expected a Pose or None.")
+    for docking in assembly.dockings:
+        if not isinstance(docking.offset, Pose):
+            told = f"{what}: docking of {_end(docking.a, docking.side_a)} with {_end(docking.b, docking.side_b)}"
+            found.append(
+                f"{told}: offset is {short(docking.offset)}; expected a Pose. Leave it out where there is none."
+            )
+    return found
 
 
 def _problems(assembly: Assembly) -> list[str]:
@@ -305,7 +356,7 @@ def _problems(assembly: Assembly) -> list[str]:
             kind = kinds.get(module)
             if kind is None:
                 found.append(f"{told}: {_unknown(what, module, names)}")
-            elif side not in kind.sides:
+            elif side not in kind.sides or type(side) not in (int, str):  # 3.0 is no name of a side
                 listed = ", ".join(map(str, kind.sides)) or "none"
                 found.append(
                     f"{told}: module '{module}' ({kind.name}) has no port on side {side!r}; its ports are {listed}."

@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
@@ -24,6 +25,7 @@ from kinemorph.model.body import Body, diagonal
 from kinemorph.model.cubes import SILVER, half_cube, module_cube, plate_of
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, side_port
+from kinemorph.model.parameter import Symbolic
 from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Shape
 
 Types: TypeAlias = Mapping[str, ModuleType] | Iterable[ModuleType] | ModuleType | None
@@ -44,6 +46,7 @@ def backbone(*, mass: float = 1.0, pitch: float = PITCH, inertia: float | None =
 
     `inertia` [kg m^2] of the whole module about each axis; half that of a uniform cube where none is given.
     """
+    _check_numbers("Backbone", mass=mass, pitch=pitch, inertia=0.0 if inertia is None else inertia)
     moment = mass * pitch * pitch / 12.0 if inertia is None else inertia
     rear, front = _halves(mass, moment, pitch, SILVER, ((4, 5), (2, 3)))
     return ModuleType(
@@ -64,6 +67,8 @@ def scout(
 
     `mass` [kg] of both halves together, `plate_mass` [kg] of the plate; `inertia` [kg m^2] of the halves.
     """
+    given = {"mass": mass, "plate_mass": plate_mass, "pitch": pitch, "inertia": 0.0 if inertia is None else inertia}
+    _check_numbers("Scout", **given)
     moment = mass * pitch * pitch / 12.0 if inertia is None else inertia
     rear, front = _halves(mass, moment, pitch, BLUE, ((4, 5), (2,)))
     radius, x = pitch / 3.0, 0.46 * pitch
@@ -96,6 +101,7 @@ def active_wheel(
 
     `mass` [kg] of both halves together, `wheel_mass` [kg] of a wheel of `radius` [m]; the wheels are `tread` [m] apart.
     """
+    _check_numbers("Active Wheel", mass=mass, wheel_mass=wheel_mass, radius=radius, tread=tread, pitch=pitch)
     half, width = 0.5 * mass, 0.02
     edges = (0.6 * pitch, 1.4 * pitch, 0.5 * pitch)
     parts, joints, ports = [], [_hinge("hinge", ("left", "right"))], []
@@ -139,6 +145,14 @@ def cube(size: str = "large") -> ModuleType:
     looks = module_cube(pitch, color=SAND if size == "large" else BLUE, ports=sides, front=None)
     body = Body("cube", mass, (0.0, 0.0, 0.0), diagonal(moment, moment, moment), looks)
     return ModuleType(f"{size} cube", letter, (body,), (), _ports(pitch, {"cube": sides}), pitch)
+
+
+def _check_numbers(kind: str, **data: Any) -> None:
+    """Raises ModelError for what cannot be computed with, before it is."""
+    wrong = {name: value for name, value in data.items() if not isinstance(value, (Real, Symbolic))}
+    if wrong:
+        told = (f"module type '{kind}': {name} is {value!r}; expected a number in SI." for name, value in wrong.items())
+        raise ModelError(list(told))
 
 
 CUBES = {"large": ("L", 0.10, 1.5), "small": ("K", 0.05, 0.5)}  # letter, edge [m], mass [kg]

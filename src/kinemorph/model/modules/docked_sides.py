@@ -15,14 +15,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from kinemorph.algebra.groups import IDENTITY, Pose, act, translation
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.modules.assembly import Assembly, Docking, Module, joint_module
+from kinemorph.model.modules.matrices import measured_pose
 from kinemorph.model.modules.module_types import ModuleType
 from kinemorph.model.modules.organism_checks import organism_problems
 from kinemorph.model.reading import short
 
-Places: TypeAlias = Mapping[Any, Pose | Sequence[float]]
+Places: TypeAlias = Mapping[Any, Any]  # a Pose, a 4x4 matrix, or a point [m]
 Kinds: TypeAlias = str | ModuleType | Sequence[str | ModuleType] | Mapping[Any, str | ModuleType]
 KEYS = tuple(field.name for field in fields(Docking))
 REQUIRED = ("a", "side_a", "b", "side_b")
@@ -45,6 +48,8 @@ def listed_assembly(
     if problems:
         raise ModelError(problems)
     named = [name for docking in dockings for name in (docking.a, docking.b)]
+    if not named and isinstance(modules, (str, ModuleType)) and not base:
+        raise ModelError(f"assembly '{name}': no sides are listed; expected rows such as (0, 1, 3, 2). Add one.")
     found = placed_modules(named, modules, types, at or {}, base)
     return settled(Assembly(name, found, tuple(dockings), base or ""), planar=planar, several=several)
 
@@ -59,7 +64,10 @@ def settled(assembly: Assembly, *, planar: bool = False, several: bool = False) 
 
 def module_name(name: Any) -> str:
     """The name of a module: a number k stands for "m<k>"."""
-    return f"m{name}" if isinstance(name, int) and not isinstance(name, bool) else str(name)
+    counts = hasattr(name, "__index__") and not isinstance(name, bool)
+    if (counts and name < 0) or not (counts or isinstance(name, str)) or name == "":
+        raise ModelError(f"a module is called {short(name)}; expected a name, or a number from 0 on.")
+    return f"m{int(name)}" if counts else str(name)
 
 
 def docking_of(row: Any, what: str, problems: list[str]) -> Docking | None:
@@ -89,9 +97,9 @@ def docking_of(row: Any, what: str, problems: list[str]) -> Docking | None:
         data = dict(zip(REQUIRED, (items[k] for k in order), strict=True))
         if len(items) == 5:
             data["turn"] = items[4]
-    data |= {key: module_name(data[key]) for key in ("a", "b")}
     data |= {key: _whole(data[key]) for key in ("side_a", "side_b", "turn") if key in data}
     try:
+        data |= {key: module_name(data[key]) for key in ("a", "b")}
         return Docking(**{**data, "joint": joint_module(data.get("joint"))})
     except ModelError as error:
         problems += [f"{what}: {problem}" for problem in error.problems]
@@ -99,7 +107,7 @@ def docking_of(row: Any, what: str, problems: list[str]) -> Docking | None:
 
 
 def placed_modules(
-    named: Iterable[str], modules: Kinds, types: Mapping[str, ModuleType], at: Places, base: str | None
+    named: Sequence[str], modules: Kinds, types: Mapping[str, ModuleType], at: Places, base: str | None
 ) -> tuple[Module, ...]:
     """Modules with their kinds: those numbered in their order, then the others as they are named."""
     kinds: dict[str, str | ModuleType] = {}
@@ -108,6 +116,10 @@ def placed_modules(
         kinds = {module_name(key): kind for key, kind in modules.items()}
     elif isinstance(modules, str) and modules not in types and modules not in (k.name for k in types.values()):
         per_module = [*modules]
+        if not any(letter in types for letter in per_module):
+            problems: list[str] = []
+            kind_of(modules, types, "modules", problems)
+            raise ModelError(problems)
     elif not isinstance(modules, (str, ModuleType)):
         if not isinstance(modules, Iterable):
             raise ModelError(f"modules is {short(modules)}; expected a letter such as 'B', one for each, or a table.")
@@ -123,10 +135,13 @@ def placed_modules(
             )
         kinds = dict(zip(names, per_module, strict=True))
     default = modules if isinstance(modules, (str, ModuleType)) and per_module is None else None
-    problems: list[str] = []
+    problems = []
+    if not isinstance(at, Mapping):
+        raise ModelError(f"at is {short(at)}; expected places by the names of modules, such as {{0: (0, 0, 0.1)}}.")
     places = {module_name(key): _place(module_name(key), raw, problems) for key, raw in at.items()}
     found = []
-    names = _ordered(dict.fromkeys((*named, *kinds, *((base,) if base and default is not None else ()))))
+    alone = [base] if base and default is not None and not named else []  # a base is all that is said
+    names = _ordered(dict.fromkeys((*named, *kinds, *alone)))
     for name in names:
         kind = kinds.get(name, default)
         if kind is None:
@@ -149,10 +164,15 @@ def _place(name: str, raw: Any, problems: list[str]) -> Pose | None:
     """A pose in the world, or that of an upright module at a point; None, with a problem, where it is neither."""
     if isinstance(raw, Pose):
         return raw
+    if isinstance(raw, (np.ndarray, list, tuple)) and len(raw) == 4:
+        return measured_pose(raw, f"at: the place of module '{name}'", problems)
     try:
         x, y, z = (float(value) for value in raw)
     except (TypeError, ValueError):
-        problems.append(f"at: the place of module '{name}' is {short(raw)}; expected a Pose or a point (x, y, z) [m].")
+        problems.append(
+            f"at: the place of module '{name}' is {short(raw)}; expected a Pose, a matrix "
+            "of 4 rows of 4 numbers, or a point (x, y, z) [m]."
+        )
         return None
     if not all(map(math.isfinite, (x, y, z))):
         problems.append(f"at: the place of module '{name}' is {short(raw)}; expected numbers that are finite.")
@@ -180,8 +200,9 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 
 def _whole(value: Any) -> Any:
-    """Whole numbers of other libraries as ints; anything else as it is, for whoever checks it."""
-    return int(value) if hasattr(value, "__index__") and not isinstance(value, bool) else value
+    """Whole numbers as ints, as MATLAB and NumPy write them; anything else as it is, for whoever checks it."""
+    whole = hasattr(value, "__index__") or (isinstance(value, float) and value.is_integer())
+    return int(value) if whole and not isinstance(value, bool) else value
 
 
 def _standing(assembly: Assembly) -> Assembly:

@@ -17,7 +17,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model.elements.controllers import PD
 from kinemorph.model.elements.model_based import ComputedTorque
 from kinemorph.model.joint import Joint
-from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import Element
 
@@ -27,7 +27,8 @@ QUICK = 20.0  # [rad/s]: at what rate errors die away under computed torque
 
 def hinges(assembly: Assembly) -> tuple[str, ...]:
     """The joints that bend the modules of an assembly, in the order of the modules."""
-    return tuple(f"{module.name}_{module.type.hinge}" for module in assembly.modules if module.type.hinge)
+    modules = as_assembly(assembly).modules
+    return tuple(f"{module.name}_{module.type.hinge}" for module in modules if module.type.hinge)
 
 
 def hinge_drives(
@@ -47,6 +48,7 @@ def hinge_drives(
     """
     if law not in ("pd", "computed torque"):
         raise ModelError(f"law of drives is {law!r}; expected 'pd' or 'computed torque'.")
+    assembly = as_assembly(assembly)
     own = {
         f"{module.name}_{joint.name}": joint
         for module in assembly.modules
@@ -58,8 +60,8 @@ def hinge_drives(
     if unknown or not driven:
         what = f"drives joint '{unknown[0]}'" if unknown else "has no joints"
         raise ModelError(
-            f"element '{gait.name}' {what}; expected joints of the modules of assembly '{assembly.name}', as "
-            f"{', '.join([*own][:3]) or 'none'}. Name them."
+            f"element '{getattr(gait, 'name', gait)}' {what}; expected joints of the modules of assembly "
+            f"'{assembly.name}', as {', '.join([*own][:3]) or 'none'}. Name them."
         )
     held = tuple(joint for joint in own if joint not in driven and _is_bounded(own[joint]))
     if law == "computed torque":

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.contact_laws import Friction, HuntCrossley, Normal, Regularized
 from kinemorph.model.elements.contacts import Contact
 from kinemorph.model.elements.grounds import Ground, Plane
-from kinemorph.model.modules.assembly import Assembly, Module
+from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
 from kinemorph.model.modules.organisms import standing
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Shape, Sphere
@@ -63,6 +64,7 @@ def ground_contacts(
     `docked`                with the corners beside docked sides, for organisms that undock during a run
     """
     ground = Plane() if ground is None else ground
+    assembly = as_assembly(assembly)
     poses = assembly.poses()
     feet = {module.name: list(_feet(module)) for module in assembly.modules}
     outer = None if docked else _hull_corners(assembly, poses, feet)
@@ -83,6 +85,13 @@ def ground_contacts(
 
 def put_down(assembly: Assembly, height: float = 0.0) -> Assembly:
     """The assembly with every organism lifted or lowered until its lowest corner or wheel is at `height` [m]."""
+    if isinstance(assembly, System):
+        raise ModelError(
+            "a System was given to put_down; expected an Assembly. Put it down first, then make its system."
+        )
+    assembly = as_assembly(assembly)
+    if not isinstance(height, Real) or not np.isfinite(height):
+        raise ModelError(f"put_down: height is {height!r}; expected a finite number [m].")
     poses = assembly.poses()
     lowest: dict[str, float] = {}
     for module in assembly.modules:

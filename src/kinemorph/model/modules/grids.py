@@ -35,6 +35,7 @@ from kinemorph.model.modules.organism_checks import organism_problems
 # cosine and sine of the turn about z that a front's direction stands for
 DIRECTIONS = {">": (1, 0), "^": (0, 1), "<": (-1, 0), "v": (0, -1)}
 EMPTY, FILLED, REMARK = ".", "#", ";"
+MOST_CELLS = 5_000  # more take minutes
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PIECES = re.compile(r"-+|\|+|[^\s\-|]+")
 
@@ -95,6 +96,10 @@ def read_grid(
     drawing = _drawing(text, mistakes)
     if not drawing.cells and len(mistakes) == before:
         mistakes.append(Mistake(0, f"assembly '{name}': the grid has no modules; expected one or more, such as B>."))
+    if len(drawing.cells) > MOST_CELLS:
+        sentence = f"assembly '{name}': the grid has {len(drawing.cells)} modules; expected at most {MOST_CELLS}."
+        mistakes.append(Mistake(0, sentence))
+        return None
     placed = _placed(drawing.cells, types, mistakes)
     owner = _owners(drawing.cells, placed, mistakes)
     if len(mistakes) > before:
@@ -241,7 +246,9 @@ def _parsed(
         known = ", ".join(f"{letter} ({kind.name})" for letter, kind in types.items())
         signs = "> (+x), ^ (+y), < (-x), v (-y)"
         if not letters:
-            sentence = f"{told} begins with the letter of no kind of module; known are {known}. Choose one of them."
+            upper = next((letter for letter in types if text.upper().startswith(letter.upper())), "")
+            remedy = f"Letters are upper case: {upper}." if upper else "Choose one of them."
+            sentence = f"{told} begins with the letter of no kind of module; known are {known}. {remedy}"
         else:
             longest = max(letters, key=len)
             found = repr(text[len(longest)]) if len(text) > len(longest) else "nothing"
@@ -253,7 +260,8 @@ def _parsed(
         mistakes.append(
             Mistake(
                 token.line,
-                f"{told}: the module's name is '{label}'; expected a number, or a letter with letters, digits and _.",
+                f"{told}: the module's name is '{label}'; expected a number below 1e9, or a letter with letters, "
+                "digits and _.",
             )
         )
         return None

@@ -18,24 +18,21 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_screw, inverse, pose_of, screw
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_screw, inverse, screw
 from kinemorph.algebra.rotations import log_so3
 from kinemorph.algebra.vectors import norm
 from kinemorph.errors import ModelError
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.catalog import Types, known_types
 from kinemorph.model.modules.docked_sides import Kinds, Places, module_name, placed_modules, settled
+from kinemorph.model.modules.matrices import measured_pose
 from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
 from kinemorph.model.reading import short
-from kinemorph.model.robot import Array
 from kinemorph.records import dataclass
 
 Keep = Literal["measured", "legal"]
 TOLERANCE = (0.25, math.radians(20.0))  # of the pitch; [rad]: how far a measured pose may be from a legal docking
 ALIKE = 0.8  # a second docking that is less than 1/0.8 times as far as the nearest makes it ambiguous
-CROOKED = 0.05  # how far a measured rotation may be from an orthonormal matrix
 
 
 class Residual(NamedTuple):
@@ -98,6 +95,8 @@ def snap(
     """
     if keep not in ("measured", "legal"):
         raise ModelError(f"keep is {keep!r}; expected 'measured' or 'legal'.")
+    if tolerance is not None and not _is_tolerance(tolerance):
+        raise ModelError(f"tolerance is {short(tolerance)}; expected two numbers above 0, [m] and [rad].")
     problems: list[str] = []
     measured = _measured(poses, problems)
     if problems:
@@ -124,8 +123,21 @@ def snap(
     return Snapped(settled(assembly, planar=planar, several=several), tuple(residuals))
 
 
+def _is_tolerance(given: Any) -> bool:
+    try:
+        gap, bend = map(float, given)
+    except (TypeError, ValueError):
+        return False
+    return gap > 0.0 and bend > 0.0
+
+
 def _measured(poses: Mapping[tuple[Any, Any], Any], problems: list[str]) -> dict[tuple[str, str], Pose]:
     """The poses by names of modules, as rotations and shifts."""
+    if not isinstance(poses, Mapping) or not poses:
+        problems.append(
+            f"{short(poses)} is given as measured poses; expected {{(i, j): H_ij}}, such as {{(0, 1): H_01}}."
+        )
+        return {}
     found: dict[tuple[str, str], Pose] = {}
     for pair, raw in poses.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -139,36 +151,6 @@ def _measured(poses: Mapping[tuple[Any, Any], Any], problems: list[str]) -> dict
         if pose is not None:
             found[a, b] = pose
     return found
-
-
-def measured_pose(raw: Any, what: str, problems: list[str]) -> Pose | None:
-    """A measured pose with the nearest rotation to what was measured; None, with a problem, where it is none."""
-    H: Array = np.zeros(0)
-    try:
-        if isinstance(raw, Pose):
-            H = np.eye(4)
-            H[:3, :3], H[:3, 3] = np.asarray(raw.R, dtype=float), np.asarray(raw.p, dtype=float)
-        else:
-            H = np.asarray(raw, dtype=float)
-    except (TypeError, ValueError):
-        pass
-    if H.shape != (4, 4):
-        problems.append(f"{what} is {short(raw)}; expected a Pose or a matrix of 4 rows of 4 numbers. Mend it.")
-        return None
-    if not np.isfinite(H).all():
-        problems.append(f"{what} has a value that is not finite; expected numbers. Measure it again, or leave it out.")
-        return None
-    U, _, V = np.linalg.svd(H[:3, :3])
-    R = U @ np.diag((1.0, 1.0, np.sign(np.linalg.det(U @ V)) or 1.0)) @ V
-    off = max(float(np.abs(R - H[:3, :3]).max()), float(np.abs(H[3] - (0.0, 0.0, 0.0, 1.0)).max()))
-    if off > CROOKED:
-        problems.append(
-            f"{what} is {off:.3g} away from a rotation and a shift; expected below {CROOKED}. Its upper left 3x3 part "
-            "is a rotation matrix, its last row 0 0 0 1."
-        )
-        return None
-    H[:3, :3] = R
-    return pose_of(H.tolist())
 
 
 def _nearest(

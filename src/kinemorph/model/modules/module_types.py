@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
@@ -25,6 +26,8 @@ from kinemorph.model.builder import RobotBuilder
 from kinemorph.model.configuration import joint_pose
 from kinemorph.model.cubes import SIDES
 from kinemorph.model.joint import Axis, Joint
+from kinemorph.model.parameter import Symbolic
+from kinemorph.model.reading import short
 from kinemorph.model.topology import Edge, spanning_tree
 from kinemorph.records import dataclass
 
@@ -94,8 +97,15 @@ class ModuleType:
             raise ModelError(problems)
 
     def __repr__(self) -> str:
-        sides = ", ".join(str(port.side) for port in self.ports)
-        return f"<ModuleType '{self.name}' ({self.letter}): {len(self.joints)} joints, ports {sides}>"
+        joints = f"{len(self.joints)} joint{'s' * (len(self.joints) != 1)}"
+        ports = "ports " + ", ".join(str(port.side) for port in self.ports) if self.ports else "no ports"
+        return f"<ModuleType '{self.name}' ({self.letter}): {joints}, {ports}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show; see `display.notebooks`."""
+        from kinemorph.display.notebooks.module_cards import module_type_card
+
+        return module_type_card(self)
 
     @property
     def size(self) -> Vector:
@@ -144,6 +154,10 @@ class ModuleType:
 
 def side_port(side: int, body: str, reach: float) -> Port:
     """A port on a side of a die, `reach` [m] from the middle of the module."""
+    if side not in SIDES:
+        raise ModelError(f"side_port is asked for side {side!r}; expected one of a die, 1 to 6. Others are Ports.")
+    if not isinstance(reach, (Real, Symbolic)):
+        raise ModelError(f"side_port: reach of side {side} is {reach!r}; expected a length [m].")
     R = SIDES[side]
     return Port(side, body, Pose(R, (R[0][2] * reach, R[1][2] * reach, R[2][2] * reach)))
 
@@ -152,14 +166,24 @@ def _problems(kind: ModuleType) -> list[str]:
     """What is wrong with a kind of module, one sentence each."""
     what = f"module type '{kind.name}'"
     found = []
+    for key, expected in (("bodies", Body), ("joints", Joint), ("ports", Port)):
+        given = getattr(kind, key)
+        several = given if isinstance(given, (tuple, list)) else (given,)
+        found += [
+            f"{what}: {key} has {short(one)}; expected a {expected.__name__}."
+            for one in several
+            if not isinstance(one, expected)
+        ]
+    if found:
+        return found
     names = [body.name for body in kind.bodies]
     if not names:
         return [f"{what} has no bodies, expected one or more. Give it its parts."]
-    if not 0.0 < kind.pitch < math.inf:
+    if not isinstance(kind.pitch, Real) or not 0.0 < kind.pitch < math.inf:
         found.append(f"{what}: pitch is {kind.pitch}, expected a length above 0 m. Enlarge it.")
     if len(kind.cells) != 3 or any(not isinstance(n, int) or n < 1 for n in kind.cells):
         found.append(f"{what}: cells is {kind.cells}, expected three whole numbers from 1 on. Mend it.")
-    if not kind.letter or any(not c.isalpha() for c in kind.letter):
+    if not isinstance(kind.letter, str) or not kind.letter or any(not c.isalpha() for c in kind.letter):
         found.append(f"{what}: letter is {kind.letter!r}, expected one letter or more. Mend it.")
     declared: dict[str, Sequence[Side]] = {"body": names, "joint": [j.name for j in kind.joints], "port": kind.sides}
     for part, listed in declared.items():

@@ -127,7 +127,7 @@ def organism_system(
     settings = settings or Settings()
     if not settings.q:
         settings = replace(settings, q=tuple(standing(assembly, robot)))
-    return System(robot, tuple(elements), settings, assembly)
+    return System(robot, elements, settings, assembly)  # type: ignore[arg-type]  # which tells what is no element
 
 
 def standing(assembly: Assembly, robot: Robot) -> list[float]:
@@ -164,8 +164,8 @@ def _add_root(builder: RobotBuilder, module: str, body: str, pose: Pose, root: R
     if root == "fixed":
         builder.root(body, "fixed", pose, name=f"{module}_root")
         return
-    letters = (root,) if isinstance(root, str) else tuple(root)
-    unknown = [letter for letter in letters if letter not in VIRTUAL]
+    letters = (root,) if isinstance(root, str) or not isinstance(root, Iterable) else tuple(root)
+    unknown = [letter for letter in letters if not isinstance(letter, str) or letter not in VIRTUAL]
     if unknown or not 1 <= len(letters) <= 6 or len({*letters}) < len(letters):
         raise ModelError(
             f"root is {root!r}; expected 'free', 'fixed', or 1 to 6 different virtual joints of {', '.join(VIRTUAL)}."

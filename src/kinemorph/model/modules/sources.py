@@ -42,8 +42,8 @@ def assemble(
     `modules`   what the modules of a list or of poses are: one letter or kind for all, one for each, or a table by name
     `name`      of the assembly, "organism" where none is given
     `base`      the module where kinematics begin, by name or number; the first where none is given
-    `at`        places of modules in the world, by name: poses, or points [m] where they stand upright; the base is
-                over the origin where none is given
+    `at`        places of modules in the world, by name: poses, 4x4 matrices, or points [m] where they stand
+                upright; the base is over the origin where none is given
     `planar`    whether to hold it to the paper's organisms: a tree, docked upright at sides 2 to 5
     `several`   whether modules may be apart, as several organisms in one world
     `keep`, `tolerance`     of measured poses; see `snap`

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from kinemorph.errors import ModelError
+from kinemorph.model.modules.assembly import as_assembly
 from kinemorph.model.modules.module_types import Side
 from kinemorph.model.topology import Edge, Method, SpanningTree, spanning_tree
 from kinemorph.records import dataclass
@@ -101,6 +102,7 @@ def traverse(assembly: Assembly, base: str | None = None, *, method: Method = "d
     """A walk over an assembly from a base, that of the assembly where none is named; then over further organisms."""
     if method not in get_args(Method):
         raise ModelError(f"method is {method!r}; expected one of: {', '.join(get_args(Method))}.")
+    assembly = as_assembly(assembly)
     if not assembly.modules:
         raise ModelError(f"assembly '{assembly.name}' has no modules; expected one or more. Add some.")
     first = assembly.module(base or assembly.base).name

@@ -1,0 +1,75 @@
+"""What a notebook shows for an assembly and for a kind of module: its plan or picture, and tables of what is docked."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kinemorph.display.notebooks.cards import card, escaped, listed, note, number, table
+from kinemorph.display.notebooks.model_cards import counted, pictured
+from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture, robot_picture
+from kinemorph.display.plans import draw_plan
+from kinemorph.errors import KinemorphError
+from kinemorph.model.modules.assembly import Assembly, Module
+from kinemorph.model.modules.module_types import ModuleType
+
+MOST_DRAWN = 200  # modules of an assembly whose plan is drawn unasked
+
+_PLANS = Kept()
+
+
+def assembly_card(assembly: Assembly) -> str:
+    """An assembly: its plan, its modules by kind, and what is docked to what."""
+    kinds = Counter(f"{module.type.letter} ({module.type.name})" for module in assembly.modules)
+    several = [f"{len(assembly.organisms)} organisms"] if len(assembly.organisms) > 1 else []
+    rings = [] if assembly.is_tree else ["with rings"]
+    figures = [counted(len(assembly.modules), "module"), f"{len(assembly.dockings)} docked", *several, *rings]
+    based = [f"base {assembly.base}"] if assembly.modules else []
+    picture, why = pictured(_plan(assembly), f"the plan of {assembly.name}")
+    rows = [
+        [escaped(d.a), escaped(d.side_a), escaped(d.b), escaped(d.side_b), "" if d.joint is None else d.joint.kind]
+        for d in assembly.dockings
+    ]
+    columns = ("module", "side", "docked to", "its side", "joint")
+    parts = [
+        listed("modules", [f"{count} {kind}" for kind, count in kinds.items()]),
+        table("dockings", columns, rows, count=len(rows), folded=len(rows) > 12) if rows else "",
+        note("assembly.robot() is the robot, assembly.system(elements) what every verb takes."),
+        why,
+    ]
+    return card("Assembly", assembly.name, [*figures, *based], parts, picture=picture)
+
+
+def module_type_card(kind: ModuleType) -> str:
+    """A kind of module: its picture, parts, joints and ports."""
+    alone = Assembly(kind.name, (Module("m0", kind),))
+    picture, why = pictured(robot_picture(alone.robot(root="fixed")), f"a {kind.name}")
+    carried = {part.name: [port.side for port in kind.ports if port.body == part.name] for part in kind.bodies}
+    rows = [
+        [escaped(part.name), number(float(part.mass)), escaped(", ".join(map(str, carried[part.name])))]
+        for part in kind.bodies
+    ]
+    joints = [
+        f"{joint.name} ({joint.kind}): {joint.parent} to {joint.child}{', the hinge' * (joint.name == kind.hinge)}"
+        for joint in kind.joints
+    ]
+    size = " x ".join(number(1e3 * float(edge)) for edge in kind.size)
+    figures = [f"letter {kind.letter}", counted(len(kind.ports), "port"), f"{size} mm"]
+    parts = [table("parts", ("part", "mass [kg]", "ports"), rows, count=len(rows)), listed("joints", joints), why]
+    return card("Kind of module", kind.name, figures, parts, picture=picture)
+
+
+def _plan(assembly: Assembly) -> Picture:
+    """The plan; why there is none where it cannot be drawn."""
+    if not assembly.modules:
+        return Picture()
+    if len(assembly.modules) > MOST_DRAWN:
+        return Picture(note=f"With {len(assembly.modules)} modules it is not drawn unasked: draw_plan(assembly).")
+
+    def make() -> Picture:
+        try:
+            return figure_picture(draw_plan(assembly))
+        except KinemorphError as error:
+            return Picture(note=str(error))
+
+    found: Picture = _PLANS.of(assembly, make)
+    return found
