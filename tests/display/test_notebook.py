@@ -374,3 +374,14 @@ def test_poles_and_equilibria_have_cards() -> None:
     assert "1 of 2 grow: unstable" in words(kinemorph.poles(plant, q=[math.pi])._repr_html_())
     found = kinemorph.equilibrium(plant, q=[0.1])
     assert "stable" in words(found._repr_html_()) and picture(found._repr_html_()).size
+
+
+def test_assemblies_and_kinds_of_modules_have_cards() -> None:
+    organism = kinemorph.assemble("B>0 Sv1\n.   B^2", name="three <b>")
+    html = organism._repr_html_()
+    assert html.count("data:image/png") == 1 and "three <b>" not in html
+    said = words(html)
+    assert "3 modules" in said and "2 docked" in said and "base m0" in said and "2 B (Backbone), 1 S (Scout)" in said
+    html = kinemorph.modules.scout()._repr_html_()
+    assert html.count("data:image/png") == 1
+    assert "letter S" in words(html) and "dock (revolute): front to plate" in words(html)

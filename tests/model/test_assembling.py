@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kinemorph
+from kinemorph import modules
 from kinemorph.algebra.groups import Pose, compose, exp_se3, inverse, log_se3, matrix_of
 from kinemorph.errors import ModelError, ParseError
 from kinemorph.model.body import Body
@@ -171,11 +173,63 @@ def test_lists_of_sides() -> None:
         ([(0, 1, 1, 6)], {"modules": "L", "planar": True}, "is not in the plane"),
         ([(0, 1, 3, 4, 2)], {"planar": True}, "has 2 quarter turns"),
         (3, {}, "3 is given to assemble; expected a grid in text"),
+        ([], {}, "no sides are listed"),
+        ({}, {}, "{} is given as measured poses"),
+        ([(-1, 0, 3, 4)], {}, "a module is called -1"),
+        ([(True, 0, 3, 4)], {}, "a module is called True"),
+        ([(0, 1, 3, 4)], {"modules": "X"}, "modules: the kind 'X' is unknown"),
+        ([(0, 1, 3, 4)], {"base": 7}, "has no module 'm7'"),
+        ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected places"),
+        ([(0, 1, 3, 4)], {"at": {0: np.full((4, 4), np.nan)}}, "the place of module 'm0' has a value that is not"),
+        ({(0, 1): np.eye(4)}, {"tolerance": (-1.0, 0.1)}, "tolerance is (-1.0, 0.1); expected two numbers above 0"),
+        ({(0, 1): np.eye(4)}, {"tolerance": "x"}, "tolerance is 'x'"),
+        ("b>0 b>1", {}, "Letters are upper case: B"),
+        (" ".join(["B>"] * 5001), {}, "the grid has 5001 modules; expected at most 5000"),
         ({(0, 1): np.eye(4)}, {"types": "B"}, "expected a ModuleType"),
     ],
 )
 def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> None:
     assert any(words in sentence for sentence in told(source, **options)), told(source, **options)
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda two: two.robot(root=None), "root is None; expected 'free'"),
+        (lambda two: two.robot(root=3), "root is 3; expected 'free'"),
+        (lambda two: two.dock("m0", 2.0, "m1", 2), "has no port on side 2.0"),
+        (lambda two: two.undock("m0", 3).dock("m0", 3, "m1", 4, offset=None), "offset is None; expected a Pose"),
+        (lambda two: two.add("m5", "B"), "is of kind 'B'; expected a ModuleType"),
+        (lambda two: Assembly("x", None), "modules has None; expected a Module"),
+        (lambda two: modules.backbone(mass="1 kg"), "mass is '1 kg'; expected a number in SI"),
+        (lambda two: modules.side_port(7, "b", 0.05), "asked for side 7"),
+        (lambda two: modules.side_port(3, "b", None), "reach of side 3 is None"),
+        (lambda two: modules.ModuleType("e", "E", None), "bodies has None; expected a Body"),
+        (lambda two: modules.put_down(None), "a NoneType was given, expected an Assembly"),
+        (lambda two: modules.put_down(two, float("nan")), "height is nan"),
+        (lambda two: modules.hinges(two.robot()), "a Robot was given, expected an Assembly"),
+        (lambda two: modules.hinge_drives(two, None), "element 'None' has no joints"),
+        (lambda two: kinemorph.derive(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
+        (lambda two: kinemorph.System(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
+        (lambda two: kinemorph.verify(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
+        (lambda two: kinemorph.replay(two), "of type Assembly; expected a Robot, System"),
+        (lambda two: kinemorph.assembly_tables(None), "a NoneType was given, expected an Assembly"),
+        (lambda two: two.system(None), "None is given as an element"),
+    ],
+)  # fmt: skip
+def test_what_is_given_in_place_of_something_else(ask: Any, words: str) -> None:
+    with pytest.raises(kinemorph.errors.KinemorphError) as caught:
+        ask(assemble([(0, 1, 3, 4)]))
+    assert words in str(caught.value)
+
+
+def test_numbers_and_places_as_matlab_has_them() -> None:
+    H = np.array([[0.0, -1.0, 0.0, 0.3], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.2], [0.0, 0.0, 0.0, 1.0]])
+    two = assemble(np.array([[0, 1, 3, 4]]), at={0: H})
+    assert np.allclose(matrix_of(two.poses()["m0"]), H)
+    assert assemble([(0, 1, 3.0, 4.0)]).dockings == assemble([(0, 1, 3, 4)]).dockings
+    assert modules.hinges(two.system()) == ("m0_hinge", "m1_hinge")
+    assert repr(assemble("B>")) == "<Assembly 'organism': 1 module, 0 docked>"
 
 
 # ── measured poses ────────────────────────────────────────────────────────────────────────────────────────────────────

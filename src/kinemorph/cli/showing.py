@@ -74,7 +74,7 @@ def show(
         list[str] | None,
         typer.Option(
             metavar="MODEL",
-            help="The robot or model file that was run, to see it move. Repeated, in order, where a run changes it.",
+            help="The robot or model file that was run, to see it move; where modules dock, the one it began with.",
         ),
     ] = None,
     *,
@@ -205,20 +205,25 @@ def _robots(
 ) -> dict[str, System | list[System]]:
     """What was run: the models named, for runs that bear the same name as the first; else the built-in one.
 
-    A run that changes its system on the way needs a model for each.
+    A run that changes its system on the way needs a model for each, or that of the modules which dock in it.
     """
     first = next(iter(runs.values())).name
     found: dict[str, System | list[System]] = {}
     for key, run in runs.items():
         turns = list(dict.fromkeys(part.segments[0].plant for part in run.stretches))
+        given = [chosen(name, options) for name in names] if len(turns) > 1 else []
+        if len(given) == 1 and given[0].assembly is not None:
+            found[key] = given[0]  # what its modules become follows from what happened
+            continue
         if len(turns) > 1 and len(names) != len(turns):
             told = ", ".join(plant.name for plant in turns)
             raise KinemorphError(
                 f"{asking} needs the robots of run '{run.name}', which has {len(turns)} in turn ({told}); {len(names)} "
-                "are named. Name them all with --robot, in this order."
+                "are named. Name them all with --robot, in this order; where modules dock on the way, the file of the "
+                "organism that it began with is enough."
             )
         if len(turns) > 1:
-            found[key] = [chosen(name, options) for name in names]
+            found[key] = given
         elif names and run.name == first:
             if len(names) > 1:
                 raise KinemorphError(f"--robot is given {len(names)} times, but run '{run.name}' has one. Give one.")

@@ -309,7 +309,8 @@ class Reconfiguring:
         impulse = (Quantity(name, float(x), unit) for (name, unit), x in zip(IMPULSE, hit.impulse, strict=True))
         note = f"Side {dock.side_a} of module '{dock.a}' holds side {dock.side_b} of module '{dock.b}'"
         turned = f", turned by {gap.turn} quarters." if gap.turn else "."
-        return note + turned, (*numbers, Quantity("energy_loss", float(hit.loss), "J"), *impulse)
+        loss, turn = Quantity("energy_loss", float(hit.loss), "J"), Quantity("turn", float(gap.turn))
+        return note + turned, (*numbers, loss, *impulse, turn)
 
     def _missed(self, change: Change) -> str:
         """That something did not happen until the end, and how far from it it was."""

@@ -143,6 +143,16 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
     return Trajectory(tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"])
 
 
+def segment_starts(record: Record) -> list[float]:
+    """When each segment of a record begins [s]."""
+    begun = [0] * len(record.meta["systems"])
+    found = []
+    for k, rows in record.meta["segments"]:
+        found.append(float(record.arrays[array_key(k, "t")][begun[k]]))
+        begun[k] += rows
+    return found
+
+
 def _read_event(event: Mapping[str, Any]) -> Event:
     """An event; older files have no notes and no numbers."""
     before, after = ({g: np.array(values) for g, values in event[side].items()} for side in ("before", "after"))

@@ -26,7 +26,8 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robots import SUPPLIED
 from kinemorph.plants.robots import plant as as_plant
-from kinemorph.simulation.records import Record, record_of, trajectory_of
+from kinemorph.simulation.records import Record, record_of, segment_starts, trajectory_of
+from kinemorph.simulation.retracing import plants_along
 from kinemorph.simulation.trajectory import Trajectory
 
 Model: TypeAlias = Plant | Dynamics | System | Robot
@@ -125,8 +126,9 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     """The run that a file holds: columns, energies, events and outcome as they were.
 
     Nothing in a file is executed, and no equations are in it. What only they can tell (joint reactions) needs the
-    `model` that was run; of a run that changes its system on the way, a list with one for each, None for what is not at
-    hand. StorageError, in a sentence, for a file that is none of ours, damaged or cut short.
+    `model` that was run. Of a run in which modules dock, that is the System it began with; of another that changes its
+    system on the way, a list with one for each, None for what is not at hand. StorageError, in a sentence, for a file
+    that is none of ours, damaged or cut short.
     """
     module = _format(path)
     path = Path(path)
@@ -149,10 +151,17 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
 
 
 def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
-    """The plants of the systems in a file. One model is that of the first, and of those that differ by numbers only."""
+    """The plants of the systems in a file. One model is that of the first, and of those that differ by numbers only;
+
+    where its modules dock on the way, it gives all of them.
+    """
     systems = record.meta["systems"]
     if not isinstance(model, (list, tuple)):
         first = None if model is None else _agreeing(model, systems[0], path)
+        if isinstance(model, System) and model.assembly is not None and len(systems) > 1:
+            account = SUPPLIED in [name for name, _ in systems[0]["x"]]
+            along = plants_along(model, record.meta, segment_starts(record), account)
+            return [m and _agreeing(m, system, path) for m, system in zip(along, systems, strict=True)]
         alike = ({**systems[0], "parameters": 0, "groups": 0} == {**s, "parameters": 0, "groups": 0} for s in systems)
         return [first if same else None for same in alike]
     if len(model) != len(systems):

@@ -6,15 +6,16 @@ from collections import Counter
 
 from kinemorph.display.notebooks.cards import card, escaped, listed, note, number, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
-from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture, robot_picture
-from kinemorph.display.plans import draw_plan
+from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture, painted_picture
+from kinemorph.display.plans import draw_plan, is_flat
+from kinemorph.display.stills import model_still
 from kinemorph.errors import KinemorphError
 from kinemorph.model.modules.assembly import Assembly, Module
 from kinemorph.model.modules.module_types import ModuleType
 
 MOST_DRAWN = 200  # modules of an assembly whose plan is drawn unasked
 
-_PLANS = Kept()
+_PLANS, _PORTRAITS = Kept(), Kept()
 
 
 def assembly_card(assembly: Assembly) -> str:
@@ -25,11 +26,12 @@ def assembly_card(assembly: Assembly) -> str:
     figures = [counted(len(assembly.modules), "module"), f"{len(assembly.dockings)} docked", *several, *rings]
     based = [f"base {assembly.base}"] if assembly.modules else []
     picture, why = pictured(_plan(assembly), f"the plan of {assembly.name}")
+    jointed = any(docking.joint for docking in assembly.dockings)
     rows = [
-        [escaped(d.a), escaped(d.side_a), escaped(d.b), escaped(d.side_b), "" if d.joint is None else d.joint.kind]
+        [*map(escaped, (d.a, d.side_a, d.b, d.side_b)), *(["" if d.joint is None else d.joint.kind] * jointed)]
         for d in assembly.dockings
     ]
-    columns = ("module", "side", "docked to", "its side", "joint")
+    columns = ("module", "side", "docked to", "its side", *["joint"] * jointed)
     parts = [
         listed("modules", [f"{count} {kind}" for kind, count in kinds.items()]),
         table("dockings", columns, rows, count=len(rows), folded=len(rows) > 12) if rows else "",
@@ -41,8 +43,7 @@ def assembly_card(assembly: Assembly) -> str:
 
 def module_type_card(kind: ModuleType) -> str:
     """A kind of module: its picture, parts, joints and ports."""
-    alone = Assembly(kind.name, (Module("m0", kind),))
-    picture, why = pictured(robot_picture(alone.robot(root="fixed")), f"a {kind.name}")
+    picture, why = pictured(_portrait(kind), f"a {kind.name}")
     carried = {part.name: [port.side for port in kind.ports if port.body == part.name] for part in kind.bodies}
     rows = [
         [escaped(part.name), number(float(part.mass)), escaped(", ".join(map(str, carried[part.name])))]
@@ -58,6 +59,20 @@ def module_type_card(kind: ModuleType) -> str:
     return card("Kind of module", kind.name, figures, parts, picture=picture)
 
 
+def _portrait(kind: ModuleType) -> Picture:
+    """A module alone."""
+
+    def make() -> Picture:
+        alone = Assembly(kind.name, (Module("m0", kind),))
+        try:
+            return painted_picture(model_still(alone.robot(root="fixed"), size=4.0, title=""))
+        except KinemorphError as error:
+            return Picture(note=str(error))
+
+    found: Picture = _PORTRAITS.of(kind, make)
+    return found
+
+
 def _plan(assembly: Assembly) -> Picture:
     """The plan; why there is none where it cannot be drawn."""
     if not assembly.modules:
@@ -67,7 +82,9 @@ def _plan(assembly: Assembly) -> Picture:
 
     def make() -> Picture:
         try:
-            return figure_picture(draw_plan(assembly))
+            if is_flat(assembly):
+                return figure_picture(draw_plan(assembly))
+            return painted_picture(model_still(assembly.system(), size=5.0, title=""))
         except KinemorphError as error:
             return Picture(note=str(error))
 

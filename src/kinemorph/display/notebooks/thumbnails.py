@@ -117,6 +117,15 @@ def figure_picture(figure: Any) -> Picture:
     return Picture(*_png(_cut(figure)))
 
 
+def painted_picture(paper: Image) -> Picture:
+    """What is painted, in the size of small pictures."""
+    from PIL import Image
+
+    paper = paper.convert("RGB")
+    paper.thumbnail((FINE * SHOWN[0], FINE * SHOWN[1]), Image.Resampling.LANCZOS)
+    return Picture(*_png(paper))
+
+
 def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
     """The picture of a model in some configurations, or a sentence: a card shows its tables in any case."""
     robot = as_robot(model)
