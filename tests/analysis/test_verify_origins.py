@@ -172,7 +172,7 @@ MUTATIONS: dict[str, tuple[Callable[[Tree], Tree], set[str]]] = {
 
 def resolve_as(monkeypatch: pytest.MonkeyPatch, change: Callable[[Tree], Tree]) -> None:
     """Every user of `resolve` is given the changed tree."""
-    for module in ("kinemorph.deriving", "kinemorph.analysis.origins"):
+    for module in ("kinemorph.robot_functions", "kinemorph.analysis.origins"):
         monkeypatch.setattr(
             f"{module}.resolve", lambda robot, lookup=None, **how: change(resolve(robot, lookup, **how))
         )
