@@ -10,7 +10,7 @@ import pytest
 
 import kinemorph
 from kinemorph import modules
-from kinemorph.algebra.groups import Pose, compose, exp_se3, inverse, log_se3, matrix_of
+from kinemorph.algebra.groups import Pose, compose, exp_se3, inverse, log_se3, matrix_of, pose_of
 from kinemorph.errors import ModelError, ParseError
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
@@ -179,6 +179,7 @@ def test_lists_of_sides() -> None:
         ([(True, 0, 3, 4)], {}, "a module is called True"),
         ([(0, 1, 3, 4)], {"modules": "X"}, "modules: the kind 'X' is unknown"),
         ([(0, 1, 3, 4)], {"base": 7}, "has no module 'm7'"),
+        ([(0, 1, 3, 4)], {"at": {0: (0, 0, 0), 1: (0.2, 0, 0)}}, "'m1' is 0.095 m and 0 rad from where its dockings"),
         ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected places"),
         ([(0, 1, 3, 4)], {"at": {0: np.full((4, 4), np.nan)}}, "the place of module 'm0' has a value that is not"),
         ({(0, 1): np.eye(4)}, {"tolerance": (-1.0, 0.1)}, "tolerance is (-1.0, 0.1); expected two numbers above 0"),
@@ -221,6 +222,24 @@ def test_what_is_given_in_place_of_something_else(ask: Any, words: str) -> None:
     with pytest.raises(kinemorph.errors.KinemorphError) as caught:
         ask(assemble([(0, 1, 3, 4)]))
     assert words in str(caught.value)
+
+
+def test_modules_that_are_no_boxes_dock_where_their_ports_are() -> None:
+    def port(side: str, body: str, x: float, y: float, z: float) -> modules.Port:
+        n = np.array([x, y, z]) / np.linalg.norm([x, y, z])
+        up = np.array([0.0, 1.0, 0.0]) if abs(n[2]) > 0.9 else np.array([0.0, 0.0, 1.0])
+        up = (up - n * (up @ n)) / np.linalg.norm(up - n * (up @ n))
+        return modules.Port(side, body, pose_of(np.column_stack([np.cross(up, n), up, n, 0.05 * n]).tolist()))
+
+    slide = Joint("slide", "prismatic", "core", "pin", axis=(0.0, 0.0, 1.0), lower=(0.0,), upper=(0.02,))
+    ports = (port("a", "pin", 0, 0, 3), port("b", "core", 2.83, 0, -1), port("c", "core", -1.41, 2.45, -1))
+    parts = (Body.sphere("core", 0.3, 0.03), Body.sphere("pin", 0.1, 0.01))
+    tetra = ModuleType("tetra", "T", parts, (slide,), ports, 0.1, hinge="slide")
+    three = assemble([("m0", "a", "m1", "b"), ("m1", "c", "m2", "b")], modules=tetra)
+    assert [joint.name for joint in three.robot(root="fixed").joints if joint.nv] == [f"m{k}_slide" for k in range(3)]
+    assert math.dist(three.poses()["m0"].p, three.poses()["m1"].p) == pytest.approx(0.1)
+    with pytest.raises(ModelError, match="overlap"):
+        assemble([], modules={0: tetra, 1: tetra}, several=True, at={0: (0, 0, 0), 1: (0.05, 0, 0)})
 
 
 def test_numbers_and_places_as_matlab_has_them() -> None:

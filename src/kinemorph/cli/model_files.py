@@ -78,6 +78,7 @@ def export(
             (text,) = made.values()
         else:
             files = _kept(made, source.parent if source else Path())
+            say(f"note: {row.title} takes {len(made)} files for it, so nothing goes to stdout; --output names them")
     else:
         _check_place(output, source)
         with told():

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -185,7 +186,9 @@ def _tell_clusters(given: dict[str, Any], as_json: bool) -> None:
 def _follow(given_system: System, kind: Kind, given: dict[str, Any], as_json: bool) -> None:
     from kinemorph.analysis.gait_following import gait_joints, with_gait
     from kinemorph.display import gait_reports, run_summaries
+    from kinemorph.model.elements.controllers import PD, PID
     from kinemorph.model.elements.joint_forces import with_joint_forces
+    from kinemorph.model.elements.model_based import ComputedTorque
     from kinemorph.simulation.run import simulate as run
 
     model = given_system.robot
@@ -207,6 +210,10 @@ def _follow(given_system: System, kind: Kind, given: dict[str, Any], as_json: bo
             f"robot '{model.name}' has an element '{min(taken & {'gait', 'gait_pd'})}' already, and `gait` would add "
             "one of that name. Run it with `kinemorph simulate`, or rename it."
         )
+    busy = [element for element in given_system.elements if isinstance(element, (PD, PID, ComputedTorque))]
+    fought = {joint: element.name for element in busy for joint in element.joints if joint in joints}
+    if fought:
+        say(f"note: {_told(fought)} drive joints that the gait moves, too, and hold against it; --joints names others")
     kp, kd = _gains(given["gains"])
     element = _element(kind, joints, given)
     given_system = _placed(given_system, given["ground"])
@@ -240,6 +247,11 @@ def _placed(system: System, ground: bool | None) -> System:
 
     floats = system.assembly is not None and reading.is_free(system.robot) and not _touches(system)
     return on_ground(system) if ground or (ground is None and floats) else system
+
+
+def _told(fought: Mapping[str, str]) -> str:
+    names = dict.fromkeys(fought.values())
+    return ", ".join(f"'{name}' ({', '.join(j for j, by in fought.items() if by == name)})" for name in names)
 
 
 def _touches(system: System) -> bool:

@@ -25,10 +25,10 @@ class Mark:
     look: tuple[Any, Any]
 
 
-def event_marks(trajectory: Trajectory, width: float) -> list[Mark]:
+def event_marks(trajectory: Trajectory, width: float, room: float) -> list[Mark]:
     """One mark for each name, at its first event, with their number; texts that would touch stand in another line.
 
-    `width` [inch] is that of the axis above which they stand.
+    `width` [inch] is that of the axis above which they stand, `room` [inch] what there is for texts from its left edge.
     """
     times: dict[str, list[float]] = {}
     for event in trajectory.events:
@@ -40,7 +40,7 @@ def event_marks(trajectory: Trajectory, width: float) -> list[Mark]:
     for number, (name, found) in enumerate(sorted(times.items(), key=lambda item: item[1][0])):
         text = name if len(found) == 1 else f"{name} ({len(found)} times)"
         length = LETTER * len(text) + 0.12
-        left = min((found[0] - start) / (end - start) * width, width - length)
+        left = min((found[0] - start) / (end - start) * width, room - length)
         row = next((k for k, taken in enumerate(ends) if taken < left), len(ends))
         ends[row:] = [left + length, *ends[row + 1 :]]
         marks.append(Mark(tuple(found), text, row, LOOKS[number % len(LOOKS)]))
@@ -57,16 +57,17 @@ def show_events(axes: Any, marks: Sequence[Mark]) -> None:
             axes.axvline(t, color=color, linestyle=style, linewidth=0.8, alpha=faint, zorder=0.5, label=label)
 
 
-def name_events(axes: Any, marks: Sequence[Mark], width: float, leading: float) -> None:
-    """Names above an axis of a width [inch], each at its first event, in lines of a height [inch]."""
+def name_events(axes: Any, marks: Sequence[Mark], width: float, room: float, leading: float) -> None:
+    """Names above an axis of a width [inch], each at its first event, in lines of a height [inch]; above its title."""
+    raised = 1 if axes.get_title(loc="left") else 0
     start, end = axes.get_xlim()
     for mark in marks:
-        late = (mark.times[0] - start) / (end - start) * width > width - LETTER * len(mark.text) - 0.12
+        late = (mark.times[0] - start) / (end - start) * width > room - LETTER * len(mark.text) - 0.12
         axes.annotate(
             mark.text,
             (mark.times[0], 1.0),
             xycoords=("data", "axes fraction"),
-            xytext=(0.0, 3.0 + 72.0 * leading * mark.row),
+            xytext=(0.0, 3.0 + 72.0 * leading * (mark.row + raised)),
             textcoords="offset points",
             ha="right" if late else "left",
             fontsize=8,

@@ -116,6 +116,9 @@ def rule_rows() -> list[Data]:
 def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
     """A system as data: its robot, elements, freedoms and settings, and the file that it came from."""
     data = robot_summary(system.robot)
+    if system.assembly is not None:
+        kinds = Counter(module.type.name for module in system.assembly.modules)
+        data["modules"] = {"kinds": dict(kinds), "docked": len(system.assembly.dockings), "base": system.assembly.base}
     data["elements"] = element_rows(system)
     found = mobility(system)
     data["mobility"] = mobility_summary(system.robot, found) if found.rows else None

@@ -81,9 +81,15 @@ def plot(
         raise UnsupportedError("a difference needs a second run. Give it with compare=.")
     rows = [row for block in series.chosen_blocks(trajectory, columns) for row in _rows(block, difference)]
     right = LEGEND if any(_has_legend(row) for row in rows) else RIGHT
-    marks = event_marks(trajectory, WIDTH - LEFT - right)
+    marks = event_marks(trajectory, _width(rows[0], right), WIDTH - LEFT - right)
+    titled = LEADING * (rows[0].cells > 1 and bool(marks))  # names of events stand above the title of a small multiple
     failures = failure_lines(runs, 128)
-    top = HEAD + 0.2 * ((len(runs) - 1) // RUNS_ABREAST) + LEADING * (1 + max((mark.row for mark in marks), default=-1))
+    top = (
+        HEAD
+        + titled
+        + 0.2 * ((len(runs) - 1) // RUNS_ABREAST)
+        + LEADING * (1 + max((mark.row for mark in marks), default=-1))
+    )
     bottom = BOTTOM + LEADING * len(failures)
     height = top + sum(row.height + _gap(row) for row in rows) - _gap(rows[-1]) + bottom
     figure = blank(WIDTH, height)
@@ -132,10 +138,19 @@ def _has_legend(row: Row) -> bool:
     return len(row.block.names) > 1 and not row.difference
 
 
+def _between(row: Row) -> float:
+    """The space between the cells of a row [inch]: room for legends where each has one."""
+    return BETWEEN if row.shared or row.cells == 1 else LEGEND
+
+
+def _width(row: Row, right: float) -> float:
+    """The width of a cell [inch]."""
+    return (WIDTH - LEFT - right - (row.cells - 1) * _between(row)) / row.cells
+
+
 def _draw_row(figure: Figure, row: Row, y: float, right: float, runs: Runs, degrees: bool, *, last: bool) -> None:
     """Fills one row, whose lower edge is at y [inch]. All axes share their time, small multiples their scale."""
-    between = BETWEEN if row.shared or row.cells == 1 else LEGEND  # room for legends between the cells
-    width = (WIDTH - LEFT - right - (row.cells - 1) * between) / row.cells
+    between, width = _between(row), _width(row, right)
     unit, factor = series.scaled(row.block.unit, degrees)
     for k, family in enumerate(row.families):
         left = LEFT + k * (width + between)
@@ -276,7 +291,8 @@ def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> 
         show_ends(axes, runs)
         show_events(axes, marks)
         factor_out(axes)
-    name_events(figure.axes[0], marks, WIDTH - LEFT - right, LEADING)
+    first = figure.axes[0]
+    name_events(first, marks, first.get_position().width * WIDTH, WIDTH - LEFT - right, LEADING)
 
 
 def _head(figure: Figure, trajectory: Trajectory, runs: Runs, title: str | None) -> None:

@@ -84,6 +84,15 @@ def _mark(status: str) -> RenderableType:
 # ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _modules(data: Data | None) -> list[tuple[str, str]]:
+    """The modules that a robot is made of."""
+    if data is None:
+        return []
+    kinds = ", ".join(f"{count} {kind}" for kind, count in data["kinds"].items())
+    docked = f"{data['docked']} docked; base {data['base']}; see `kinemorph assemble`"
+    return [("modules", f"{sum(data['kinds'].values())} ({kinds}), {docked}")]
+
+
 def robot_tables(data: Data) -> list[RenderableType]:
     """Sizes, joints, bodies, frames and parameters of a robot, and the conventions."""
     gravity = ", ".join(f"{value:g}" for value in data["gravity"])
@@ -92,6 +101,7 @@ def robot_tables(data: Data) -> list[RenderableType]:
             [
                 ("robot", data["robot"]),
                 *_origin(data.get("file")),
+                *_modules(data.get("modules")),
                 ("degrees of freedom", _freedom(data)),
                 *_mobility(data.get("mobility")),
                 ("bodies, joints", f"{len(data['bodies'])}, {len(data['joints'])}"),

@@ -1,8 +1,9 @@
-"""Modules in space: which boxes overlap, and which rings do not close.
+"""Modules in space: which of them overlap, and which rings do not close.
 
-A module fills a box about its middle, in the initial configuration. Two boxes overlap where no axis parts them: one of
-the three edges of either, or one across an edge of both (separating axes). Neighbors are looked for in cells as large
-as the largest box, so that many modules cost little more each.
+A module fills a box about its middle, in the initial configuration; one whose ports are not square on the faces of that
+box, as those of a tetrahedron, the ball that touches the plane of its nearest port. Two boxes overlap where no axis
+parts them: one of the three edges of either, or one across an edge of both (separating axes). Neighbors are looked for
+in cells as large as the largest box, so that many modules cost little more each.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from kinemorph.algebra.vectors import norm
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
+    from kinemorph.model.modules.module_types import ModuleType
 
 Array = npt.NDArray[np.float64]
 CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
@@ -78,12 +80,22 @@ def overlap_problems(assembly: Assembly) -> list[str]:
     found = []
     whose = {name: organism for organism in assembly.organisms for name in organism}
     sizes = {module.name: tuple(float(x) for x in module.type.size) for module in assembly.modules}
+    kinds = {id(module.type): module.type for module in assembly.modules}
+    balls = {key: _ball(kind) for key, kind in kinds.items()}
+    radii = {module.name: balls[id(module.type)] for module in assembly.modules}
+
+    def overlap(a: str, b: str) -> bool:
+        if radii[a] is None and radii[b] is None:
+            return boxes_overlap(poses[a], sizes[a], poses[b], sizes[b], touch)
+        r_a, r_b = (0.5 * min(sizes[name]) if (r := radii[name]) is None else r for name in (a, b))
+        return _apart(poses[a], poses[b]) < r_a + r_b - 2.0 * touch * min(r_a, r_b)
+
     for module in assembly.modules:
         pose = poses[module.name]
         cell = tuple(int(np.floor(float(x) / largest)) for x in pose.p)
         for step in product((-1, 0, 1), repeat=3):
             for other in cells.get(tuple(a + b for a, b in zip(cell, step, strict=True)), ()):
-                if boxes_overlap(pose, sizes[module.name], poses[other], sizes[other], touch):
+                if overlap(module.name, other):
                     one = whose[other] == whose[module.name]
                     remedy = "Dock one of them elsewhere." if one else "Place their organisms apart, by at."
                     found.append(
@@ -92,6 +104,19 @@ def overlap_problems(assembly: Assembly) -> list[str]:
                     )
         cells[cell].append(module.name)
     return found
+
+
+def _ball(kind: ModuleType) -> float | None:
+    """The radius [m] of the ball that stands for a kind of module; None for one that is a box."""
+    half = [0.5 * float(edge) for edge in kind.size]
+    reaches, square = [], True
+    for side in kind.sides:
+        P = kind.port_pose(side)
+        normal, place = [float(row[2]) for row in P.R], [float(x) for x in P.p]
+        reaches.append(float(np.dot(normal, place)))
+        axis = int(np.argmax(np.abs(normal)))
+        square &= abs(abs(normal[axis]) - 1.0) < 1e-9 and abs(reaches[-1] - half[axis]) < 1e-6 * half[axis]
+    return None if square else max(min(reaches), 0.0)
 
 
 def _apart(a: Pose, b: Pose) -> float:

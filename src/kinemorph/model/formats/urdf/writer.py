@@ -139,9 +139,7 @@ class Writer:
             )
         moved = [body.name for body in self.robot.bodies if self.frames[body.name] != IDENTITY]
         if moved:
-            self.left_out.setdefault("link frames at their joints instead of where the body has its own", []).extend(
-                moved
-            )
+            self.left_out.setdefault("link frames away from the joint: they are moved to it", []).extend(moved)
         for what, names in self.left_out.items():
             listed = ", ".join(f"'{name}'" for name in names[:4]) + (", ..." if len(names) > 4 else "")
             self.findings.warn("dropped", 0, listed, f"URDF has no {what}", "Save the model as TOML to keep it.")
