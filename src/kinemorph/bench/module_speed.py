@@ -109,7 +109,8 @@ def off(assembly: Assembly, angle: float = 0.02, distance: float = 0.002) -> Ass
         turn = exp_so3([chance.gauss(0.0, angle) for _ in range(3)])
         x, y, z = (chance.gauss(0.0, distance) for _ in range(3))
         dockings.append(replace(docking, offset=Pose(turn, (x, y, z))))
-    return replace(assembly, dockings=tuple(dockings))
+    modules = tuple(module if module.name == assembly.base else replace(module, at=None) for module in assembly.modules)
+    return replace(assembly, modules=modules, dockings=tuple(dockings))
 
 
 def _made(robot: Robot) -> tuple[float, CompiledFunction]:
