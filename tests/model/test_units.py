@@ -118,8 +118,13 @@ def test_any_text_gives_a_number_or_a_sentence(text: str) -> None:
         ("1 lb", 0.45359237), ("1 t", 1000.0), ("1 inch", 0.0254), ("1 ft", 0.3048), ("1 g", 0.001), ("1 min", 60.0),
         ("1 h", 3600.0), ("1 rev", math.tau), ("60 rpm", math.tau), ("180 deg", math.pi), ("1 dm", 0.1),
         ("1 um", 1e-6), ("1 nm", 1e-9), ("1 GPa", 1e9), ("1 MW", 1e6), ("1 mH", 1e-3), ("1 g cm^2", 1e-7),
-        ("36 km/h", 10.0), ("2 N/(m s)", 2.0), ("1 kg/m/s", 1.0), ("5 mm/rev", 0.005 / math.tau),
+        ("36 km/h", 10.0), ("2 kHz", 2000.0), ("2 N/(m s)", 2.0), ("1 kg/m/s", 1.0), ("5 mm/rev", 0.005 / math.tau),
     ],
 )  # fmt: skip
 def test_every_unit_has_its_size(text: str, si: float) -> None:
     assert quantity(text) == pytest.approx(si, rel=1e-15)
+
+
+def test_a_frequency_is_no_rate_of_turning() -> None:
+    with pytest.raises(ValueError, match="'2 Hz' is no rate of turning; write rev/s"):
+        quantity("2 Hz", "rate")

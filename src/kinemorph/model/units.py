@@ -42,6 +42,7 @@ UNITS: dict[str, Unit] = {
     "deg": _unit("1/180", 1, rad=1),
     "rev": _unit(2, 1, rad=1),
     "rpm": _unit("1/30", 1, rad=1, s=-1),
+    "Hz": _unit(1, s=-1),
     "min": _unit(60, s=1),
     "h": _unit(3600, s=1),
     "N": _unit(1, m=1, kg=1, s=-2),
@@ -57,7 +58,7 @@ UNITS: dict[str, Unit] = {
     "lb": _unit("45359237/100000000", kg=1),
     "t": _unit(1000, kg=1),
 }
-PREFIXED = {"m", "g", "s", "A", "N", "J", "W", "Pa", "V", "ohm", "H", "F", "rad"}
+PREFIXED = {"m", "g", "s", "Hz", "A", "N", "J", "W", "Pa", "V", "ohm", "H", "F", "rad"}
 PREFIXES = {
     **{"n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "c": Fraction(1, 100)},
     **{"d": Fraction(1, 10), "k": Fraction(1000), "M": Fraction(10**6), "G": Fraction(10**9)},
@@ -134,6 +135,8 @@ def read_quantity(text: str, kind: str = "") -> tuple[float, str]:
             raise ValueError(f"{text[:LONGEST]!r} is no number with a unit{_such_as(kind)}") from None
     number, unit_text = float(match[1]), match[2]
     unit = parse_unit(unit_text)
+    if kind in ("rate", "joint velocity") and "Hz" in unit_text:  # 1/s is rad/s there
+        raise ValueError(f"{text[:LONGEST]!r} is no rate of turning; write rev/s, or rad/s")
     if kind and unit.powers not in _fitting(kind):
         what = kind_of(unit)
         found = f"the unit of {with_article(what)}" if what else "a unit of another kind"
