@@ -63,7 +63,8 @@ def crawl_showcase(folder: Path, say: Say = lambda message: None, until: float =
     say("drawing")
     crawl = crawl_figures(system, run)
     title = f"nine modules crawl: {crawl['displacement']:.2f} m in {until:.0f} s"
-    replay(run, folder / "crawl.html", fps=30.0, columns=("q.*_hinge", "drive.*"), trace="m0_rear", title=title)
+    shown, base = ("q.*_hinge", "drive.*"), "m0_rear"
+    replay(run, folder / "crawl.html", fps=30.0, columns=shown, trace=base, follow=base, title=title)
     files = [
         write_still(run, folder / "organism.png", min(SEEN, until), camera=(30, -35), title="nine modules crawl"),
         save(draw_crawl(run, title=title), folder / "crawl.png"),
