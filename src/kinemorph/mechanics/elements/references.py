@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,11 @@ class PathLaw(ElementLaw[Any]):
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = [problem for joint in element.joints for problem in one_axis(element, "a joint", joint, robot)]
+        found += [
+            f"element '{element.name}': joint '{joint}' is named {times} times, expected once. Leave out all but one."
+            for joint, times in Counter(element.joints).items()
+            if times > 1
+        ]
         count = max(len(element.joints), 1)
         for name in self.fields:
             values = getattr(element, name)

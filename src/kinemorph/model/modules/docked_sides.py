@@ -17,13 +17,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse, log_so3, translation
-from kinemorph.algebra.vectors import norm
+from kinemorph.algebra.groups import IDENTITY, Pose, act, translation
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.modules.assembly import Assembly, Docking, Module, joint_module
 from kinemorph.model.modules.matrices import measured_pose
 from kinemorph.model.modules.module_types import ModuleType
-from kinemorph.model.modules.occupancy import CLOSE
 from kinemorph.model.modules.organism_checks import organism_problems
 from kinemorph.model.reading import short
 
@@ -53,26 +51,7 @@ def listed_assembly(
     if not named and isinstance(modules, (str, ModuleType)) and not base:
         raise ModelError(f"assembly '{name}': no sides are listed; expected rows such as (0, 1, 3, 2). Add one.")
     found = placed_modules(named, modules, types, at or {}, base)
-    assembly = settled(Assembly(name, found, tuple(dockings), base or ""), planar=planar, several=several)
-    problems += _misplaced(assembly)
-    if problems:
-        raise ModelError(problems)
-    return assembly
-
-
-def _misplaced(assembly: Assembly) -> list[str]:
-    """Modules with a place that is not where their dockings put them: one of an organism has a say."""
-    poses, found = assembly.poses(), []
-    for module in assembly.modules:
-        if module.at is not None:
-            gap = compose(inverse(poses[module.name]), module.at)
-            apart, turned = float(norm(gap.p)), float(norm(log_so3(gap.R)))
-            if max(apart, turned) > CLOSE:
-                found.append(
-                    f"at: the place of module '{module.name}' is {apart:.3g} m and {turned:.3g} rad from where its "
-                    "dockings put it. Leave it out, or undock it."
-                )
-    return found
+    return settled(Assembly(name, found, tuple(dockings), base or ""), planar=planar, several=several)
 
 
 def settled(assembly: Assembly, *, planar: bool = False, several: bool = False) -> Assembly:
