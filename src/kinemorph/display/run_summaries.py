@@ -17,7 +17,7 @@ from kinemorph.model.system import System
 from kinemorph.simulation.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.trajectory import Event, Trajectory
 
-DRIFTED = 0.05  # of the largest kinetic energy: what the balance may be off before it is worth a word
+DRIFTED = 0.05  # of the largest kinetic energy, and of what is supplied or dissipated: what the balance may be off before it is worth a word
 STILL = 1e-14  # [rad or m], of the potential energy: what rounding moves
 PASSED = 1e-6  # [m or rad] beyond a limit
 OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
@@ -116,7 +116,14 @@ def cautions(trajectory: Trajectory) -> list[str]:
         if first > OPEN:
             found.append(f"loops are open by {first:.3g} m or rad at the start; give a closed configuration with --q")
     energy = _energy(trajectory)
-    if energy and (energy["relative"] or 0.0) > DRIFTED and not trajectory.events:
+    # what crawls turns over far more energy than its slow bodies ever have
+    turned = max(_largest(trajectory, name) or 0.0 for name in ("energy.supplied", "energy.dissipated"))
+    if (
+        energy
+        and (energy["relative"] or 0.0) > DRIFTED
+        and energy["drift"] > DRIFTED * turned
+        and not trajectory.events
+    ):
         found.append("energy is not kept, so the motion is not right: take a smaller --step or --rtol")
     moved = max((float(np.ptp(q)) for part in trajectory.segments for q in part.q.T if len(q)), default=1.0)
     if trajectory.outcome.ok and moved <= STILL:
