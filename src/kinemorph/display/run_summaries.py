@@ -17,7 +17,8 @@ from kinemorph.model.system import System
 from kinemorph.simulation.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.trajectory import Event, Trajectory
 
-DRIFTED = 0.05  # of the largest kinetic energy, and of what is supplied or dissipated: what the balance may be off before it is worth a word
+# of the largest kinetic energy, and of what is supplied or dissipated: what the balance may be off without a word
+DRIFTED = 0.05
 STILL = 1e-14  # [rad or m], of the potential energy: what rounding moves
 PASSED = 1e-6  # [m or rad] beyond a limit
 OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
