@@ -73,7 +73,6 @@ for name, gait in (("rhythm", rhythm), ("maps", maps)):
         print(
             "wrote", write_still(kept, folder / "20_organism.png", 21.2, camera=(30, -35), title="nine modules crawl")
         )
-        kinemorph.replay(
-            kept, folder / "20_organism_crawls.html", trace="m0_rear", follow="m0_rear"
-        )  # plays in any browser
+        page = folder / "20_organism_crawls.html"  # plays in any browser
+        kinemorph.replay(kept, page, trace="m0_rear", follow="m0_rear")
         print("wrote", page)
