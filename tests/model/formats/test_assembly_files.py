@@ -11,7 +11,7 @@ from command_line import run
 from kinemorph.errors import ModelWarning
 from kinemorph.loading import examine, load, save
 from kinemorph.model.library import organism9
-from kinemorph.model.modules import REVOLUTE, assemble, backbone
+from kinemorph.model.modules import REVOLUTE, assemble, backbone, on_ground
 from kinemorph.model.system import System
 
 ELBOW = """\
@@ -204,6 +204,19 @@ def test_grids_are_model_files(tmp_path: Path) -> None:
     bad = examine(written("; several: perhaps\nB>0 X>\n#", tmp_path, "bad.txt"))
     assert [row.line for row in bad.errors] == [1, 2, 3]
     assert load(written("; several: yes\nB> . B>", tmp_path, "two.txt")).robot.nv == 14
+
+
+def test_organisms_of_files_stand_on_the_ground(tmp_path: Path) -> None:
+    """`ground` puts them down and lets their corners touch, in a grid and in TOML; a run of both is the same."""
+    grid, toml = tmp_path / "pair.grid", tmp_path / "pair.toml"
+    grid.write_text("; ground: yes\nB>0 B>1\n")
+    toml.write_text('kinemorph = 1\nname = "pair"\n[assembly]\nground = true\ngrid = "B>0 B>1"\n')
+    placed = on_ground(assemble("B>0 B>1", name="pair").system())
+    assert [element.name for element in load(toml).elements] == [element.name for element in placed.elements]
+    assert load(toml).settings.q == load(grid).settings.q == placed.settings.q
+    assert load(grid).elements == placed.elements
+    save(load(toml), tmp_path / "again.toml")
+    assert load(tmp_path / "again.toml") == load(toml)
 
 
 def test_the_verb(tmp_path: Path) -> None:

@@ -188,8 +188,8 @@ class Blueprint:
         if self.findings.failed:
             return None
         try:
-            assembly = None if self.made is None else self.made.assembly
-            return System(robot, tuple(self.elements), replace(self.settings), assembly)
+            assembly, ground = (None, ()) if self.made is None else (self.made.assembly, self.made.elements)
+            return System(robot, (*self.elements, *ground), replace(self.settings), assembly)
         except ModelError as error:
             for sentence in error.problems:
                 self.findings.problem("error", 0, "settings", Problem("settings", "", sentence, "data"))

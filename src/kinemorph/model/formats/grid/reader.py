@@ -18,11 +18,12 @@ from kinemorph.errors import ModelError
 from kinemorph.model.formats.findings import Findings
 from kinemorph.model.formats.sources import Options, Source, unused_sidecar
 from kinemorph.model.modules.catalog import standard_types
+from kinemorph.model.modules.footing import on_ground
 from kinemorph.model.modules.grids import Mistake, read_grid
 from kinemorph.model.modules.organisms import organism_system
 from kinemorph.model.system import System
 
-SETTINGS = ("name", "base", "dyads", "root", "planar", "several")
+SETTINGS = ("name", "base", "dyads", "root", "planar", "several", "ground")
 FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 _REMARK = re.compile(rf"\s*;\s*({'|'.join(SETTINGS)})\s*:\s*(.*?)\s*")
 
@@ -49,7 +50,8 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     if options.base is not None:
         robot["root"] = options.base
     try:
-        return organism_system(assembly, **robot)
+        system = organism_system(assembly, **robot)
+        return on_ground(system) if said.get("ground") else system
     except ModelError as error:
         for sentence in error.problems:
             told(sentence, 0, findings)
@@ -71,7 +73,7 @@ def _settings(text: str, findings: Findings) -> dict[str, Any]:
         if match is None:
             continue
         key, value = match[1], match[2]
-        if key in ("planar", "several"):
+        if key in ("planar", "several", "ground"):
             if value.lower() not in FLAGS:
                 findings.error("structure", number, "", f"{key} is {value!r}, expected yes or no", "Write yes or no.")
                 continue

@@ -32,6 +32,7 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, Docking, joint_module
 from kinemorph.model.modules.catalog import KINDS, known_types
 from kinemorph.model.modules.docked_sides import docking_of, listed_assembly, module_name
+from kinemorph.model.modules.footing import on_ground
 from kinemorph.model.modules.grids import Mistake, read_grid
 from kinemorph.model.modules.measured_poses import snap
 from kinemorph.model.modules.module_types import ModuleType, Port, Side, side_port
@@ -53,7 +54,7 @@ class Organisms:
         self.places: dict[str, At] = {}  # of dockings, by how sentences call them
 
     def system(self, name: str, gravity: Any = None) -> System | None:
-        """The modules as a system, without elements; None, with findings, where there is none."""
+        """The modules as a system, with no elements but those of the ground; None, with findings, if there is none."""
         before = self.values.mistakes
         for key in ("bodies", "joints", "couplings", "frames"):
             if self.data.get(key):
@@ -74,8 +75,13 @@ class Organisms:
         if gravity is not None:
             options["gravity"] = gravity
         at = AT.key("root") if "root" in read else AT
-        made: System | None = self._tried(lambda: organism_system(assembly, **options), at)
-        return made
+
+        def made() -> System:
+            system = organism_system(assembly, **options)
+            return on_ground(system) if read.get("ground") else system
+
+        found: System | None = self._tried(made, at)
+        return found
 
     def _tried(self, make: Callable[[], Any], at: At) -> Any:
         """What a function makes; None, with findings, where it cannot."""

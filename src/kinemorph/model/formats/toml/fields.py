@@ -133,6 +133,7 @@ ASSEMBLY = (
     Field("root", "labels", "", "free, fixed, or virtual joints of the base: a list of x, y, z, rx, ry, rz."),
     Field("planar", "flag", "", "Take only trees that are docked upright at sides 2 to 5."),
     Field("several", "flag", "", "Modules may be apart: several organisms in one world."),
+    Field("ground", "flag", "", "Put them on the ground z = 0, with contacts at all corners and wheels."),
     Field("keep", "choice", "", "Of measured poses: as measured, or as they would fit.", inner=("measured", "legal")),
     Field("gap", "literal", "length", "How far a measured pose may be from a docking [m]."),
     Field("bend", "literal", "angle", "How far it may be turned [rad]."),

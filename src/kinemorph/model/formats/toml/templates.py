@@ -233,7 +233,8 @@ name = "NAME"
 # Where connectors are drawn, - and | between cells, only these dock.
 [assembly]
 base = "m0"
-root = "fixed"  # or "free", or virtual joints of the base: ["x", "rz"]
+root = "free"  # or "fixed", or virtual joints of the base: ["x", "rz"]
+ground = true  # they stand on z = 0, and touch it with corners and wheels
 grid = '''
 B>3 .   .
 B>0 Sv1 B<2
@@ -246,15 +247,23 @@ like = "backbone"
 mass = "1.2 kg"
 
 # What acts on them: bodies are called m0_rear and m0_front, joints m0_hinge, and so on.
-[elements.hold]
+[elements.wave]
+kind = "rhythmic"
+joints = ["m0_hinge", "m1_hinge", "m2_hinge", "m3_hinge", "m4_hinge"]
+amplitude = "25 deg"
+frequency = "0.5 Hz"
+
+[elements.drive]
 kind = "pd"
-joints = ["m1_hinge", "m2_hinge"]
-kp = 20  # [N m]
+joints = ["m0_hinge", "m1_hinge", "m2_hinge", "m3_hinge", "m4_hinge"]
+reference = "wave"
+kp = 40  # [N m]
 kd = 1  # [N m s]
+lower = -7  # [N m]
+upper = 7
 
 [settings]
-q = { m1_hinge = "30 deg", m2_hinge = "-20 deg" }
-duration = "3 s"
+duration = "5 s"
 """
 
 TEMPLATES: dict[str, Template] = {
