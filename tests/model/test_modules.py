@@ -237,7 +237,7 @@ def test_rings_are_cut_where_nothing_moves() -> None:
     ("kind", "mass", "joints"), [(B, 1.0, 1), (scout(), 1.1, 2), (active_wheel(), 1.6, 3), (cube(), 1.5, 0)]
 )
 def test_kinds_by_the_book(kind: ModuleType, mass: float, joints: int) -> None:
-    """Masses and joints as docs/modules.md assumes them; the middle of a Backbone stays its center of mass as it bends."""
+    """Masses and joints as docs/modules.md assumes them; a bent Backbone has its center of mass at its middle."""
     robot = Assembly("one").add("m", kind).robot()
     assert math.isclose(sum(float(body.mass) for body in robot.bodies), mass)
     assert robot.nv == 6 + joints
