@@ -43,6 +43,7 @@ from kinemorph.algebra.vectors import (
     matvec,
     matvec_transposed,
     neg,
+    norm,
     scale,
     sub,
     transpose,
@@ -94,6 +95,11 @@ def relative(T_wa: Pose, T_wb: Pose) -> Pose:
 def act(T_ab: Pose, x_b: Sequence[S]) -> Vec:
     """The point x_b [m], shape (3,), in coordinates of frame a."""
     return add(matvec(T_ab.R, x_b), T_ab.p)
+
+
+def extent(T_ab: Pose) -> tuple[S, S]:
+    """How far apart two frames are: the distance of their origins [m], and the angle between their axes [rad]."""
+    return norm(T_ab.p), norm(log_so3(T_ab.R))
 
 
 def matrix_of(T: Pose) -> Mat:

@@ -17,7 +17,7 @@ from kinemorph.cli import reading
 from kinemorph.cli.application import WELL, Json, app, put, say, told, working
 from kinemorph.cli.choosing import ROBOT_HELP, chosen, reads_models
 from kinemorph.cli.plotting import Columns, Degrees, PlotPath, Plots
-from kinemorph.cli.running import Q_HELP, advancing, exit_code, wrote
+from kinemorph.cli.running import Q_HELP, Friction, Limits, SavePath, advancing, exit_code, wrote
 from kinemorph.cli.seeing import GifPath, HtmlPath, Mp4Path, Sights, Speed
 from kinemorph.errors import KinemorphError, did_you_mean
 from kinemorph.model.formats.sources import Options
@@ -106,9 +106,9 @@ def gait(
             show_default=False,
         ),
     ] = None,
-    limits: Annotated[bool, typer.Option(help="Stops at the limits of joints.")] = True,
-    friction: Annotated[bool, typer.Option(help="Coulomb friction of joints.")] = True,
-    save: Annotated[Path | None, typer.Option(metavar="PATH", help="Write the run: .npz, .csv, .h5 or .res.")] = None,
+    limits: Limits = True,
+    friction: Friction = True,
+    save: SavePath = None,
     plot: PlotPath = None,
     columns: Columns = None,
     degrees: Degrees = False,

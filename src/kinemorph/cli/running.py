@@ -22,6 +22,10 @@ from kinemorph.model.system import Settings
 if TYPE_CHECKING:
     from kinemorph.simulation.trajectory import Trajectory
 
+# options of all verbs that run a robot
+Limits = Annotated[bool, typer.Option(help="Stops at the limits of joints.")]
+Friction = Annotated[bool, typer.Option(help="Coulomb friction of joints.")]
+SavePath = Annotated[Path | None, typer.Option(metavar="PATH", help="Write the run: .npz, .csv, .h5 or .res.")]
 Q_HELP = "Start: numbers in order (0.1,0.2) or by name (elbow=30deg); others are neutral."
 
 
@@ -76,9 +80,9 @@ def simulate(
             help="Constant inputs: torques or forces of joints, or what nothing drives (motor=6).",
         ),
     ] = None,
-    limits: Annotated[bool, typer.Option(help="Stops at the limits of joints.")] = True,
-    friction: Annotated[bool, typer.Option(help="Coulomb friction of joints.")] = True,
-    save: Annotated[Path | None, typer.Option(metavar="PATH", help="Write the run: .npz, .csv, .h5 or .res.")] = None,
+    limits: Limits = True,
+    friction: Friction = True,
+    save: SavePath = None,
     plot: PlotPath = None,
     columns: Columns = None,
     degrees: Degrees = False,

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
-from kinemorph.algebra.groups import Pose, compose, inverse, log_se3, move_twist_back
+from kinemorph.algebra.groups import Pose, compose, extent, inverse, move_twist_back
 from kinemorph.algebra.scalar import S, less, maximum, where
-from kinemorph.algebra.vectors import dot, matmul, matvec, norm, sub, transpose
+from kinemorph.algebra.vectors import dot, matmul, matvec, sub, transpose
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.impact import relative_pose
 from kinemorph.mechanics.transfer import body_states
@@ -107,7 +107,7 @@ def gap_of(tree: Tree, q: Sequence[float], dock: Dock) -> Gap:
     gaps = []
     for turn in range(4) if dock.turn is None else (dock.turn,):
         offset = compose(inverse(TURNED[turn]), T_AB)
-        gaps.append(Gap(float(norm(offset.p)), float(norm(log_se3(offset)[3:])), turn, offset))
+        gaps.append(Gap(*extent(offset), turn, offset))
     return min(gaps, key=lambda gap: gap.angle)
 
 

@@ -22,6 +22,7 @@ from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.module_types import TURNED
 from kinemorph.model.modules.organisms import OFFSET, offset_parameters, offset_values, organism_robot
 from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.reversing import PER_VELOCITY
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
@@ -31,11 +32,7 @@ from kinemorph.simulation.docking import Dock, Gap, Undock
 from kinemorph.simulation.segments import Segment
 
 # of joints, and what they are where nothing is said
-JOINT_DATA = {
-    **dict.fromkeys(("upper", "velocity", "effort"), math.inf),
-    **dict.fromkeys(("damping", "friction", "armature"), 0.0),
-    "lower": -math.inf,
-}
+JOINT_DATA = {"lower": -math.inf, "upper": math.inf, **{key: none for key, none, _ in PER_VELOCITY}}
 MOST_KEPT = 64  # plants of topologies that are at hand
 
 

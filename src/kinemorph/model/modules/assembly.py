@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.model.modules.catalog import JOINT_MODULES
-from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side
+from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side, strangers
 from kinemorph.model.reading import short
 from kinemorph.model.topology import Edge, Method, SpanningTree, central_vertex, spanning_tree
 from kinemorph.records import dataclass
@@ -301,15 +301,8 @@ def _unknown(where: str, name: object, known: Collection[str]) -> str:
 def _strangers(assembly: Assembly) -> list[str]:
     """What is of another kind than an assembly is made of, one sentence each."""
     what = f"assembly '{assembly.name}'"
-    found = []
-    for key, kind in (("modules", Module), ("dockings", Docking)):
-        given = getattr(assembly, key)
-        several = given if isinstance(given, (tuple, list)) else (given,)
-        found += [
-            f"{what}: {key} has {short(one)}; expected a {kind.__name__}. See `assemble` for other ways to say it."
-            for one in several
-            if not isinstance(one, kind)
-        ]
+    remedy = " See `assemble` for other ways to say it."
+    found = strangers(assembly, what, {"modules": Module, "dockings": Docking}, remedy)
     if found:
         return found
     for module in assembly.modules:

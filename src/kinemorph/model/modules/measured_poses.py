@@ -18,9 +18,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
-from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_screw, inverse, screw
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_screw, extent, inverse, screw
 from kinemorph.algebra.rotations import log_so3
-from kinemorph.algebra.vectors import norm
 from kinemorph.errors import ModelError
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.catalog import Types, known_types
@@ -196,7 +195,7 @@ def _candidates(a: Module, b: Module, H_ab: Pose, planar: bool) -> Iterator[Cand
         between = compose(inverse(P_a), H_ab, P_b)
         for k in range(1 if planar else 4):
             offset = compose(inverse(TURNED[k]), between)
-            apart, turned = float(norm(offset.p)), float(norm(log_so3(offset.R)))
+            apart, turned = extent(offset)
             docking = Docking(a.name, side_a, b.name, side_b, k, offset=offset)
             yield Candidate(docking, apart, turned, math.hypot(apart, arm * turned))
 
@@ -226,7 +225,8 @@ def _bent(a: Module, b: Module, H_ab: Pose, ranked: list[Candidate], gap: float,
             error = compose(H_ab, inverse(legal)) if first else compose(inverse(H_ab), legal)
             q = float(sum(w * n for w, n in zip(log_so3(error.R), axis, strict=True)))
             left = compose(inverse(exp_screw(s, q)), error)
-            if float(norm(left.p)) <= gap and float(norm(log_so3(left.R))) <= bend and abs(q) > bend:
+            apart, turned = extent(left)
+            if apart <= gap and turned <= bend and abs(q) > bend:
                 return (
                     f"it fits where '{module.name}' is bent by {math.degrees(q):.3g} deg, but modules dock in their "
                     "initial configuration. Straighten it and measure again."

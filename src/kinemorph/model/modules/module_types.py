@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from numbers import Real
@@ -162,18 +162,24 @@ def side_port(side: int, body: str, reach: float) -> Port:
     return Port(side, body, Pose(R, (R[0][2] * reach, R[1][2] * reach, R[2][2] * reach)))
 
 
-def _problems(kind: ModuleType) -> list[str]:
-    """What is wrong with a kind of module, one sentence each."""
-    what = f"module type '{kind.name}'"
+def strangers(owner: object, what: str, kinds: Mapping[str, type], remedy: str = "") -> list[str]:
+    """What is of another kind than fields of tuples hold, by name of the field, one sentence each."""
     found = []
-    for key, expected in (("bodies", Body), ("joints", Joint), ("ports", Port)):
-        given = getattr(kind, key)
+    for key, expected in kinds.items():
+        given = getattr(owner, key)
         several = given if isinstance(given, (tuple, list)) else (given,)
         found += [
-            f"{what}: {key} has {short(one)}; expected a {expected.__name__}."
+            f"{what}: {key} has {short(one)}; expected a {expected.__name__}.{remedy}"
             for one in several
             if not isinstance(one, expected)
         ]
+    return found
+
+
+def _problems(kind: ModuleType) -> list[str]:
+    """What is wrong with a kind of module, one sentence each."""
+    what = f"module type '{kind.name}'"
+    found = strangers(kind, what, {"bodies": Body, "joints": Joint, "ports": Port})
     if found:
         return found
     names = [body.name for body in kind.bodies]

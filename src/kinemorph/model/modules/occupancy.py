@@ -9,20 +9,21 @@ in cells as large as the largest box, so that many modules cost little more each
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, log_so3
-from kinemorph.algebra.vectors import norm
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, extent, inverse
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
     from kinemorph.model.modules.module_types import ModuleType
 
 Array = npt.NDArray[np.float64]
+Poses = Mapping[str, Pose]
 CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
 MISPLACED = 0.01  # of the pitch, and [rad]: how far places of docked modules may be from each other's
 TOUCH, LOOSE = 1e-3, 0.2  # of the smaller box: what is less deep counts as touching; where poses were measured
@@ -30,20 +31,19 @@ TOUCH, LOOSE = 1e-3, 0.2  # of the smaller box: what is less deep counts as touc
 
 def spatial_problems(assembly: Assembly) -> list[str]:
     """What is wrong with an assembly in space, one sentence each."""
-    return _ring_problems(assembly) or _place_problems(assembly) or overlap_problems(assembly)
+    poses = assembly.poses()
+    return _ring_problems(assembly, poses) or _place_problems(assembly, poses) or _overlap_problems(assembly, poses)
 
 
-def _ring_problems(assembly: Assembly) -> list[str]:
+def _ring_problems(assembly: Assembly, poses: Poses) -> list[str]:
     """Rings of modules whose last docking does not fit."""
     if assembly.is_tree:
         return []
-    poses = assembly.poses()
     found = []
     for organism in assembly.organisms:
         for chord in assembly.tree(organism[0]).chords:
             H_ab = compose(inverse(poses[chord.parent]), poses[chord.child])
-            gap = compose(inverse(assembly.dyad_pose(chord.name)), H_ab)
-            apart, turned = float(norm(gap.p)), float(norm(log_so3(gap.R)))
+            apart, turned = extent(compose(inverse(assembly.dyad_pose(chord.name)), H_ab))
             if max(apart, turned) > CLOSE:
                 found.append(
                     f"assembly '{assembly.name}': the docking of '{chord.parent}' with '{chord.child}' "
@@ -53,27 +53,25 @@ def _ring_problems(assembly: Assembly) -> list[str]:
     return found
 
 
-def _place_problems(assembly: Assembly) -> list[str]:
+def _place_problems(assembly: Assembly, poses: Poses) -> list[str]:
     """Modules that are said to stand where those that they are docked to do not let them."""
-    poses = assembly.poses()
     found = []
     for module in assembly.modules:
         if module.at is None:
             continue
-        gap, near = compose(inverse(poses[module.name]), module.at), MISPLACED * float(module.type.pitch)
-        if float(norm(gap.p)) > near or float(norm(log_so3(gap.R))) > MISPLACED:
+        apart, turned = extent(compose(inverse(poses[module.name]), module.at))
+        if apart > MISPLACED * float(module.type.pitch) or turned > MISPLACED:
             said, there = (", ".join(f"{float(x):.4g}" for x in pose.p) for pose in (module.at, poses[module.name]))
             found.append(
                 f"assembly '{assembly.name}': module '{module.name}' is placed at ({said}) m, and what it is docked to "
-                f"puts it at ({there}) m, {float(norm(gap.p)):.3g} m and {float(norm(log_so3(gap.R))):.3g} rad from "
-                "there. Place one module of an organism, or undock it."
+                f"puts it at ({there}) m, {apart:.3g} m and {turned:.3g} rad from there. Place one module of an "
+                "organism, or undock it."
             )
     return found
 
 
-def overlap_problems(assembly: Assembly) -> list[str]:
+def _overlap_problems(assembly: Assembly, poses: Poses) -> list[str]:
     """Pairs of modules that would be in the same place."""
-    poses = assembly.poses()
     touch = TOUCH if all(docking.offset == IDENTITY for docking in assembly.dockings) else LOOSE
     largest = max((max(float(x) for x in module.type.size) for module in assembly.modules), default=1.0)
     cells: dict[tuple[int, ...], list[str]] = defaultdict(list)
