@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import kinemorph
 from kinemorph import robot_functions
-from kinemorph.codegen.cache import CODE, OUTLINE
+from kinemorph.codegen import recipes
+from kinemorph.codegen.backends import llvm_engine
+from kinemorph.codegen.cache import CODE, OUTLINE, source_lines
 from kinemorph.codegen.program import Program
 from kinemorph.codegen.recipes import source_digest, written
 from kinemorph.deriving import derive
@@ -97,3 +102,49 @@ def test_any_source_file_that_traces_counts(tmp_path: Path) -> None:
     source_digest.cache_clear()
     file.write_text("a = 2")
     assert source_digest(tmp_path) != before
+
+
+REACH = """
+import sys
+import kinemorph as k
+
+ball = k.RobotBuilder("ball")
+ball.body("ball", mass=1.0, inertia=(0.4, 0.4, 0.4))
+ball.joint("float", "free", "world", "ball")
+contact = k.elements.Contact("floor", "ball", k.elements.HuntCrossley(1e4, 0.5), k.elements.Regularized(0.5))
+for robot in (k.library.pendulum(), k.library.four_bar(), k.library.hexapod24()):
+    dynamics = k.derive(robot)
+    dynamics.forward_dynamics
+    dynamics.mass_matrix
+k.derive(k.library.pendulum(), formulation="closed_form").bias_forces
+k.plant(k.library.scara())
+k.simulate(k.System(ball.build(), (contact,)), 0.01)
+k.simulate(k.library.pendulum(), 0.01, method="rodas")
+print("\\n".join(name for name in sys.modules if name.partition(".")[0] == "kinemorph"))
+"""
+
+
+def test_every_module_that_runs_take_part_in_is_watched_for_changes() -> None:
+    """Machine code is found by what made it: a module that `derive`, `plant` or `simulate` reaches has to count."""
+    package = Path(kinemorph.__file__).parent
+    ran = subprocess.run([sys.executable, "-c", REACH], capture_output=True, text=True, check=True)
+    reached = {module.replace(".", "/") for module in ran.stdout.split()}
+    watched = {
+        line.partition(b" ")[0].decode().removesuffix(".py").removesuffix("/__init__")
+        for line in source_lines(package, recipes.NO_SAY)
+    }
+    ours = {path.removeprefix("kinemorph/") for path in reached - {"kinemorph"}}
+    assert len(ours) > 150
+    assert ours <= watched, f"not watched: {sorted(ours - watched)}"
+
+
+def test_what_emits_code_is_watched_for_changes() -> None:
+    """Modules that are loaded where a program is compiled, without any robot."""
+    package = Path(kinemorph.__file__).parent
+    code = "import sys; from kinemorph.codegen.compile import build; from kinemorph.codegen.tracing import trace\n"
+    code += "build(trace(lambda x: x.sin(), {'x': ()}, name='f'), 'llvm')(1.0)\nprint(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    reached = {name for name in ran.stdout.split() if name.startswith("kinemorph.")}
+    files = {line.partition(b" ")[0].decode() for line in source_lines(package, llvm_engine.NO_SAY)}
+    watched = {"kinemorph." + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for file in files}
+    assert len(reached) > 30 and reached <= watched, f"not watched: {sorted(reached - watched)}"

@@ -23,13 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.codegen.cache import OUTLINE, code_cache, file_lines
+from kinemorph.codegen.cache import OUTLINE, code_cache, source_lines
 from kinemorph.codegen.keys import program_key
 from kinemorph.codegen.loops import LoopProgram, decided_by_data
 from kinemorph.codegen.program import Port, Program
 from kinemorph.records import dataclass
 
-MAKERS = ("*.py", "algebra/*.py", "model/*.py", "mechanics/**/*.py", "codegen/**/*.py")  # files that decide a graph
+# the rooms that have no say in what is traced; every other file of the package decides a graph
+NO_SAY = frozenset({"analysis", "bench", "cli", "display"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ def _field_names(kind: type) -> tuple[str, ...] | None:
 def source_digest(package: Path) -> str:
     """A hash of the source files that decide what is traced, and of the versions of Python and NumPy."""
     digest = hashlib.sha256(f"{platform.python_version()} {np.__version__}\n".encode())
-    for line in file_lines(package, MAKERS):
+    for line in source_lines(package, NO_SAY):
         digest.update(line)
     return digest.hexdigest()
 
