@@ -51,13 +51,13 @@ APT := apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=30 -o DPkg::L
 # Debian-like machine, by root (a container, as a rule). Elsewhere one line says how to get it, and those tests are
 # skipped. Whatever happens here, the build goes on.
 browser: $(VENV)/installed-dev
-	@advice=$$($(BIN)/python -m kinemorph.bench.chromium 2>/dev/null) && exit 0; \
+	@advice=$$($(BIN)/python -m kinemorph.bench.peers.chromium 2>/dev/null) && exit 0; \
 	if [ -e /etc/debian_version ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "installing chromium for the tests of pages"; \
 	  export DEBIAN_FRONTEND=noninteractive; \
 	  $(APT) update </dev/null >/dev/null 2>&1; \
 	  $(APT) install -y --no-install-recommends chromium </dev/null >/dev/null 2>&1; \
-	  advice=$$($(BIN)/python -m kinemorph.bench.chromium 2>/dev/null) && exit 0; \
+	  advice=$$($(BIN)/python -m kinemorph.bench.peers.chromium 2>/dev/null) && exit 0; \
 	fi; \
 	echo "tests of pages will be skipped: $${advice:-no Chromium is found}"
 

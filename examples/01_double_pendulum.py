@@ -13,7 +13,7 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import save
-from kinemorph.display.typesetting import draw_equations
+from kinemorph.display.equations.typesetting import draw_equations
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 robot = kinemorph.library.double_pendulum()

@@ -13,7 +13,7 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import save
-from kinemorph.display.figures import draw_mass_matrix
+from kinemorph.display.charts.figures import draw_mass_matrix
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 robot = kinemorph.library.hexapod36()

@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import kinemorph
-from kinemorph.codegen.differentiate import jacobian
-from kinemorph.codegen.printing import format_program
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.codegen.loops.printing import format_program
 from kinemorph.display.canvas import save
-from kinemorph.display.graph_pictures import draw_graph, draw_liveness, new_nodes
-from kinemorph.mechanics import newton_euler
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.display.charts.graph_pictures import draw_graph, draw_liveness, new_nodes
+from kinemorph.mechanics.recursions import newton_euler
+from kinemorph.mechanics.trees.resolve import resolve
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 robot = kinemorph.library.pendulum(2.0, 0.8)  # kg, m

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import kinemorph
-from kinemorph.codegen.backends.c import export_c
+from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.display.canvas import PALETTE, blank, save
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out") / "10_urdf_to_c"

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 import kinemorph
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.iterations import newton
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.iterations import newton
 from kinemorph.display.canvas import save
-from kinemorph.display.figures import draw_topology
+from kinemorph.display.charts.figures import draw_topology
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 system = kinemorph.load(Path(__file__).with_suffix(".toml"))

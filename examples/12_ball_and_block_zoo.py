@@ -10,7 +10,7 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import GROUND, INK, PALE, PALETTE, blank, save
-from kinemorph.mechanics.elements.grounds import interpolated
+from kinemorph.mechanics.elements.contact.grounds import interpolated
 from kinemorph.model.elements import Anchor, Contact, EasyDynNormal, HeightMap, HuntCrossley, Plane, Regularized
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")

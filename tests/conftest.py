@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from kinemorph.codegen.backends import llvm_engine
+from kinemorph.codegen.backends.llvm import engine
 
-EFFORT, LEAST = llvm_engine.SPEED, 0
+EFFORT, LEAST = engine.SPEED, 0
 LAWS = frozenset(
     Path(__file__).parent / name
     for name in (
@@ -61,7 +61,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """How hard LLVM tries for the code of this test, and of the fixtures that are made for it."""
     quick = item.path in LAWS and item.get_closest_marker("slow") is None
-    llvm_engine.SPEED = LEAST if quick else EFFORT
+    engine.SPEED = LEAST if quick else EFFORT
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

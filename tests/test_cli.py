@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from command_line import parsed, run
 from kinemorph import __version__
-from kinemorph.analysis.verdict import Verification, judged
-from kinemorph.cli.modelling import Emit
-from kinemorph.codegen.compile import runnable_backends
-from kinemorph.display.emitting import FORMS
-from kinemorph.display.menu import FUNCTIONS
+from kinemorph.analysis.verification.verdict import Verification, judged
+from kinemorph.cli.emitted_forms import FORMS
+from kinemorph.cli.verbs.derived import Emit
+from kinemorph.codegen.building.compile import runnable_backends
+from kinemorph.deriving.function_names import FUNCTIONS
 from kinemorph.model.library.choosing import CHOICE, choose
+from support.tools.command_line import parsed, run
 
 # ── verbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -215,7 +215,7 @@ def test_verify_passes_and_is_repeatable() -> None:
 def test_a_check_that_fails_gives_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = judged("mass matrix symmetric", "M equals its transpose.", 0.5, 1e-13, "largest at state 0")
     verdict = Verification("pendulum", "newton_euler", "llvm", 8, 0, (failed,))
-    monkeypatch.setattr("kinemorph.analysis.verification.verify", lambda *args, **options: verdict)
+    monkeypatch.setattr("kinemorph.analysis.verification.verify.verify", lambda *args, **options: verdict)
     result = run("verify", "pendulum")
     assert result.exit_code == 1
     assert "failed" in result.stdout and "largest at state 0" in result.stdout
@@ -341,7 +341,7 @@ def test_an_interruption_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kinemorph.cli.choosing.choose", interrupted)
+    monkeypatch.setattr("kinemorph.cli.options.model_argument.choose", interrupted)
     assert run("info", "puma").exit_code == 130
 
 
@@ -349,7 +349,7 @@ def test_a_mistake_of_ours_is_a_sentence_too(monkeypatch: pytest.MonkeyPatch) ->
     def broken(*args: object) -> None:
         raise ZeroDivisionError("of two numbers")
 
-    monkeypatch.setattr("kinemorph.cli.choosing.choose", broken)
+    monkeypatch.setattr("kinemorph.cli.options.model_argument.choose", broken)
     monkeypatch.delenv("KINEMORPH_TRACEBACK", raising=False)
     result = run("info", "puma")
     assert result.exit_code == 70

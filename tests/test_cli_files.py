@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from command_line import parsed, run
-from kinemorph.model.formats.rules import RULES
-from kinemorph.model.formats.toml.templates import TEMPLATES
+from kinemorph.formats.rules import RULES
+from kinemorph.formats.toml.templates import TEMPLATES
+from support.tools.command_line import parsed, run
 
 INERTIA = '<inertia ixx="{0}" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import parsed, run
-from kinemorph.simulation.storage import load_trajectory
+from kinemorph.simulation.files.storage import load_trajectory
+from support.tools.command_line import parsed, run
 
 
 def test_gait_maps_counts_clusters() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from command_line import parsed, run
+from support.tools.command_line import parsed, run
 
 SPLIT = ("--independent", "q1", "--actuated", "q1", "--at", "0.6,0.03,1.6")
 FUNCTIONS = ("--function", "fast_dynamics", "--function", "reduced_dynamics")

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 import kinemorph
-from command_line import parsed, run
-from kinemorph.cli import seeing
+from kinemorph.cli.options import scene_options
 from kinemorph.display import browsers
-from kinemorph.simulation.storage import load_trajectory
+from kinemorph.simulation.files.storage import load_trajectory
+from support.tools.command_line import parsed, run
 
 ARM = """<robot name="arm"><link name="base"/><link name="upper">
 <inertial><origin xyz="0.2 0 0"/><mass value="1"/>
@@ -231,7 +231,7 @@ def test_an_extra_that_is_missing_is_told_before_any_work(
     arguments: tuple[str, ...], extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(seeing, "find_spec", lambda name: None)
+    monkeypatch.setattr(scene_options, "find_spec", lambda name: None)
     result = run("show", "no_such_file.npz", *arguments)
     assert result.exit_code == 2 and f"pip install 'kinemorph[{extra}]'" in result.stderr
     assert os.listdir() == []

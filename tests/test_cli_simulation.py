@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import parsed, run
 from kinemorph import derive
-from kinemorph.cli import reading
+from kinemorph.cli.options import option_values
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.system import Settings, System
-from kinemorph.simulation.storage import load_trajectory
+from kinemorph.simulation.files.storage import load_trajectory
+from support.tools.command_line import parsed, run
 
 # ── simulate ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -45,17 +45,17 @@ CLOSED_AT_ZERO = {"five_bar", "pantograph_leg", "klann", "jansen"}  # and not ba
 
 def test_every_robot_has_a_start_of_its_own_and_it_is_told() -> None:
     for name, make in LIBRARY.items():
-        q, note = reading.start(System(make()), None, None)
+        q, note = option_values.start(System(make()), None, None)
         at = " = " if name not in CLOSED_AT_ZERO else "at rest at the neutral configuration"
         assert isinstance(q, list) and any(q) == (name not in CLOSED_AT_ZERO) and at in note, name
     other = choose("slider_crank:lengths=1;3")  # closed elsewhere than with the default data
-    q, _ = reading.start(other, None, None)
+    q, _ = option_values.start(other, None, None)
     d = derive(other, backend="interpreter")
     assert q is not None and max(abs(d.constraint_error(q))) < 1e-10
     pendulum = LIBRARY["pendulum"]()
-    assert reading.start(System(pendulum), [0.1], None) == ([0.1], "")
-    assert reading.start(System(pendulum), None, [0.1]) == (None, "")
-    assert reading.start(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, "")
+    assert option_values.start(System(pendulum), [0.1], None) == ([0.1], "")
+    assert option_values.start(System(pendulum), None, [0.1]) == (None, "")
+    assert option_values.start(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, "")
 
 
 def test_what_nothing_holds_is_watched_for_a_second() -> None:
@@ -96,7 +96,7 @@ def test_a_run_that_fails_gives_1_and_keeps_what_was_computed(tmp_path: Path) ->
 
 
 def test_an_interrupted_run_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kinemorph.simulation.stepper import Stepper
+    from kinemorph.simulation.stepping.stepper import Stepper
 
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
@@ -260,12 +260,12 @@ def test_a_column_that_is_not_there_shows_after_the_run_which_is_saved(tmp_path:
 
 
 def test_values_are_read_in_order_or_by_name() -> None:
-    assert reading.values("0.1, -2e-3", "--q") == [0.1, -0.002]
-    assert reading.values("a=1,b.x=180deg", "--q") == {"a": 1.0, "b.x": pytest.approx(np.pi)}
-    assert reading.values(None, "--q") is None
-    assert reading.window(":20") == (0.0, 20.0) and reading.window("3:") == (3.0, np.inf)
+    assert option_values.values("0.1, -2e-3", "--q") == [0.1, -0.002]
+    assert option_values.values("a=1,b.x=180deg", "--q") == {"a": 1.0, "b.x": pytest.approx(np.pi)}
+    assert option_values.values(None, "--q") is None
+    assert option_values.window(":20") == (0.0, 20.0) and option_values.window("3:") == (3.0, np.inf)
     with pytest.raises(KinemorphError, match="'inf'"):
-        reading.number("inf", "--q")
+        option_values.number("inf", "--q")
 
 
 def test_a_step_that_does_not_keep_the_energy_is_told() -> None:

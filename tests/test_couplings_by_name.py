@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import kinemorph
+from kinemorph.formats import FORMATS
 from kinemorph.mechanics.elements import law
 from kinemorph.model import elements
-from kinemorph.model.formats import FORMATS
-from kinemorph.simulation import storage
+from kinemorph.simulation.files import storage
 
 PACKAGE = Path(kinemorph.__file__).parent
 ROOT = PACKAGE.parents[1]
@@ -32,8 +32,13 @@ def test_every_element_kind_has_a_law_in_the_file_of_the_same_name() -> None:
 
 
 def test_every_file_of_elements_is_in_a_table() -> None:
-    listed = {*elements.FILES, *elements.PARTS, "wiring"}
-    found = {path.stem for path in Path(elements.__file__).parent.rglob("*.py")} - {"__init__"}
+    folder = Path(elements.__file__).parent
+    listed = {*elements.FILES, *elements.PARTS, "control.wiring", "fields"}
+    found = {
+        ".".join(path.relative_to(folder).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if path.stem != "__init__"
+    }
     assert found == listed
 
 
@@ -43,7 +48,7 @@ def test_every_format_of_models_has_its_reader(name: str) -> None:
 
 
 def test_every_folder_of_formats_is_in_the_table() -> None:
-    folder = Path(import_module("kinemorph.model.formats").__file__ or "").parent
+    folder = Path(import_module("kinemorph.formats").__file__ or "").parent
     found = {path.parent.name for path in folder.glob("*/reader.py")}
     assert found == {row.folder for row in FORMATS.values()}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from command_line import run
-from kinemorph.model.formats import limits
-from kinemorph.model.formats.rules import RULES
+from kinemorph.formats import limits
+from kinemorph.formats.rules import RULES
+from support.tools.command_line import run
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "files.md"
 

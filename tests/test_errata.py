@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from paper_organism import DTL, DYADS, IDTL, PRINTED_AIM
+from support.cases.paper_organism import DTL, DYADS, IDTL, PRINTED_AIM
 
 Array = NDArray[np.float64]
 STEP = 1e-5  # of central differences: truncation and rounding both near 1e-10

@@ -46,4 +46,4 @@ def test_examples_take_public_names_from_the_top(path: Path) -> None:
     imported = re.findall(r"^from (kinemorph\S*) import (\w+)$", path.read_text(), re.MULTILINE)
     for module, name in imported:
         assert kinemorph.HOMES.get(name) != module, f"write kinemorph.{name}"
-        assert module != "kinemorph.display.showcase"
+        assert module != "kinemorph.cli.demo.robot_demo"

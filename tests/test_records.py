@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kinemorph.records import dataclass
+from kinemorph.frozen import dataclass
 
 MAKERS = {"ours": dataclass, "theirs": dataclasses.dataclass}
 

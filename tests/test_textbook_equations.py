@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from kinemorph.display.equations import equations_of_motion
+from kinemorph.display.equations.equations_of_motion import equations_of_motion
 from kinemorph.model import library
 
 TEXTBOOK = {

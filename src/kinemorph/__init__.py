@@ -20,179 +20,181 @@ __version__ = "0.1.0"
 HOMES: dict[str, str] = {
     # what the robot is
     "Robot": "kinemorph.model.robot",
-    "RobotBuilder": "kinemorph.model.builder",
+    "RobotBuilder": "kinemorph.model.building.builder",
     "Body": "kinemorph.model.body",
     "Joint": "kinemorph.model.joint",
     "Parameter": "kinemorph.model.parameter",
     "System": "kinemorph.model.system",
-    "reroot": "kinemorph.model.rerooting",
+    "reroot": "kinemorph.model.changes.reroot",
     "library": "kinemorph.model.library",
     # robots made of modules
-    "modules": "kinemorph.model.modules",
+    "modules": "kinemorph.modules",
     "Assembly": "kinemorph.model.modules.assembly",
     "ModuleType": "kinemorph.model.modules.module_types",
-    "assemble": "kinemorph.model.modules.sources",
+    "assemble": "kinemorph.formats.assemble",
     "snap": "kinemorph.model.modules.measured_poses",
     # what acts on it
     "elements": "kinemorph.model.elements",
     "ElementLaw": "kinemorph.mechanics.elements.law",
     "Effort": "kinemorph.mechanics.elements.law",
     "register": "kinemorph.mechanics.elements.law",
-    "with_rotors": "kinemorph.mechanics.elements.rotors",
-    "with_rotor_body": "kinemorph.model.rotors",
+    "with_rotors": "kinemorph.mechanics.elements.drives.rotors",
+    "with_rotor_body": "kinemorph.model.changes.rotor_body",
     # models in files
-    "load": "kinemorph.loading",
-    "load_text": "kinemorph.loading",
-    "examine": "kinemorph.loading",
-    "save": "kinemorph.loading",
-    "from_dh": "kinemorph.model.formats.denavit_hartenberg.reader",
-    "merge_fixed": "kinemorph.model.merging",
+    "load": "kinemorph.formats.loading",
+    "load_text": "kinemorph.formats.loading",
+    "examine": "kinemorph.formats.loading",
+    "save": "kinemorph.formats.loading",
+    "from_dh": "kinemorph.formats.dh.reader",
+    "merge_fixed": "kinemorph.model.changes.merge_fixed",
     # states in the conventions of other libraries
-    "to_convention": "kinemorph.model.conversions",
-    "from_convention": "kinemorph.model.conversions",
-    "quat_wxyz_to_xyzw": "kinemorph.model.conversions",
-    "quat_xyzw_to_wxyz": "kinemorph.model.conversions",
+    "to_convention": "kinemorph.model.conventions.conversions",
+    "from_convention": "kinemorph.model.conventions.conversions",
+    "quat_wxyz_to_xyzw": "kinemorph.model.conventions.conversions",
+    "quat_xyzw_to_wxyz": "kinemorph.model.conventions.conversions",
     # moving about its configuration space
     "neutral": "kinemorph.model.configuration",
     "integrate": "kinemorph.model.configuration",
     "difference": "kinemorph.model.configuration",
     "random_configuration": "kinemorph.model.configuration",
     # from a robot to numbers
-    "derive": "kinemorph.deriving",
-    "trace": "kinemorph.codegen.tracing",
+    "derive": "kinemorph.deriving.dynamics",
+    "trace": "kinemorph.codegen.graphs.tracing",
     # what happens
-    "plant": "kinemorph.plants.robots",
-    "first_order": "kinemorph.plants.equations",
-    "second_order": "kinemorph.plants.equations",
+    "plant": "kinemorph.plants.robot_plant",
+    "first_order": "kinemorph.plants.own_equations",
+    "second_order": "kinemorph.plants.own_equations",
     "Projection": "kinemorph.plants.loop_methods",
     "Partitioning": "kinemorph.plants.loop_methods",
     "SingularPerturbation": "kinemorph.plants.loop_methods",
     "Baumgarte": "kinemorph.plants.loop_methods",
-    "simulate": "kinemorph.simulation.run",
-    "Held": "kinemorph.simulation.run",
-    "Guard": "kinemorph.simulation.events",
-    "Dock": "kinemorph.simulation.docking",
-    "Undock": "kinemorph.simulation.docking",
-    "Stepper": "kinemorph.simulation.stepper",
-    "Trajectory": "kinemorph.simulation.trajectory",
-    "body_poses": "kinemorph.simulation.whereabouts",
-    "load_trajectory": "kinemorph.simulation.storage",
-    "simulate_batch": "kinemorph.simulation.batch",
+    "simulate": "kinemorph.simulation.simulate",
+    "Held": "kinemorph.simulation.simulate",
+    "Guard": "kinemorph.simulation.march.guards",
+    "Dock": "kinemorph.simulation.docking.changes",
+    "Undock": "kinemorph.simulation.docking.changes",
+    "Stepper": "kinemorph.simulation.stepping.stepper",
+    "Trajectory": "kinemorph.simulation.results.trajectory",
+    "body_poses": "kinemorph.simulation.results.body_poses",
+    "load_trajectory": "kinemorph.simulation.files.storage",
+    "simulate_batch": "kinemorph.simulation.simulate_batch",
     # what they mean
-    "verify": "kinemorph.analysis.verification",
-    "inverse_kinematics": "kinemorph.analysis.reaching",
-    "close_loops": "kinemorph.analysis.closing",
-    "assembly_modes": "kinemorph.analysis.branches",
-    "mobility": "kinemorph.analysis.freedoms",
-    "equilibrium": "kinemorph.analysis.equilibria",
-    "linearize": "kinemorph.analysis.linearization",
-    "poles": "kinemorph.analysis.modes",
-    "with_gait": "kinemorph.analysis.gait_following",
-    "gait_clusters": "kinemorph.analysis.clusters",
-    "sensitivities": "kinemorph.analysis.sensitivity",
-    "pole_sensitivities": "kinemorph.analysis.pole_sensitivity",
-    "audit": "kinemorph.analysis.auditing",
+    "verify": "kinemorph.analysis.verification.verify",
+    "inverse_kinematics": "kinemorph.analysis.loops.inverse_kinematics",
+    "close_loops": "kinemorph.analysis.loops.close_loops",
+    "assembly_modes": "kinemorph.analysis.loops.assembly_modes",
+    "mobility": "kinemorph.analysis.loops.mobility",
+    "equilibrium": "kinemorph.analysis.small_motions.equilibrium",
+    "linearize": "kinemorph.analysis.small_motions.linearize",
+    "poles": "kinemorph.analysis.small_motions.poles",
+    "with_gait": "kinemorph.analysis.with_gait",
+    "gait_clusters": "kinemorph.analysis.gait_clusters",
+    "sensitivities": "kinemorph.analysis.small_motions.sensitivities",
+    "pole_sensitivities": "kinemorph.analysis.small_motions.pole_sensitivities",
+    "audit": "kinemorph.analysis.audit",
     # what we see
-    "draw": "kinemorph.display.drawing",
-    "equations_of_motion": "kinemorph.display.equations",
-    "plot": "kinemorph.display.plots",
-    "phase_portrait": "kinemorph.display.portraits",
-    "pole_map": "kinemorph.display.pole_maps",
-    "mode_shapes": "kinemorph.display.mode_pictures",
-    "assembly_tables": "kinemorph.display.module_tables",
-    "draw_plan": "kinemorph.display.plans",
-    "draw_modules": "kinemorph.display.module_graphs",
-    "cluster_diagram": "kinemorph.display.cluster_pictures",
-    "animate": "kinemorph.display.animation",
-    "animate_mode": "kinemorph.display.animation",
-    "replay": "kinemorph.display.replays.pages",
-    "view": "kinemorph.display.viewer.viewers",
+    "draw": "kinemorph.display.painting.draw",
+    "equations_of_motion": "kinemorph.display.equations.equations_of_motion",
+    "plot": "kinemorph.display.charts.plot",
+    "phase_portrait": "kinemorph.display.charts.phase_portrait",
+    "pole_map": "kinemorph.display.charts.pole_map",
+    "mode_shapes": "kinemorph.display.painting.mode_shapes",
+    "assembly_tables": "kinemorph.display.tables.assembly_tables",
+    "draw_plan": "kinemorph.display.charts.draw_plan",
+    "draw_modules": "kinemorph.display.charts.draw_modules",
+    "cluster_diagram": "kinemorph.display.charts.cluster_diagram",
+    "animate": "kinemorph.display.painting.animate",
+    "animate_mode": "kinemorph.display.painting.animate",
+    "replay": "kinemorph.display.replays.replay",
+    "view": "kinemorph.display.viewer.view",
     "errors": "kinemorph.errors",
 }
+
+NAMESPACES = frozenset({"elements", "errors", "library", "modules"})  # modules that are public themselves
 
 __all__ = ["__version__", *HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph import errors as errors
-    from kinemorph.analysis.auditing import audit as audit
-    from kinemorph.analysis.branches import assembly_modes as assembly_modes
-    from kinemorph.analysis.closing import close_loops as close_loops
-    from kinemorph.analysis.clusters import gait_clusters as gait_clusters
-    from kinemorph.analysis.equilibria import equilibrium as equilibrium
-    from kinemorph.analysis.freedoms import mobility as mobility
-    from kinemorph.analysis.gait_following import with_gait as with_gait
-    from kinemorph.analysis.linearization import linearize as linearize
-    from kinemorph.analysis.modes import poles as poles
-    from kinemorph.analysis.pole_sensitivity import pole_sensitivities as pole_sensitivities
-    from kinemorph.analysis.reaching import inverse_kinematics as inverse_kinematics
-    from kinemorph.analysis.sensitivity import sensitivities as sensitivities
-    from kinemorph.analysis.verification import verify as verify
-    from kinemorph.codegen.tracing import trace as trace
-    from kinemorph.deriving import derive as derive
-    from kinemorph.display.animation import animate as animate
-    from kinemorph.display.animation import animate_mode as animate_mode
-    from kinemorph.display.cluster_pictures import cluster_diagram as cluster_diagram
-    from kinemorph.display.drawing import draw as draw
-    from kinemorph.display.equations import equations_of_motion as equations_of_motion
-    from kinemorph.display.mode_pictures import mode_shapes as mode_shapes
-    from kinemorph.display.module_graphs import draw_modules as draw_modules
-    from kinemorph.display.module_tables import assembly_tables as assembly_tables
-    from kinemorph.display.plans import draw_plan as draw_plan
-    from kinemorph.display.plots import plot as plot
-    from kinemorph.display.pole_maps import pole_map as pole_map
-    from kinemorph.display.portraits import phase_portrait as phase_portrait
-    from kinemorph.display.replays.pages import replay as replay
-    from kinemorph.display.viewer.viewers import view as view
-    from kinemorph.loading import examine as examine
-    from kinemorph.loading import load as load
-    from kinemorph.loading import load_text as load_text
-    from kinemorph.loading import save as save
+    from kinemorph import modules as modules
+    from kinemorph.analysis.audit import audit as audit
+    from kinemorph.analysis.gait_clusters import gait_clusters as gait_clusters
+    from kinemorph.analysis.loops.assembly_modes import assembly_modes as assembly_modes
+    from kinemorph.analysis.loops.close_loops import close_loops as close_loops
+    from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
+    from kinemorph.analysis.loops.mobility import mobility as mobility
+    from kinemorph.analysis.small_motions.equilibrium import equilibrium as equilibrium
+    from kinemorph.analysis.small_motions.linearize import linearize as linearize
+    from kinemorph.analysis.small_motions.pole_sensitivities import pole_sensitivities as pole_sensitivities
+    from kinemorph.analysis.small_motions.poles import poles as poles
+    from kinemorph.analysis.small_motions.sensitivities import sensitivities as sensitivities
+    from kinemorph.analysis.verification.verify import verify as verify
+    from kinemorph.analysis.with_gait import with_gait as with_gait
+    from kinemorph.codegen.graphs.tracing import trace as trace
+    from kinemorph.deriving.dynamics import derive as derive
+    from kinemorph.display.charts.cluster_diagram import cluster_diagram as cluster_diagram
+    from kinemorph.display.charts.draw_modules import draw_modules as draw_modules
+    from kinemorph.display.charts.draw_plan import draw_plan as draw_plan
+    from kinemorph.display.charts.phase_portrait import phase_portrait as phase_portrait
+    from kinemorph.display.charts.plot import plot as plot
+    from kinemorph.display.charts.pole_map import pole_map as pole_map
+    from kinemorph.display.equations.equations_of_motion import equations_of_motion as equations_of_motion
+    from kinemorph.display.painting.animate import animate as animate
+    from kinemorph.display.painting.animate import animate_mode as animate_mode
+    from kinemorph.display.painting.draw import draw as draw
+    from kinemorph.display.painting.mode_shapes import mode_shapes as mode_shapes
+    from kinemorph.display.replays.replay import replay as replay
+    from kinemorph.display.tables.assembly_tables import assembly_tables as assembly_tables
+    from kinemorph.display.viewer.view import view as view
+    from kinemorph.formats.assemble import assemble as assemble
+    from kinemorph.formats.dh.reader import from_dh as from_dh
+    from kinemorph.formats.loading import examine as examine
+    from kinemorph.formats.loading import load as load
+    from kinemorph.formats.loading import load_text as load_text
+    from kinemorph.formats.loading import save as save
+    from kinemorph.mechanics.elements.drives.rotors import with_rotors as with_rotors
     from kinemorph.mechanics.elements.law import Effort as Effort
     from kinemorph.mechanics.elements.law import ElementLaw as ElementLaw
     from kinemorph.mechanics.elements.law import register as register
-    from kinemorph.mechanics.elements.rotors import with_rotors as with_rotors
     from kinemorph.model import elements as elements
     from kinemorph.model import library as library
-    from kinemorph.model import modules as modules
     from kinemorph.model.body import Body as Body
-    from kinemorph.model.builder import RobotBuilder as RobotBuilder
+    from kinemorph.model.building.builder import RobotBuilder as RobotBuilder
+    from kinemorph.model.changes.merge_fixed import merge_fixed as merge_fixed
+    from kinemorph.model.changes.reroot import reroot as reroot
+    from kinemorph.model.changes.rotor_body import with_rotor_body as with_rotor_body
     from kinemorph.model.configuration import difference as difference
     from kinemorph.model.configuration import integrate as integrate
     from kinemorph.model.configuration import neutral as neutral
     from kinemorph.model.configuration import random_configuration as random_configuration
-    from kinemorph.model.conversions import from_convention as from_convention
-    from kinemorph.model.conversions import quat_wxyz_to_xyzw as quat_wxyz_to_xyzw
-    from kinemorph.model.conversions import quat_xyzw_to_wxyz as quat_xyzw_to_wxyz
-    from kinemorph.model.conversions import to_convention as to_convention
-    from kinemorph.model.formats.denavit_hartenberg.reader import from_dh as from_dh
+    from kinemorph.model.conventions.conversions import from_convention as from_convention
+    from kinemorph.model.conventions.conversions import quat_wxyz_to_xyzw as quat_wxyz_to_xyzw
+    from kinemorph.model.conventions.conversions import quat_xyzw_to_wxyz as quat_xyzw_to_wxyz
+    from kinemorph.model.conventions.conversions import to_convention as to_convention
     from kinemorph.model.joint import Joint as Joint
-    from kinemorph.model.merging import merge_fixed as merge_fixed
     from kinemorph.model.modules.assembly import Assembly as Assembly
     from kinemorph.model.modules.measured_poses import snap as snap
     from kinemorph.model.modules.module_types import ModuleType as ModuleType
-    from kinemorph.model.modules.sources import assemble as assemble
     from kinemorph.model.parameter import Parameter as Parameter
-    from kinemorph.model.rerooting import reroot as reroot
     from kinemorph.model.robot import Robot as Robot
-    from kinemorph.model.rotors import with_rotor_body as with_rotor_body
     from kinemorph.model.system import System as System
-    from kinemorph.plants.equations import first_order as first_order
-    from kinemorph.plants.equations import second_order as second_order
     from kinemorph.plants.loop_methods import Baumgarte as Baumgarte
     from kinemorph.plants.loop_methods import Partitioning as Partitioning
     from kinemorph.plants.loop_methods import Projection as Projection
     from kinemorph.plants.loop_methods import SingularPerturbation as SingularPerturbation
-    from kinemorph.plants.robots import plant as plant
-    from kinemorph.simulation.batch import simulate_batch as simulate_batch
-    from kinemorph.simulation.docking import Dock as Dock
-    from kinemorph.simulation.docking import Undock as Undock
-    from kinemorph.simulation.events import Guard as Guard
-    from kinemorph.simulation.run import Held as Held
-    from kinemorph.simulation.run import simulate as simulate
-    from kinemorph.simulation.stepper import Stepper as Stepper
-    from kinemorph.simulation.storage import load_trajectory as load_trajectory
-    from kinemorph.simulation.trajectory import Trajectory as Trajectory
-    from kinemorph.simulation.whereabouts import body_poses as body_poses
+    from kinemorph.plants.own_equations import first_order as first_order
+    from kinemorph.plants.own_equations import second_order as second_order
+    from kinemorph.plants.robot_plant import plant as plant
+    from kinemorph.simulation.docking.changes import Dock as Dock
+    from kinemorph.simulation.docking.changes import Undock as Undock
+    from kinemorph.simulation.files.storage import load_trajectory as load_trajectory
+    from kinemorph.simulation.march.guards import Guard as Guard
+    from kinemorph.simulation.results.body_poses import body_poses as body_poses
+    from kinemorph.simulation.results.trajectory import Trajectory as Trajectory
+    from kinemorph.simulation.simulate import Held as Held
+    from kinemorph.simulation.simulate import simulate as simulate
+    from kinemorph.simulation.simulate_batch import simulate_batch as simulate_batch
+    from kinemorph.simulation.stepping.stepper import Stepper as Stepper
 
 
 def __getattr__(name: str) -> Any:
@@ -200,9 +202,7 @@ def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module 'kinemorph' has no attribute '{name}'. Public names: {', '.join(HOMES)}.")
     home = import_module(HOMES[name])
-    value = (
-        home if HOMES[name].endswith(f".{name}") else getattr(home, name)
-    )  # `library`, `elements`, `modules` are modules
+    value = home if name in NAMESPACES else getattr(home, name)
     globals()[name] = value
     return value
 

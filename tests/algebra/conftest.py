@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.codegen.graph import Expr, Graph
-from kinemorph.ops import OPS
+from kinemorph.codegen.graphs.graph import Expr, Graph
+from kinemorph.vocabulary.ops import OPS
 
 
 def numbers_of(graph: Graph, inputs: Sequence[float]) -> list[Any]:

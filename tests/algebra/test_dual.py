@@ -7,8 +7,8 @@ import pytest
 
 from kinemorph.algebra import scalar as s
 from kinemorph.algebra.dual import Dual, derivative, gradient, value_and_derivative
-from kinemorph.codegen.graph import Graph
-from kinemorph.ops import OPS
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.vocabulary.ops import OPS
 
 ANALYTIC = {
     "sqrt": s.sqrt, "exp": s.exp, "log": s.log, "sin": s.sin, "cos": s.cos, "tan": s.tan, "asin": s.asin,

@@ -10,7 +10,7 @@ from kinemorph.algebra import groups as g
 from kinemorph.algebra import vectors as la
 from kinemorph.algebra.dual import derivative
 from kinemorph.algebra.rotations import left_jacobian_so3, left_jacobian_so3_inverse, rotation_to_rpy
-from kinemorph.codegen.graph import Expr, Graph
+from kinemorph.codegen.graphs.graph import Expr, Graph
 
 rng = np.random.default_rng(11)
 ANGLES = (0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-4, 0.1, 0.999, 1.001, 2.0, 3.0, math.pi - 1e-4, math.pi - 1e-9)

@@ -9,7 +9,7 @@ from kinemorph.algebra import groups as g
 from kinemorph.algebra import inertia as body
 from kinemorph.algebra import vectors as la
 from kinemorph.algebra.dual import derivative
-from kinemorph.codegen.graph import Graph
+from kinemorph.codegen.graphs.graph import Graph
 
 rng = np.random.default_rng(7)
 BOX = ((2.0, 0.0, 0.0), (0.0, 3.0, 0.0), (0.0, 0.0, 4.0))

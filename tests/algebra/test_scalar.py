@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kinemorph.algebra import scalar as s
 from kinemorph.algebra.dual import Dual
-from kinemorph.codegen.graph import Graph
-from kinemorph.ops import OPS
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.vocabulary.ops import OPS
 
 ONE = {name: getattr(s.f, name) for name, row in OPS.items() if row.arity == 1}
 TWO = {name: getattr(s.f, name) for name, row in OPS.items() if row.arity == 2}

@@ -11,7 +11,7 @@ from kinemorph.algebra.groups import exp_se3, log_se3
 from kinemorph.algebra.quaternions import quat_exp, quat_log
 from kinemorph.algebra.scalar import f
 from kinemorph.algebra.series import angle_ratio, cotangent_coefficient, rotation_coefficients
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.ops import OPS
 
 EXACT = {
     "a": lambda t: mpmath.sin(t) / t,

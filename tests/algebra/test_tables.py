@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.tables import lookup, through
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ShapeError
 
 X, Y = [-1.0, 0.0, 0.5, 2.0, 2.5], [0.0, 2.0, 1.0, 1.0, 4.0]

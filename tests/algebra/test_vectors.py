@@ -5,7 +5,7 @@ import pytest
 
 from kinemorph.algebra import vectors as la
 from kinemorph.algebra.dual import derivative
-from kinemorph.codegen.graph import Expr, Graph
+from kinemorph.codegen.graphs.graph import Expr, Graph
 
 rng = np.random.default_rng(3)
 

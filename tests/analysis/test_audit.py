@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph.analysis.auditing import audit
+from kinemorph.analysis.audit import audit
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
-from kinemorph.plants.equations import first_order
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.plants.own_equations import first_order
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import simulate
 
 FLOATING = ("linear momentum", "angular momentum", "angular momentum, origin")
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import kinemorph as km
-from kinemorph.analysis.branches import AssemblyModes, assembly_modes
-from kinemorph.analysis.closing import close_loops, follow_loops
-from kinemorph.deriving import Dynamics
+from kinemorph.analysis.loops.assembly_modes import AssemblyModes, assembly_modes
+from kinemorph.analysis.loops.close_loops import close_loops, follow_loops
+from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.library.benchmark_linkages import bricard
 from kinemorph.model.robot import Robot
-from linkage_cases import Plane, links_of, stephenson, stephenson_scan, watt, watt_points
+from support.cases.linkage_cases import Plane, links_of, stephenson, stephenson_scan, watt, watt_points
 
 ASKEW = Plane((1.0, 2.0, -0.7), (0.3, -0.2, 0.5))
 # Stephenson linkages with 6, 4, 2 and 0 closed configurations at this angle of the driver

@@ -8,20 +8,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kinemorph.analysis import slopes
-from kinemorph.analysis.equilibria import equilibrium
-from kinemorph.analysis.linearization import linearize
-from kinemorph.analysis.modes import poles
-from kinemorph.deriving import Dynamics, derive
+from kinemorph.analysis.small_motions import plant_derivatives
+from kinemorph.analysis.small_motions.equilibrium import equilibrium
+from kinemorph.analysis.small_motions.linearize import linearize
+from kinemorph.analysis.small_motions.poles import poles
+from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError
 from kinemorph.model import library
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate
 from kinemorph.model.elements import DistanceConstraint, PrescribedMotion, RollingDisc
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from loop_robots import CLOSED
+from support.robots.loop_robots import CLOSED
 
 Array = np.ndarray
 CASES: dict[str, tuple[Callable[[], Robot | System], Array | None]] = {
@@ -167,7 +167,7 @@ def test_named_coordinates_and_velocities_are_kept_and_the_others_follow() -> No
 def test_slopes_direction_by_direction_are_those_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
     at = ({"q1": 0.6}, {"q1": 2.0})
     written = linearize(library.four_bar(), *at)
-    monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
+    monkeypatch.setattr(plant_derivatives, "WRITTEN_OUT", 0)
     found = linearize(library.four_bar(), *at)
     np.testing.assert_allclose(found.A, written.A, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(found.B, written.B, rtol=1e-12, atol=1e-11)

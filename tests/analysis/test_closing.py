@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import kinemorph as km
-from kinemorph.analysis import closing
-from kinemorph.analysis.closing import close_loops, follow_loops
-from kinemorph.deriving import Dynamics
+from kinemorph.analysis.loops import close_loops as closing
+from kinemorph.analysis.loops.close_loops import close_loops, follow_loops
+from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.library.benchmark_linkages import bricard
-from linkage_cases import linkage, watt
+from support.cases.linkage_cases import linkage, watt
 
 ASSEMBLED = np.array([0.6, 0.02989836, 1.6066907])
 

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from kinemorph.analysis.clusters import Orbit, classified, gait_clusters, map_orbits
+from kinemorph.analysis.gait_clusters import Orbit, classified, gait_clusters, map_orbits
 from kinemorph.errors import KinemorphError
-from kinemorph.mechanics.coupled_maps import random_start
+from kinemorph.mechanics.elements.gaits.map_steps import random_start
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements import CoupledMaps
 

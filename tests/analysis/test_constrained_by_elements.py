@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, RobotBuilder, System, elements, equilibrium, linearize, poles
-from kinemorph.analysis.linearization import second_order_matrices
+from kinemorph.analysis.small_motions.linearize import second_order_matrices
 from kinemorph.errors import UnsupportedError
 
 

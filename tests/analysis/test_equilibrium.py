@@ -7,16 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from kinemorph.analysis.equilibria import Equilibrium, equilibrium
-from kinemorph.codegen.compile import build
-from kinemorph.deriving import derive
+from kinemorph.analysis.small_motions.equilibrium import Equilibrium, equilibrium
+from kinemorph.codegen.building.compile import build
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import plant
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant
 
 
 @pytest.fixture(scope="module")

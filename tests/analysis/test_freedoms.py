@@ -10,13 +10,13 @@ import pytest
 import kinemorph as km
 from kinemorph.algebra.groups import Pose, compose, inverse, translation, turn
 from kinemorph.algebra.rotations import rotation
-from kinemorph.analysis.closing import close_loops
-from kinemorph.analysis.freedoms import Mobility, mobility, partition
-from kinemorph.deriving import Dynamics
+from kinemorph.analysis.loops.close_loops import close_loops
+from kinemorph.analysis.loops.mobility import Mobility, mobility, partition
+from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError
 from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar
 from kinemorph.model.robot import Robot
-from linkage_cases import Plane, linkage, stephenson, watt
+from support.cases.linkage_cases import Plane, linkage, stephenson, watt
 
 ASKEW = Plane((1.0, 2.0, -0.7), (0.3, -0.2, 0.5))
 Z = (0.0, 0.0, 1.0)

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph.analysis.linearization import linearize, second_order_matrices
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import jacobian
-from kinemorph.deriving import derive
+from kinemorph.analysis.small_motions.linearize import linearize, second_order_matrices
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import plant
-from random_robots import random_body, random_robot, random_states
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant
+from support.robots.random_robots import random_body, random_robot, random_states
 
 MOTOR = {
     "forces": lambda t, q, v, x, u: [x[0] - 0.1 * v[0] * v[1], u[1] * q[0] - 2.0 * q[1] + t],

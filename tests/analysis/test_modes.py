@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph.analysis.linearization import linearize, second_order_matrices
-from kinemorph.analysis.modes import poles
+from kinemorph.analysis.small_motions.linearize import linearize, second_order_matrices
+from kinemorph.analysis.small_motions.poles import poles
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import plant
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant
 
 CHAINS = json.loads((Path(__file__).parents[1] / "data" / "hanging_chain_modes.json").read_text())
 

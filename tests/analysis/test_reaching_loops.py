@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import kinemorph as km
-from kinemorph.analysis.closing import follow_loops
-from kinemorph.analysis.reaching import inverse_kinematics
-from kinemorph.deriving import Dynamics
+from kinemorph.analysis.loops.close_loops import follow_loops
+from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics
+from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.model.library.benchmark_linkages import bricard
 
 

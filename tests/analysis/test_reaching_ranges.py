@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinemorph.analysis.descent import Problem, descend
-from kinemorph.analysis.ranges import Ranges
-from kinemorph.analysis.reaching import inverse_kinematics
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics
+from kinemorph.analysis.loops.levenberg import Problem, descend
+from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral, random_configuration
 from kinemorph.model.library import build
-from kinemorph.model.robot import Array, Robot
+from kinemorph.model.robot import Robot
 
 
 def coupled() -> Robot:

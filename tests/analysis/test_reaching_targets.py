@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.analysis.reaching import Reached, inverse_kinematics
-from kinemorph.deriving import Dynamics, derive
+from kinemorph.analysis.loops.inverse_kinematics import Reached, inverse_kinematics
+from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral, random_configuration
 from kinemorph.model.library import build
-from kinemorph.model.robot import Array, Robot
+from kinemorph.model.robot import Robot
 
 FEET = [f"foot{k}" for k in range(1, 7)]
 

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.analysis.equilibria import equilibrium
-from kinemorph.analysis.modes import poles
-from kinemorph.analysis.pole_sensitivity import pole_sensitivities
-from kinemorph.analysis.sensitivity import sensitivities
+from kinemorph.analysis.small_motions.equilibrium import equilibrium
+from kinemorph.analysis.small_motions.pole_sensitivities import pole_sensitivities
+from kinemorph.analysis.small_motions.poles import poles
+from kinemorph.analysis.small_motions.sensitivities import sensitivities
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import difference, integrate
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.stepping.stepper import Stepper
 
 Array = np.ndarray
 

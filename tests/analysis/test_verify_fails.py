@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from kinemorph.algebra.scalar import log
-from kinemorph.analysis.verification import verify
-from kinemorph.codegen.compile import build as compiled
-from kinemorph.codegen.function import CompiledFunction
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.tracing import trace
-from kinemorph.deriving import Dynamics, derive
-from kinemorph.mechanics import composite_bodies, coriolis, derivatives, kinematics, momentum, newton_euler
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.analysis.verification.verify import verify
+from kinemorph.codegen.building.compile import build as compiled
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.mechanics.derivatives import inverse_derivatives
+from kinemorph.mechanics.recursions import composite_bodies, coriolis, kinematics, momentum, newton_euler
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.library import build
 
 ROBOT = build("double_pendulum")
@@ -107,7 +108,7 @@ def test_wrong_forward_dynamics() -> None:
 
 def test_wrong_derivatives() -> None:
     def stiff(q: Any, v: Any, a: Any) -> Any:
-        dq, dv, da = derivatives.inverse_dynamics_derivatives(TREE, q, v, a)
+        dq, dv, da = inverse_derivatives.inverse_dynamics_derivatives(TREE, q, v, a)
         dq[1][0] = dq[1][0] + 1e-6
         return {"dq": dq, "dv": dv, "da": da}
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.analysis.verification import verify
-from kinemorph.deriving import derive
+from kinemorph.analysis.verification.verify import verify
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library import build
 from kinemorph.model.modules import Assembly, active_wheel, backbone
 from kinemorph.model.robot import Robot

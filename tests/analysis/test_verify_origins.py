@@ -18,19 +18,20 @@ import pytest
 from kinemorph.algebra.groups import Pose, matrix_of
 from kinemorph.algebra.inertia import Inertia, spatial
 from kinemorph.algebra.vectors import scale
-from kinemorph.analysis import declared, verification
-from kinemorph.analysis.verdict import Verification
-from kinemorph.deriving import derive
-from kinemorph.mechanics.motions import Move
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import Attachment, Link, Tree
+from kinemorph.analysis.verification import declared_model
+from kinemorph.analysis.verification import verify as verification
+from kinemorph.analysis.verification.verdict import Verification
+from kinemorph.deriving.dynamics import derive
+from kinemorph.mechanics.trees.motions import Move
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Attachment, Link, Tree
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.changes.reroot import body_motion
 from kinemorph.model.library import build
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
-from kinemorph.model.rerooting import body_motion
 from kinemorph.model.robot import Robot
-from random_robots import random_axis, random_body, random_pose, random_robot, random_states
+from support.robots.random_robots import random_axis, random_body, random_pose, random_robot, random_states
 
 POSES, MASS, ENERGY = "poses as declared", "mass as declared", "energy as declared"
 
@@ -96,7 +97,7 @@ def test_parameters_and_loops_are_looked_at_too() -> None:
 def test_one_pass_gives_what_each_body_by_itself_gives(seed: int) -> None:
     robot = random_robot(seed, most=12, symbolic=seed % 2 == 0)
     q = random_states(robot, seed, 2)[0]
-    found = declared.as_declared(robot, q)
+    found = declared_model.as_declared(robot, q)
     for state in range(2):
         armature = [evaluate(x) for joint in robot.joints for x in joint.armature]
         M, potential = np.diag(armature), 0.0
@@ -115,7 +116,7 @@ def test_one_pass_gives_what_each_body_by_itself_gives(seed: int) -> None:
 
 def test_the_yardstick_knows_nothing_of_mechanics() -> None:
     """Nor of anything that rests on it: it imports the model and the algebra below it."""
-    source = ast.parse(Path(declared.__file__).read_text(encoding="utf-8"))
+    source = ast.parse(Path(declared_model.__file__).read_text(encoding="utf-8"))
     modules = {node.module or "" for node in ast.walk(source) if isinstance(node, ast.ImportFrom)}
     modules |= {name.name for node in ast.walk(source) if isinstance(node, ast.Import) for name in node.names}
     own = {name for name in modules if name.startswith("kinemorph")}
@@ -172,7 +173,7 @@ MUTATIONS: dict[str, tuple[Callable[[Tree], Tree], set[str]]] = {
 
 def resolve_as(monkeypatch: pytest.MonkeyPatch, change: Callable[[Tree], Tree]) -> None:
     """Every user of `resolve` is given the changed tree."""
-    for module in ("kinemorph.robot_functions", "kinemorph.analysis.origins"):
+    for module in ("kinemorph.deriving.making", "kinemorph.analysis.verification.declared_laws"):
         monkeypatch.setattr(
             f"{module}.resolve", lambda robot, lookup=None, **how: change(resolve(robot, lookup, **how))
         )

@@ -10,16 +10,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kinemorph.bench import bench_models, running, speed
-from kinemorph.bench.contest import ALGORITHMS, Contest, contests, farthest_body, random_states
-from kinemorph.bench.pinocchio_cpp import JOINTS
-from kinemorph.bench.pinocchio_python import PythonPeer
-from kinemorph.bench.pinocchio_twin import JOINTS_THERE, twin_of_robot
-from kinemorph.bench.speed import MODES, compare, disagreement
+from kinemorph.bench import report
+from kinemorph.bench.peers import robots
+from kinemorph.bench.peers.pinocchio_cpp import JOINTS
+from kinemorph.bench.peers.pinocchio_python import PythonPeer
+from kinemorph.bench.peers.pinocchio_twin import JOINTS_THERE, twin_of_robot
+from kinemorph.bench.speed import speed
+from kinemorph.bench.speed.contest import ALGORITHMS, Contest, contests, farthest_body, random_states
+from kinemorph.bench.speed.speed import MODES, compare, disagreement
 from kinemorph.bench.targets import judge
 from kinemorph.bench.timing import Pace, peak_flops, scalar_loop, take_turns
 from kinemorph.cli import app
-from random_robots import random_robot
+from support.robots.random_robots import random_robot
 
 BRIEF = Pace(rounds=1, seconds=1e-5)
 KEYS = {"robot", "algorithm", "mode", "ours_us", "peer_us", "ratio"}
@@ -29,8 +31,8 @@ KEYS = {"robot", "algorithm", "mode", "ours_us", "peer_us", "ratio"}
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short samples, and Pinocchio from Python: nothing is built."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", BRIEF)
-    monkeypatch.setattr("kinemorph.bench.speed.LARGE", 128)
-    monkeypatch.setattr("kinemorph.bench.speed.BATCH", 128)
+    monkeypatch.setattr("kinemorph.bench.speed.speed.LARGE", 128)
+    monkeypatch.setattr("kinemorph.bench.speed.speed.BATCH", 128)
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CXX", raising=False)
 
@@ -60,7 +62,7 @@ def test_tables_for_a_terminal_and_for_a_page(brief: None) -> None:
 
 
 def test_times_of_building_and_growth_have_their_own_rows(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinemorph.bench.building.QUICK_LENGTHS", (2, 3))
+    monkeypatch.setattr("kinemorph.bench.speed.building.QUICK_LENGTHS", (2, 3))
     (row,) = json.loads(command("--compile", "--robot", "pendulum", "--algorithm", "ABA", "--json").stdout)
     assert {"trace_ms", "cold_ms", "warm_ms", "verdict"} <= set(row)
     grown = json.loads(command("--growth", "--quick", "--json").stdout)
@@ -77,7 +79,7 @@ def test_loading_has_its_own_rows(brief: None) -> None:
         assert 0.0 < row[f"{key}_min_ms"] <= row[f"{key}_ms"]
     assert row["ratio"] == pytest.approx(row["peer_ms"] / row["read_ms"])
     assert "read 1x" in row["target"] and row["read_ms"] < row["load_ms"]
-    page = "".join(grid.markdown() for grid in running.Report("load", [row], {"peak_gflops": 1.0})._grids(page=True))
+    page = "".join(grid.markdown() for grid in report.Report("load", [row], {"peak_gflops": 1.0})._grids(page=True))
     assert "| panda |" in page and "Pinocchio ms" in page
 
 
@@ -112,7 +114,7 @@ def test_without_pinocchio_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 
 def small_contests() -> list[Contest]:
-    return contests(bench_models.bench_twin("double_pendulum"), list(ALGORITHMS))
+    return contests(robots.bench_twin("double_pendulum"), list(ALGORITHMS))
 
 
 def test_both_sides_agree_in_every_algorithm() -> None:
@@ -149,14 +151,14 @@ def test_where_the_answers_differ_no_time_is_taken(peer: type, monkeypatch: pyte
     rows = list(compare(["pendulum"], ["RNEA"], ["scalar"], BRIEF, cpp=False))
     assert [row["ours_us"] for row in rows] == [None]
     assert rows[0]["verdict"].startswith("differs")
-    assert not running.Report("speed", rows, {}).agreed
+    assert not report.Report("speed", rows, {}).agreed
 
 
 # ── timing ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_loop_in_machine_code_visits_every_state() -> None:
-    (contest,) = contests(bench_models.bench_twin("double_pendulum"), ["RNEA"])
+    (contest,) = contests(robots.bench_twin("double_pendulum"), ["RNEA"])
     states = random_states(contest.twin.robot, 9)
     outs, ins = contest.outputs(9), contest.inputs(states)
     scalar_loop(contest.function, outs, ins, keep=True)()

@@ -14,17 +14,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kinemorph.bench import four_bar_motion, loop_models, loop_peers, loop_runs, loop_simulators
-from kinemorph.bench.contest import AGREE
-from kinemorph.bench.four_bar_motion import START, TIMES, acceleration, assembled
-from kinemorph.bench.loop_models import LOOPED, LoopContest, side_by_side
-from kinemorph.bench.pinocchio_loops import settled, twin_with_loops
-from kinemorph.bench.pinocchio_python import PythonPeer
-from kinemorph.bench.speed import disagreement
+from kinemorph.bench.loops import four_bar_motion, models, peers, simulators
+from kinemorph.bench.loops import runs as loop_runs
+from kinemorph.bench.loops.four_bar_motion import START, TIMES, acceleration, assembled
+from kinemorph.bench.loops.models import LOOPED, LoopContest, side_by_side
+from kinemorph.bench.loops.pinocchio import settled, twin_with_loops
+from kinemorph.bench.peers.pinocchio_python import PythonPeer
+from kinemorph.bench.speed.contest import AGREE
+from kinemorph.bench.speed.speed import disagreement
 from kinemorph.bench.targets import judge_loops
 from kinemorph.bench.timing import Pace
 from kinemorph.cli import app
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.model.library.linkages import four_bar
 
@@ -37,8 +38,8 @@ def python_peer(contest: Any) -> PythonPeer:
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short samples, one small robot, small batches, half a second of motion, and nothing is built."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr("kinemorph.bench.speed.BATCH", 64)
-    monkeypatch.setattr("kinemorph.bench.loop_speed.QUICK_LOOPED", ("four_bar",))
+    monkeypatch.setattr("kinemorph.bench.speed.speed.BATCH", 64)
+    monkeypatch.setattr("kinemorph.bench.loops.speed.QUICK_LOOPED", ("four_bar",))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CXX", raising=False)
 
@@ -78,7 +79,7 @@ def test_states_are_closed_keep_closed_and_differ() -> None:
 def test_copies_are_as_many_loops_that_know_nothing_of_each_other() -> None:
     pair = side_by_side(four_bar(), 2)
     assert (pair.nv, len(pair.loops), len(twin_with_loops(pair).held)) == (6, 2, 2)
-    states = loop_models.closed_states(derive(four_bar(), backend="interpreter"), np.array(loop_models.ASSEMBLED), 2)
+    states = models.closed_states(derive(four_bar(), backend="interpreter"), np.array(models.ASSEMBLED), 2)
     single, both = (derive(robot, backend="interpreter").forward_dynamics for robot in (four_bar(), pair))
     wanted = [single(*(states[key][k] for key in ("q", "v", "tau"))) for k in range(2)]
     found = both(*(states[key].ravel() for key in ("q", "v", "tau")))
@@ -121,12 +122,12 @@ def test_the_reference_is_that_of_the_literature_and_of_our_equations() -> None:
 def test_everybody_comes_to_the_same_motion(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a second with the tightest setting of each: errors are those of the methods, and none is another motion."""
     short = TIMES[:5]
-    for module in (loop_simulators, loop_peers):
+    for module in (simulators, peers):
         monkeypatch.setattr(module, "TIMES", short)
         monkeypatch.setattr(module, "DURATION", 0.5)
-    monkeypatch.setattr(loop_peers, "SAMPLES", 5)
+    monkeypatch.setattr(peers, "SAMPLES", 5)
     wanted = four_bar_motion.reference()[:5]
-    ways = loop_simulators.kinemorph_ways() + loop_simulators.pinocchio_ways(None)
+    ways = simulators.kinemorph_ways() + simulators.pinocchio_ways(None)
     for make in loop_runs.PEERS.values():
         with suppress(MissingExtraError):  # Drake and Exudyn are for those who ask for all peers
             ways += make()
@@ -161,17 +162,17 @@ def test_a_peer_is_held_against_our_fastest_run_that_is_no_worse() -> None:
 @pytest.fixture
 def few(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cheapest contestants only, with one setting."""
-    monkeypatch.setattr(loop_simulators, "LOOP_METHODS", ("projection",))
+    monkeypatch.setattr(simulators, "LOOP_METHODS", ("projection",))
     for make in ("kinemorph_ways", "pinocchio_ways"):
-        ways = getattr(loop_simulators, make)
+        ways = getattr(simulators, make)
         monkeypatch.setattr(
-            loop_simulators, make, lambda *a, ways=ways: [replace(way, settings=(1e-6,)) for way in ways(*a)[:1]]
+            simulators, make, lambda *a, ways=ways: [replace(way, settings=(1e-6,)) for way in ways(*a)[:1]]
         )
 
 
 @pytest.mark.slow
 def test_rows_tables_and_picture(few: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(loop_runs, "PEERS", {"MuJoCo": lambda: loop_peers.mujoco_ways()[:1]})
+    monkeypatch.setattr(loop_runs, "PEERS", {"MuJoCo": lambda: peers.mujoco_ways()[:1]})
     picture = tmp_path / "loops.png"
     result = command("--json", "--picture", str(picture))
     assert result.exit_code == 0, result.stderr

@@ -12,20 +12,21 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from kinemorph.bench import module_contest, redocking
-from kinemorph.bench.bench_models import general_chain
-from kinemorph.bench.module_models import GRIDS, grown, organism, tree_grid
-from kinemorph.bench.module_scale import STAGES, exponents
-from kinemorph.bench.module_speed import off
-from kinemorph.bench.module_tables import modules_grids
+from kinemorph.bench.modules import contest, redocking
+from kinemorph.bench.modules.models import GRIDS, grown, organism, tree_grid
+from kinemorph.bench.modules.scale import STAGES, exponents
+from kinemorph.bench.modules.speed import off
+from kinemorph.bench.modules.tables import modules_grids
+from kinemorph.bench.peers.robots import general_chain
 from kinemorph.bench.targets import judge_redocking
 from kinemorph.bench.timing import Pace
 from kinemorph.cli import app
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError
-from kinemorph.mechanics.limbs import like_limbs
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.model.modules import Assembly, assemble, assembly_incidence, traverse
+from kinemorph.formats.assemble import assemble
+from kinemorph.mechanics.trees.limbs import like_limbs
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.modules import Assembly, assembly_incidence, traverse
 
 
 def calls(work: Callable[[], Any]) -> int:
@@ -99,7 +100,7 @@ def test_targets_of_a_new_topology() -> None:
 @pytest.mark.slow
 def test_a_chain_longer_than_the_stack_goes_to_mujoco() -> None:
     pytest.importorskip("mujoco")
-    from kinemorph.bench.mujoco_twin import MujocoTwin
+    from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 
     assert MujocoTwin(general_chain(480)).model.nv == 480
 
@@ -114,8 +115,8 @@ def test_a_process_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_tables_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiny sizes, Pinocchio from Python: nothing is built."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr(module_contest, "QUICK_SIZES", (3, 6))
-    monkeypatch.setattr(module_contest, "ROBOTS", (("organism", 9), ("tree", 6)))
+    monkeypatch.setattr(contest, "QUICK_SIZES", (3, 6))
+    monkeypatch.setattr(contest, "ROBOTS", (("organism", 9), ("tree", 6)))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CXX", raising=False)
     result = CliRunner().invoke(app, ["bench", "modules", "--quick", "--json"])

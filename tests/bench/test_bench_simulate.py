@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kinemorph.bench import simulating, simulators, standing_contest
+from kinemorph.bench.runs import simulate, simulators
+from kinemorph.bench.standing import contest
 from kinemorph.bench.timing import Pace
 from kinemorph.cli import app
 from kinemorph.errors import KinemorphError
-from reference_robots import reference
+from support.robots.reference_robots import reference
 
 
 def command(*arguments: str) -> Any:
@@ -25,9 +26,9 @@ def command(*arguments: str) -> Any:
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short samples, one problem, a small batch, nothing on the ground."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr(simulating, "STATES", 32)
-    monkeypatch.setattr(simulating, "PROBLEMS", simulating.PROBLEMS[:1])
-    monkeypatch.setattr(standing_contest, "problems", lambda quick: [])
+    monkeypatch.setattr(simulate, "STATES", 32)
+    monkeypatch.setattr(simulate, "PROBLEMS", simulate.PROBLEMS[:1])
+    monkeypatch.setattr(contest, "problems", lambda quick: [])
 
 
 @pytest.mark.slow
@@ -56,8 +57,8 @@ def test_tables_for_a_page_and_peers_that_are_missing(brief: None, monkeypatch: 
 
 
 def test_the_reference_is_that_of_the_literature() -> None:
-    problem = simulating.double_pendulum()
-    found = simulating.reference(problem)
+    problem = simulate.double_pendulum()
+    found = simulate.reference(problem)
     for t, wanted in reference("double_pendulum")["reference"]["a"].items():
         if float(t) in problem.times:
             row = found[problem.times.tolist().index(float(t))]
@@ -65,8 +66,8 @@ def test_the_reference_is_that_of_the_literature() -> None:
 
 
 def test_peers_confirm_the_reference_of_the_hexapod() -> None:
-    problem = simulating.hexapod()
-    wanted = simulating.reference(problem)
+    problem = simulate.hexapod()
+    wanted = simulate.reference(problem)
     (_, by_ode), (rk4,) = simulators.pinocchio_ways(problem), simulators.mujoco_ways(problem)
     assert np.abs(by_ode.run(1e-12) - wanted).max() < 1e-8
     assert np.abs(rk4.run(0.002) - wanted).max() < 1e-8
@@ -75,7 +76,7 @@ def test_peers_confirm_the_reference_of_the_hexapod() -> None:
 def test_a_way_that_does_not_get_there_says_how_far_it_got() -> None:
     errors = {1.0: 1e-3, 0.5: 1e-5, 0.25: 4e-5}
     way = simulators.Way("somebody", "some method", tuple(errors), lambda h: np.array([[errors[h]]]), "step {:g} s")
-    tuned = simulating.tune(way, np.zeros((1, 1)), 10.0)
+    tuned = simulate.tune(way, np.zeros((1, 1)), 10.0)
     assert (tuned.setting, tuned.error, tuned.reached) == (0.5, 1e-5, False)
 
 

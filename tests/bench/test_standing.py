@@ -12,19 +12,21 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kinemorph.bench import simulating, standing_contest, standing_ours
-from kinemorph.bench.mujoco_twin import MujocoTwin
-from kinemorph.bench.standing import BASE, STEPS, Push, Standing, rms_errors, standing
-from kinemorph.bench.standing_contest import Curve, comparisons, step_with
-from kinemorph.bench.standing_mujoco import MujocoStanding, fitted
-from kinemorph.bench.standing_ours import OursStanding
+from kinemorph.bench.peers.mujoco_twin import MujocoTwin
+from kinemorph.bench.runs import simulate
+from kinemorph.bench.standing import contest
+from kinemorph.bench.standing import ours as standing_ours
+from kinemorph.bench.standing.contest import Curve, comparisons, step_with
+from kinemorph.bench.standing.mujoco import MujocoStanding, fitted
+from kinemorph.bench.standing.ours import OursStanding
+from kinemorph.bench.standing.problem import BASE, STEPS, Push, Standing, rms_errors, standing
 from kinemorph.bench.tables import curves_grid, standing_grid
 from kinemorph.bench.timing import Pace
 from kinemorph.cli import app
-from kinemorph.codegen.compile import build
-from kinemorph.deriving import derive
-from kinemorph.mechanics.kinematics import forward_kinematics
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.codegen.building.compile import build
+from kinemorph.deriving.dynamics import derive
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
+from kinemorph.mechanics.trees.resolve import resolve
 
 
 def depths(problem: Standing, q: np.ndarray) -> np.ndarray:
@@ -106,7 +108,7 @@ def test_feet_and_drives_in_mujoco_weigh_nothing() -> None:
 def test_an_explicit_step_that_is_too_large_is_wrong_without_a_sign() -> None:
     problem = replace(standing("hexapod24", "pushed"), push=None, duration=1.6)
     ours = OursStanding(problem, "semi_implicit_euler")
-    errors = standing_contest.errors_by_step(ours.run, STEPS[5:7])
+    errors = contest.errors_by_step(ours.run, STEPS[5:7])
     chattering, right = (errors[h] for h in STEPS[5:7])
     assert all(math.isfinite(chattering[name]) and chattering[name] > 100.0 * right[name] for name in right)
 
@@ -163,13 +165,13 @@ def test_times_are_compared_at_equal_error() -> None:
 @pytest.mark.slow
 def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr(simulating, "PROBLEMS", ())
-    monkeypatch.setattr(simulating, "batches", lambda pace, quick: iter(()))
+    monkeypatch.setattr(simulate, "PROBLEMS", ())
+    monkeypatch.setattr(simulate, "batches", lambda pace, quick: iter(()))
     monkeypatch.setattr(standing_ours, "BATCH_STEPS", 8)
     methods = {"semi_implicit_euler": STEPS[7:8], "centered_contact": STEPS[3:5]}
-    monkeypatch.setattr(standing_contest, "METHODS", methods)
+    monkeypatch.setattr(contest, "METHODS", methods)
     short = replace(standing("hexapod24", "pushed"), duration=0.24, push=Push(0.08, 0.16))
-    monkeypatch.setattr(standing_contest, "standing", lambda name, scenario: short)
+    monkeypatch.setattr(contest, "standing", lambda name, scenario: short)
     picture = tmp_path / "ground.png"
     found: Any = CliRunner().invoke(app, ["bench", "simulate", "--quick", "--json", "--picture", str(picture)])
     assert found.exit_code == 0, found.output

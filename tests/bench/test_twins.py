@@ -8,12 +8,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from kinemorph.bench.bench_models import ROBOTS, STORED, bench_twin, general_chain, stored_robot
-from kinemorph.bench.contest import farthest_body, random_states
-from kinemorph.bench.pinocchio_twin import PinocchioTwin, twin_of_model, twin_of_robot
-from kinemorph.deriving import derive
+from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin, twin_of_model, twin_of_robot
+from kinemorph.bench.peers.robots import ROBOTS, STORED, bench_twin, general_chain, stored_robot
+from kinemorph.bench.speed.contest import farthest_body, random_states
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError, UnsupportedError
-from random_robots import robot_of_kind
+from support.robots.random_robots import robot_of_kind
 
 AXIS = np.array([0.36, 0.48, 0.8])
 URDF_HINGE = """<robot name="fan"><link name="base"/>

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from kinemorph.blocks import LeastSquares, Solve, Table
-from kinemorph.codegen.backends.c_library import compiler, has_compiler
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
-from kinemorph.ops import OPS
+from kinemorph.codegen.backends.c.library import compiler, has_compiler
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.vocabulary.blocks import LeastSquares, Solve, Table
+from kinemorph.vocabulary.ops import OPS
 
 HOSTILE = ['"; system("x")', "*/ int main(){", "a\nb", "%s", "\\", "??/", "", "int", "sin", "n", "n12", "scratch", "7"]
 STRICT = ("-O2", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.blocks import LeastSquares, Solve, Table
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.graph import Expr, Graph
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
-from kinemorph.ops import OPS
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.graph import Expr, Graph
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.vocabulary.blocks import LeastSquares, Solve, Table
+from kinemorph.vocabulary.ops import OPS
 
 AWKWARD = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-310, -5e-324, 1e308, -1e308, 1e9, np.inf, -np.inf, np.nan]
 ATTACKS = ['"; system("x")', "a\nb", "'''", '"""', "import os", "class", "Θ1", "", "np", "end", "% {", "x" * 80]

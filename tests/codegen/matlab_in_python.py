@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.codegen.backends.matlab import LANGUAGE, export_matlab
+from kinemorph.codegen.backends.text.matlab import LANGUAGE, export_matlab
 
 FOREIGN = re.compile(rf"\b({'|'.join(word for word in keyword.kwlist if word not in LANGUAGE.reserved)})\b")
 

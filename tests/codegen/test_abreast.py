@@ -10,19 +10,19 @@ import pytest
 
 from kinemorph.algebra.scalar import exp, sin
 from kinemorph.codegen.backends import Precision
-from kinemorph.codegen.backends.llvm_engine import Engine, compile_text, vector_bits
-from kinemorph.codegen.backends.llvm_lanes import emit_lanes
-from kinemorph.codegen.backends.llvm_math import Real
-from kinemorph.codegen.backends.llvm_single import emit_one
-from kinemorph.codegen.backends.llvm_strides import Runs
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.keys import program_key
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram, View
-from kinemorph.codegen.printing import format_loops
-from kinemorph.codegen.program import with_loops_for_one
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.backends.llvm.engine import Engine, compile_text, vector_bits
+from kinemorph.codegen.backends.llvm.lanes import emit_lanes
+from kinemorph.codegen.backends.llvm.math import Real
+from kinemorph.codegen.backends.llvm.single import emit_one
+from kinemorph.codegen.backends.llvm.strides import Runs
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.program import with_loops_for_one
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.printing import format_loops
+from kinemorph.codegen.storing.keys import program_key
 from kinemorph.errors import CompileError
-from ways import WAYS, all_ways, assert_agrees
+from support.tools.program_runs import WAYS, all_ways, assert_agrees
 
 STATES = 3
 WIDE = pytest.mark.skipif(vector_bits() < 256, reason="no registers for four numbers")

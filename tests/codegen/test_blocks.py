@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinemorph.blocks import Block, LeastSquares, Solve, Table
-from kinemorph.codegen.backends.c import export_c
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.routines import routine
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.backends.c.export import export_c
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.errors import UnsupportedError
-from ways import WAYS, all_ways, assert_agrees, interpreted
+from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from support.tools.program_runs import WAYS, all_ways, assert_agrees, interpreted
 
 STATES = 11
 

@@ -14,19 +14,19 @@ import pytest
 import kinemorph
 from codegen.c_programs import HOSTILE, STRICT, compiled, every_op, loops, needs_cc, random_program, with_blocks, write
 from codegen.test_llvm_ops import AWKWARD, LIBRARY_ULPS, ULPS, distance_in_ulps
-from kinemorph.blocks import Block, Item
-from kinemorph.codegen import schedule
-from kinemorph.codegen.backends import c_functions
-from kinemorph.codegen.backends.c import export_c
-from kinemorph.codegen.backends.c_family import RESERVED
-from kinemorph.codegen.backends.c_library import c
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.backends.c import functions as c_functions
+from kinemorph.codegen.backends.c.export import export_c
+from kinemorph.codegen.backends.c.library import c
+from kinemorph.codegen.backends.c.spelling import RESERVED
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs import schedule
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import CompileError, UnsupportedError
-from kinemorph.ops import OPS
-from ways import assert_agrees
+from kinemorph.vocabulary.blocks import Block, Item
+from kinemorph.vocabulary.ops import OPS
+from support.tools.program_runs import assert_agrees
 
 GOLDEN = Path(__file__).parent / "golden"
 

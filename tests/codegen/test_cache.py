@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.codegen import cache
-from kinemorph.codegen.backends import llvm_engine
-from kinemorph.codegen.cache import CODE, FORMAT, OUTLINE, PART, CodeCache
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.tracing import trace
-from kinemorph.deriving import derive
+from kinemorph.codegen.backends.llvm import engine as llvm_engine
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.storing import cache
+from kinemorph.codegen.storing.cache import CODE, FORMAT, OUTLINE, PART, CodeCache
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import CacheWarning, CompileError, ShapeError
 from kinemorph.model.library import puma
 
@@ -139,7 +139,12 @@ def test_a_change_in_any_source_file_of_the_emitter_changes_the_facts(tmp_path):
     original = llvm_engine.emitter_digest(package)
     assert original in llvm_engine.facts()
     assert llvm_engine.emitter_digest(copy) == original
-    for name in ("ops.py", "blocks.py", "codegen/graph.py", "codegen/backends/llvm_math.py"):
+    for name in (
+        "vocabulary/ops.py",
+        "vocabulary/blocks.py",
+        "codegen/graphs/graph.py",
+        "codegen/backends/llvm/math.py",
+    ):
         llvm_engine.emitter_digest.cache_clear()
         text = (copy / name).read_bytes()
         (copy / name).write_bytes(text.replace(b"e", b"E", 1))
@@ -393,7 +398,7 @@ def test_without_a_home_there_is_no_cache(tmp_path, monkeypatch):
 CHILD = """
 import sys
 import numpy as np
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.model.library import double_pendulum
 print("ready", flush=True)
 sys.stdin.readline()
@@ -428,7 +433,7 @@ def test_a_killed_writer_leaves_nothing_that_counts(folder):
     child = f"""
 import os, signal
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-from kinemorph.codegen.cache import CodeCache
+from kinemorph.codegen.storing.cache import CodeCache
 from pathlib import Path
 CodeCache(Path({str(folder)!r})).write("a" * 64, b"code")
 """

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from kinemorph.bench.bench_models import stored_robot
-from kinemorph.codegen.backends import llvm_engine
-from kinemorph.codegen.backends.llvm_engine import BORDER
-from kinemorph.codegen.backends.llvm_lanes import emit_lanes
-from kinemorph.codegen.backends.llvm_math import Real
-from kinemorph.codegen.backends.llvm_single import emit_one
-from kinemorph.deriving import derive
+from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.codegen.backends.llvm import engine
+from kinemorph.codegen.backends.llvm.engine import BORDER
+from kinemorph.codegen.backends.llvm.lanes import emit_lanes
+from kinemorph.codegen.backends.llvm.math import Real
+from kinemorph.codegen.backends.llvm.single import emit_one
+from kinemorph.deriving.dynamics import derive
 
 # instructions, and those among them that LLVM's passes go over
 MOST = {
@@ -47,5 +47,5 @@ def test_zeros_of_a_sparse_matrix_are_not_stored_one_by_one() -> None:
 
 def test_code_is_judged_as_it_ships() -> None:
     """Some tests of laws make do with less effort (tests/conftest.py); here it is that of the package."""
-    assert llvm_engine.SPEED == 2
-    assert str(llvm_engine.SPEED) in llvm_engine.facts()  # so that the two never share code in the cache
+    assert engine.SPEED == 2
+    assert str(engine.SPEED) in engine.facts()  # so that the two never share code in the cache

@@ -12,11 +12,11 @@ import weakref
 import numpy as np
 import pytest
 
-from kinemorph.codegen.backends import python_objects
-from kinemorph.codegen.compile import build, runnable_backends
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.backends.llvm import python_objects
+from kinemorph.codegen.building.compile import build, runnable_backends
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 
 

@@ -13,11 +13,11 @@ import pytest
 
 import kinemorph
 from codegen.c_programs import HOSTILE, every_op, loops, random_program, with_blocks, write
-from kinemorph.codegen.backends.c import export_c
-from kinemorph.codegen.backends.cuda import export_cuda
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.backends.c.cuda import export_cuda
+from kinemorph.codegen.backends.c.export import export_c
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.errors import UnsupportedError
 
 GOLDEN = Path(__file__).parent / "golden"

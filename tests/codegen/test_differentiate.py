@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivative_oracles import ANALYTIC, by_complex_step, by_duals, run
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import (
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import (
     forward,
     hessian,
     jacobian,
@@ -20,12 +19,13 @@ from kinemorph.codegen.differentiate import (
     reverse,
     sparse_jacobian,
 )
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.ports import detached
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.ports import detached
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ShapeError
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.ops import OPS
+from support.references.derivative_oracles import ANALYTIC, by_complex_step, by_duals, run
 
 MODES = ("forward", "reverse")
 UNIT = ("asin", "acos")  # defined on [-1, 1]

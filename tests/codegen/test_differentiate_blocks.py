@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivative_oracles import by_duals, run
-from kinemorph.blocks import LeastSquares, Solve, Table
-from kinemorph.codegen.differentiate import forward, hessian, jacobian, pattern, reverse, sparse_jacobian
-from kinemorph.codegen.ports import detached
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.derivatives.differentiate import forward, hessian, jacobian, pattern, reverse, sparse_jacobian
+from kinemorph.codegen.graphs.ports import detached
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.vocabulary.blocks import LeastSquares, Solve, Table
+from support.references.derivative_oracles import by_duals, run
 
 MODES = ("forward", "reverse")
 STEP = 1e-30

@@ -7,13 +7,13 @@ import time
 import numpy as np
 import pytest
 
-from derivative_oracles import by_duals, run
-from kinemorph.codegen.differentiate import forward, hessian, jacobian, pattern, reverse, sparse_jacobian
-from kinemorph.codegen.ports import detached
-from kinemorph.codegen.program import Program
-from kinemorph.deriving import derive
+from kinemorph.codegen.derivatives.differentiate import forward, hessian, jacobian, pattern, reverse, sparse_jacobian
+from kinemorph.codegen.graphs.ports import detached
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.deriving.dynamics import derive
 from kinemorph.model.library import build
-from random_robots import random_robot, random_states
+from support.references.derivative_oracles import by_duals, run
+from support.robots.random_robots import random_robot, random_states
 
 OPEN = ("pendulum", "double_pendulum", "crane", "scara", "puma", "hexapod24", "humanoid")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.elimination import factored, substituted
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram
-from ways import all_ways, assert_agrees
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.loops.elimination import factored, substituted
+from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from support.tools.program_runs import all_ways, assert_agrees
 
 STATES = 21  # two full vectors of 8 and a rest
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.forest import Forest, factor
-from kinemorph.codegen.forest_rows import solve_rows
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.loops.branch_matrix import Forest, factor
+from kinemorph.codegen.loops.branch_matrix_rows import solve_rows
+from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
 
 FORESTS = {
     "chain": (-1, 0, 1, 2, 3),

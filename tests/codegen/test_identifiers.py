@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinemorph.codegen.identifiers import LONGEST, comment, identifier
+from kinemorph.codegen.backends.identifiers import LONGEST, comment, identifier
 
 HOSTILE = [
     '"; system("x")',

@@ -6,9 +6,9 @@ import numpy as np
 
 from kinemorph.algebra.linear import solve
 from kinemorph.algebra.scalar import sin, where
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.inlining import inlined
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.evaluation import inlined
+from kinemorph.codegen.graphs.tracing import trace
 
 
 def test_it_computes_what_the_program_computes() -> None:

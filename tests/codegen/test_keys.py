@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.blocks import LeastSquares, Solve, Table
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.keys import program_key
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.storing.keys import program_key
+from kinemorph.vocabulary.blocks import LeastSquares, Solve, Table
 
 
 def key(function: Callable[..., Any], shape: tuple[int, ...] = (3,), **outputs: tuple[int, ...]) -> str:

@@ -11,18 +11,19 @@ from functools import partial
 import numpy as np
 import pytest
 
-from kinemorph.blocks import Solve
-from kinemorph.codegen import schedule, threads
-from kinemorph.codegen.backends import llvm as backend
-from kinemorph.codegen.backends import llvm_engine
-from kinemorph.codegen.backends.llvm_lanes import emit_lanes
-from kinemorph.codegen.backends.llvm_math import C_LIBRARY, Real
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.graph import Expr, Graph
-from kinemorph.codegen.loops import LoopBuilder
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.backends import threads
+from kinemorph.codegen.backends.llvm import backend
+from kinemorph.codegen.backends.llvm import engine as llvm_engine
+from kinemorph.codegen.backends.llvm.lanes import emit_lanes
+from kinemorph.codegen.backends.llvm.math import C_LIBRARY, Real
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs import schedule
+from kinemorph.codegen.graphs.graph import Expr, Graph
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.loops.loop_program import LoopBuilder
 from kinemorph.errors import KinemorphError, ShapeError
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.blocks import Solve
+from kinemorph.vocabulary.ops import OPS
 
 WIDTH = backend.lanes_of("float64")
 

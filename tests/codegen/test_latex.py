@@ -27,12 +27,12 @@ from codegen.textbook import (
     rotary_program,
     traced,
 )
-from kinemorph.codegen.backends.latex import latex, to_latex
-from kinemorph.codegen.backends.text import to_text
-from kinemorph.codegen.equations import equations, readable
-from kinemorph.codegen.names import latex_name
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.tree import expression_ops
+from kinemorph.codegen.backends.text.latex import latex, to_latex
+from kinemorph.codegen.backends.text.plain import to_text
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.equations import equations, readable
+from kinemorph.codegen.reading.expression_tree import expression_ops
+from kinemorph.codegen.reading.names import latex_name
 from kinemorph.errors import UnsupportedError
 
 sympy = pytest.importorskip("sympy")

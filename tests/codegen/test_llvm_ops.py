@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.program import Port, Program
-from kinemorph.ops import OPS
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.vocabulary.ops import OPS
 
 AWKWARD = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-310, -5e-324, 1e308, -1e308, 1e9, 2e9, np.inf, -np.inf, np.nan]
 

@@ -7,10 +7,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from kinemorph.codegen.backends.llvm_reduction import HALF_PI, two_over_pi
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.backends.llvm.range_reduction import HALF_PI, two_over_pi
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
 
 BORDER = 2**30 * math.pi / 2  # [rad] near arguments end here
 LIMITS = {"sin": 2.0, "cos": 2.0, "tan": 4.0}  # ulp

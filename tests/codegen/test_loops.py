@@ -9,13 +9,21 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.iterations import DORMAND_PRINCE, EULER, HEUN, RK4, adaptive_steps, fixed_steps, newton
-from kinemorph.codegen.loops import Affine, LoopBuilder, LoopProgram, View
-from kinemorph.codegen.printing import format_loops
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.iterations import (
+    DORMAND_PRINCE,
+    EULER,
+    HEUN,
+    RK4,
+    adaptive_steps,
+    fixed_steps,
+    newton,
+)
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.printing import format_loops
 from kinemorph.errors import CompileError
-from ways import all_ways, assert_agrees
+from support.tools.program_runs import all_ways, assert_agrees
 
 STATES = 21  # two full vectors of 8 and a rest
 

@@ -26,11 +26,11 @@ from codegen.emitted import (
 )
 from codegen.matlab_in_python import loaded
 from kinemorph import derive, library
-from kinemorph.codegen.backends.matlab import LANGUAGE, export_matlab
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.backends.text.matlab import LANGUAGE, export_matlab
+from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.configuration import random_configuration
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.ops import OPS
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from codegen.textbook import arm_program, traced
-from kinemorph.codegen.backends.text import text, to_text
-from kinemorph.codegen.equations import equations, readable
-from kinemorph.codegen.graph import LEAVES
-from kinemorph.codegen.normal_form import normal_forms
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.tree import Call, Number, Symbol, Tree, expression_ops, number, product, total
+from kinemorph.codegen.backends.text.plain import text, to_text
+from kinemorph.codegen.graphs.graph import LEAVES
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.equations import equations, readable
+from kinemorph.codegen.reading.expression_tree import Call, Number, Symbol, Tree, expression_ops, number, product, total
+from kinemorph.codegen.reading.normal_form import normal_forms
 from kinemorph.errors import CompileError, UnsupportedError
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.ops import OPS
 
 FUNCTIONS: dict[str, Any] = {name: op.meaning for name, op in OPS.items()}
 
@@ -78,7 +78,7 @@ def test_printed_expressions_mean_what_the_program_means(seed: int) -> None:
 @pytest.mark.parametrize("name", sorted(OPS))
 def test_every_op_prints(name: str) -> None:
     def function(x: Any) -> Any:
-        from kinemorph.codegen.graph import apply
+        from kinemorph.codegen.graphs.graph import apply
 
         refs = tuple(x[i].ref for i in range(OPS[name].arity))
         return [("y", (2,), [apply(x[0].graph, name, refs), apply(x[0].graph, name, refs) * x[2] - x[1]])]

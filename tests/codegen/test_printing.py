@@ -1,9 +1,9 @@
 """Programs as text."""
 
-from kinemorph.blocks import Solve
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.printing import format_graph, format_program
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.loops.printing import format_graph, format_program
+from kinemorph.vocabulary.blocks import Solve
 
 
 def sample() -> Program:

@@ -26,12 +26,12 @@ from codegen.emitted import (
     same,
 )
 from kinemorph import derive, library
-from kinemorph.codegen.backends.interpreter import carry_out, meaning_of
-from kinemorph.codegen.backends.python_source import export_python
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.backends.text.python import export_python
+from kinemorph.codegen.graphs.evaluation import carry_out, meaning_of
+from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.configuration import random_configuration
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.ops import OPS
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import robot_functions
-from kinemorph.codegen import recipes
-from kinemorph.codegen.backends import llvm_engine
-from kinemorph.codegen.cache import CODE, OUTLINE, source_lines
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.recipes import source_digest, written
-from kinemorph.deriving import derive
+from kinemorph.codegen.backends.llvm import engine
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.storing import recipes
+from kinemorph.codegen.storing.cache import CODE, OUTLINE, source_lines
+from kinemorph.codegen.storing.recipes import source_digest, written
+from kinemorph.deriving import making
+from kinemorph.deriving.dynamics import derive
 from kinemorph.model.library import pendulum, puma
 
 Q = np.random.default_rng(3).normal(size=6)
@@ -28,13 +28,13 @@ def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of programs that are traced from now on, with a cache of their own."""
     monkeypatch.setenv("KINEMORPH_CACHE", str(tmp_path / "kept"))
     names: list[str] = []
-    plain = robot_functions.trace
+    plain = making.trace
 
     def counted(*args, name: str, **options) -> Program:
         names.append(name)
         return plain(*args, name=name, **options)
 
-    monkeypatch.setattr(robot_functions, "trace", counted)
+    monkeypatch.setattr(making, "trace", counted)
     return names
 
 
@@ -123,6 +123,15 @@ k.simulate(k.library.pendulum(), 0.01, method="rodas")
 print("\\n".join(name for name in sys.modules if name.partition(".")[0] == "kinemorph"))
 """
 
+EMIT = """
+import sys
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.tracing import trace
+
+build(trace(lambda x: x.sin(), {"x": ()}, name="f"), "llvm")(1.0)
+print(*sys.modules)
+"""
+
 
 def test_every_module_that_runs_take_part_in_is_watched_for_changes() -> None:
     """Machine code is found by what made it: a module that `derive`, `plant` or `simulate` reaches has to count."""
@@ -141,10 +150,8 @@ def test_every_module_that_runs_take_part_in_is_watched_for_changes() -> None:
 def test_what_emits_code_is_watched_for_changes() -> None:
     """Modules that are loaded where a program is compiled, without any robot."""
     package = Path(kinemorph.__file__).parent
-    code = "import sys; from kinemorph.codegen.compile import build; from kinemorph.codegen.tracing import trace\n"
-    code += "build(trace(lambda x: x.sin(), {'x': ()}, name='f'), 'llvm')(1.0)\nprint(*sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", EMIT], capture_output=True, text=True, check=True)
     reached = {name for name in ran.stdout.split() if name.startswith("kinemorph.")}
-    files = {line.partition(b" ")[0].decode() for line in source_lines(package, llvm_engine.NO_SAY)}
+    files = {line.partition(b" ")[0].decode() for line in source_lines(package, engine.NO_SAY)}
     watched = {"kinemorph." + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for file in files}
     assert len(reached) > 30 and reached <= watched, f"not watched: {sorted(reached - watched)}"

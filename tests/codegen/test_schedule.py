@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from kinemorph.codegen import schedule
-from kinemorph.codegen.backends import llvm_module, llvm_single
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.graph import LEAVES, Graph
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.backends.llvm import module, single
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs import schedule
+from kinemorph.codegen.graphs.graph import LEAVES, Graph
+from kinemorph.codegen.graphs.program import Port, Program
 
 
 def recursion(length: int, seed: int = 0) -> Program:
@@ -84,7 +84,7 @@ def test_long_program_is_cut_evenly():
     assert max(map(len, plan.chunks)) <= schedule.LONGEST
     assert len(program.steps) / schedule.LONGEST <= len(plan.chunks) <= len(program.steps) / schedule.SHORTEST
     assert len(plan.slots) < len(program.steps) / 3
-    text = llvm_single.emit_one(program, "float64", False)
+    text = single.emit_one(program, "float64", False)
     assert len(re.findall(r"define internal void @main\.\d+\(", text)) == len(plan.chunks)
 
 
@@ -111,7 +111,7 @@ def test_chunks_do_not_change_the_result(sizes, monkeypatch):
     q = np.random.default_rng(3).normal(size=(20, 8))
     whole = build(program)(q)
     monkeypatch.setenv("KINEMORPH_CACHE", "off")  # the plan is not part of the key
-    monkeypatch.setattr(llvm_module, "plan", lambda p: schedule.plan(p, whole=1, shortest=sizes[0], longest=sizes[1]))
+    monkeypatch.setattr(module, "plan", lambda p: schedule.plan(p, whole=1, shortest=sizes[0], longest=sizes[1]))
     cut = build(program)
     assert "@main.2(" in cut.source
     np.testing.assert_allclose(cut(q), whole, rtol=1e-12)

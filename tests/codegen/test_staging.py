@@ -9,10 +9,10 @@ import pytest
 
 from kinemorph.algebra.linear import solve
 from kinemorph.algebra.scalar import sin
-from kinemorph.codegen.compile import build, runnable_backends
-from kinemorph.codegen.loops import LoopBuilder, LoopProgram
-from kinemorph.codegen.staging import EARLY, LATE, SUM, SUMMAND, Spot, Staged, Sums, staged
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.building.compile import build, runnable_backends
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.splitting import EARLY, LATE, SUM, SUMMAND, Spot, Staged, Sums, staged
 from kinemorph.errors import CompileError
 
 

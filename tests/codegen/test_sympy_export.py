@@ -13,14 +13,14 @@ import pytest
 from codegen.emitted import ATTACKS, blocks_program, meant, program_of, same
 from codegen.textbook import ARM, ARM_TORQUES, arm_program
 from kinemorph import derive, library
-from kinemorph.blocks import Solve, Table
-from kinemorph.codegen.backends.sympy_matrices import to_sympy
-from kinemorph.codegen.backends.sympy_source import export_sympy
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
-from kinemorph.display.equations import symbolic_dynamics, symbols_of
+from kinemorph.codegen.backends.text.sympy_matrices import to_sympy
+from kinemorph.codegen.backends.text.sympy_source import export_sympy
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.display.equations.equations_of_motion import symbolic_dynamics, symbols_of
 from kinemorph.errors import MissingExtraError, UnsupportedError
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.blocks import Solve, Table
+from kinemorph.vocabulary.ops import OPS
 
 sympy = pytest.importorskip("sympy")
 

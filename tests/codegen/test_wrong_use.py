@@ -12,20 +12,20 @@ import pytest
 from kinemorph.algebra.linear import least_squares, solve
 from kinemorph.algebra.scalar import equal, where
 from kinemorph.algebra.tables import lookup, through
-from kinemorph.codegen.backends.c import export_c
-from kinemorph.codegen.backends.cuda import export_cuda
-from kinemorph.codegen.backends.matlab import export_matlab
-from kinemorph.codegen.backends.python_source import export_python
-from kinemorph.codegen.backends.sympy_matrices import to_sympy
-from kinemorph.codegen.backends.sympy_source import export_sympy
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import forward, hessian, jacobian, pattern, reverse, sparse_jacobian
-from kinemorph.codegen.equations import equations
-from kinemorph.codegen.iterations import HEUN, Tableau, adaptive_steps, fixed_steps, newton
-from kinemorph.codegen.loops import LoopBuilder
-from kinemorph.codegen.printing import format_program
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.backends.c.cuda import export_cuda
+from kinemorph.codegen.backends.c.export import export_c
+from kinemorph.codegen.backends.text.matlab import export_matlab
+from kinemorph.codegen.backends.text.python import export_python
+from kinemorph.codegen.backends.text.sympy_matrices import to_sympy
+from kinemorph.codegen.backends.text.sympy_source import export_sympy
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import forward, hessian, jacobian, pattern, reverse, sparse_jacobian
+from kinemorph.codegen.derivatives.iterations import HEUN, Tableau, adaptive_steps, fixed_steps, newton
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.loop_program import LoopBuilder
+from kinemorph.codegen.loops.printing import format_program
+from kinemorph.codegen.reading.equations import equations
 from kinemorph.errors import CompileError, KinemorphError, ShapeError, TracingError, UnsupportedError
 
 Attempt = Callable[[], Any]

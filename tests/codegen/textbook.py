@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kinemorph.codegen.graph import Graph
-from kinemorph.codegen.program import Port, Program
+from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.codegen.graphs.program import Port, Program
 
 Outputs = Sequence[tuple[str, tuple[int, ...], Sequence[Any]]]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from browsing import Browser, started_browser
+from support.tools.browsing import Browser, started_browser
 
 
 @pytest.fixture(scope="session")

@@ -14,26 +14,26 @@ from scipy.ndimage import binary_dilation, label
 from scipy.spatial import Delaunay
 
 import kinemorph
-from kinemorph.analysis.modes import poles
-from kinemorph.display.animation import animate, animate_mode
-from kinemorph.display.drawing import poses_at
-from kinemorph.display.films import videos
-from kinemorph.display.films.actors import MovingMarks, is_closed
-from kinemorph.display.films.easels import Easel, scene_for
-from kinemorph.display.films.lighting import DARKEST
-from kinemorph.display.films.rasters import covered, lay_over, nearest
-from kinemorph.display.films.reels import REELS, frame_time
-from kinemorph.display.puppets import Lens, Poses, Puppet, fitting_lens, lit
+from kinemorph.analysis.small_motions.poles import poles
+from kinemorph.display.looks.robot_surface import Lens, Poses, Puppet, fitting_lens, lit
+from kinemorph.display.looks.solids import normals
+from kinemorph.display.painting import videos
+from kinemorph.display.painting.animate import animate, animate_mode
+from kinemorph.display.painting.draw import poses_at
+from kinemorph.display.painting.film_files import REELS, frame_time
+from kinemorph.display.painting.lighting import DARKEST
+from kinemorph.display.painting.painter import Easel, scene_for
+from kinemorph.display.painting.rasters import covered, lay_over, nearest
+from kinemorph.display.painting.triangles import MovingMarks, is_closed
+from kinemorph.display.scenes.building import scene_of, staged
 from kinemorph.display.scenes.figures import figure_of
 from kinemorph.display.scenes.scene import Attachment, Mark, Part, Scene, Surface
-from kinemorph.display.scenes.staging import scene_of, staged
 from kinemorph.display.scenes.surfaces import look_surface, surface_of
-from kinemorph.display.solids import normals
 from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.library import LIBRARY
-from kinemorph.plants.equations import first_order
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.plants.own_equations import first_order
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import simulate
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinemorph.display.cameras import PLACES, VIEW, Camera, camera_of
-from kinemorph.display.puppets import Lens
+from kinemorph.display.looks.robot_surface import Lens
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.library import LIBRARY
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinemorph.display.cluster_pictures import cluster_diagram
+from kinemorph.display.charts.cluster_diagram import cluster_diagram
 from kinemorph.errors import KinemorphError
 
 

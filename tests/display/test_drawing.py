@@ -11,15 +11,15 @@ import pytest
 
 import kinemorph
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.display import outlines
 from kinemorph.display.canvas import save
-from kinemorph.display.drawing import draw, poses_at, skipped_meshes
-from kinemorph.display.solids import MESH_LIMIT, Grain, facets, normals, opacity
-from kinemorph.display.stage import LABEL_DISTANCE
-from kinemorph.display.stances import stance
+from kinemorph.display.looks import outlines
+from kinemorph.display.looks.solids import MESH_LIMIT, Grain, facets, normals, opacity
+from kinemorph.display.looks.stances import stance
+from kinemorph.display.painting.axes3d import LABEL_DISTANCE
+from kinemorph.display.painting.draw import draw, poses_at, skipped_meshes
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
@@ -228,7 +228,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: object) -> None:
 
 def test_drawing_leaves_pyplot_and_the_backend_alone() -> None:
     code = (
-        "import sys, matplotlib, kinemorph; from kinemorph.display.drawing import draw; before = set(sys.modules);"
+        "import sys, matplotlib, kinemorph; from kinemorph.display.painting.draw import draw\n"
+        "before = set(sys.modules);"
         "assert 'mpl_toolkits.mplot3d' not in before; draw(kinemorph.library.pendulum());"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.display.environment import simd_bits
-from kinemorph.display.figures import (
+from kinemorph.codegen.backends.llvm.target import simd_bits
+from kinemorph.display.charts.figures import (
     draw_mass_matrix,
     draw_op_counts,
     draw_topology,

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from kinemorph.display.puppets import Poses
+from kinemorph.display.looks.quaternions import quaternions_of
+from kinemorph.display.looks.robot_surface import Poses
 from kinemorph.display.scenes.figures import Figure, figure_of
-from kinemorph.display.scenes.gliding import QUICK, Glide
-from kinemorph.display.scenes.turning import quaternions_of
+from kinemorph.display.scenes.pose_interpolation import QUICK, Glide
 from kinemorph.model.joint import JOINT_KINDS
-from random_robots import robot_of_kind
+from support.robots.random_robots import robot_of_kind
 
 
 def motion(kind: str, rate: float) -> Figure:

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 
 import kinemorph
 from kinemorph.algebra.linear import solve
-from kinemorph.codegen.graph import LEAVES
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.schedule import plan
-from kinemorph.display.graph_pictures import ROW, draw_graph, draw_liveness, new_nodes, values_alive
-from kinemorph.display.layering import BEND, layered
+from kinemorph.codegen.graphs.graph import LEAVES
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.schedule import plan
+from kinemorph.display.charts.graph_layout import BEND, layered
+from kinemorph.display.charts.graph_pictures import ROW, draw_graph, draw_liveness, new_nodes, values_alive
 from kinemorph.errors import UnsupportedError
 
 Box = tuple[float, float, float, float]

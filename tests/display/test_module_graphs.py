@@ -7,10 +7,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from kinemorph.display.module_graphs import draw_modules
-from kinemorph.model.modules import Assembly, assemble
-from paper_organism import DTL, paper_organism
-from random_assemblies import TYPES
+from kinemorph.display.charts.draw_modules import draw_modules
+from kinemorph.formats.assemble import assemble
+from kinemorph.model.modules import Assembly
+from support.cases.paper_organism import DTL, paper_organism
+from support.robots.random_assemblies import TYPES
 
 
 def arrows(figure: Figure) -> list[Any]:

@@ -17,11 +17,12 @@ from lxml import etree
 
 import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements
-from kinemorph.analysis.verdict import Check, Verification
-from kinemorph.display.notebooks import cards, model_cards, thumbnails
-from kinemorph.display.notebooks.cards import MOST_ROWS, escaped, sparkline, table
+from kinemorph.analysis.verification.verdict import Check, Verification
+from kinemorph.display import html as cards
+from kinemorph.display.html import MOST_ROWS, escaped, sparkline, table
+from kinemorph.display.notebooks import model_cards, thumbnails
 from kinemorph.model.robot import Robot
-from kinemorph.simulation.trajectory import Outcome, Trajectory
+from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 
 HOSTILE = '<img src=x onerror="alert(1)">&\'"</div></table>'
 
@@ -219,8 +220,8 @@ def test_robots_that_take_long_are_drawn_as_sticks(monkeypatch: pytest.MonkeyPat
 
 def test_looking_at_dynamics_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     dynamics = kinemorph.derive(kinemorph.library.build("hexapod36"))
-    monkeypatch.setattr("kinemorph.robot_functions.trace", lambda *_, **__: pytest.fail("traced"))
-    monkeypatch.setattr("kinemorph.robot_functions.build", lambda *_, **__: pytest.fail("compiled"))
+    monkeypatch.setattr("kinemorph.deriving.making.trace", lambda *_, **__: pytest.fail("traced"))
+    monkeypatch.setattr("kinemorph.deriving.making.build", lambda *_, **__: pytest.fail("compiled"))
     said = words(dynamics._repr_html_())
     assert "No function was used yet" in said and "mass_matrix" in said and "jacobian(frame)" in said
     assert model_cards.made_functions(dynamics) == {} and dynamics._repr_latex_() is None
@@ -240,7 +241,7 @@ def test_counts_that_would_need_tracing_are_left_out(pendulum: Robot, monkeypatc
     kinemorph.derive(pendulum).mass_matrix  # noqa: B018  kept on disk from now on
     dynamics = kinemorph.derive(pendulum)
     function = dynamics.mass_matrix
-    monkeypatch.setattr("kinemorph.robot_functions.trace", lambda *_, **__: pytest.fail("traced"))
+    monkeypatch.setattr("kinemorph.deriving.making.trace", lambda *_, **__: pytest.fail("traced"))
     monkeypatch.setattr(model_cards, "small_equations", lambda _: None)
     counted = function.known_flops
     assert counted is None or counted == function.program.flops  # None where it came from the cache
@@ -267,7 +268,9 @@ def test_equations_have_a_bound_on_the_work(monkeypatch: pytest.MonkeyPatch) -> 
         patched.setattr(model_cards, "equations_of_motion", lambda *_: pytest.fail("derived"))
         assert kinemorph.derive(puma)._repr_latex_() is None  # too many degrees of freedom
         assert kinemorph.derive(kinemorph.library.build("four_bar"))._repr_latex_() is None  # a loop
-    monkeypatch.setattr("kinemorph.display.equations.readable_equations", lambda *_: pytest.fail("written"))
+    monkeypatch.setattr(
+        "kinemorph.display.equations.equations_of_motion.readable_equations", lambda *_: pytest.fail("written")
+    )
     monkeypatch.setattr(model_cards, "MOST_TRACED", 10)
     assert kinemorph.derive(chain(2))._repr_latex_() is None  # too many operations to write them as equations
 
@@ -275,8 +278,10 @@ def test_equations_have_a_bound_on_the_work(monkeypatch: pytest.MonkeyPatch) -> 
 def test_long_equations_are_not_set_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     written = kinemorph.equations_of_motion(kinemorph.library.build("puma"), parameters=None)
     assert repr(written) == "<WrittenEquations of 'puma': 6 expressions; .text, .latex, .legend>"
-    monkeypatch.setattr("kinemorph.display.equations.readable_equations", lambda *_: pytest.fail("written"))
-    monkeypatch.setattr("kinemorph.display.equations.MOST_TRACED", 100)
+    monkeypatch.setattr(
+        "kinemorph.display.equations.equations_of_motion.readable_equations", lambda *_: pytest.fail("written")
+    )
+    monkeypatch.setattr("kinemorph.display.equations.equations_of_motion.MOST_TRACED", 100)
     assert written._repr_latex_() is None  # "" would be shown, as nothing
 
 
@@ -291,7 +296,7 @@ def test_a_plant_names_its_states(pendulum: Robot) -> None:
 
 
 def test_a_run_shows_poses_curves_and_energies(run: Trajectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinemorph.simulation.recomputing.build", lambda *_: pytest.fail("compiled"))
+    monkeypatch.setattr("kinemorph.simulation.results.derived_columns.build", lambda *_: pytest.fail("compiled"))
     html = run._repr_html_()
     monkeypatch.undo()
     said = words(html)

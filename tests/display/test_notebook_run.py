@@ -19,9 +19,9 @@ from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 
 import kinemorph
-from kinemorph.display.replays import framing
-from kinemorph.display.replays.pages import Replay, replay
-from kinemorph.display.scenes.turning import rotated
+from kinemorph.display.looks.quaternions import rotated
+from kinemorph.display.replays import notebook_frame
+from kinemorph.display.replays.replay import Replay, replay
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "15_notebook.ipynb"
 LARGEST = 700_000  # letters of all outputs together
@@ -101,7 +101,7 @@ def test_a_frame_holds_the_page_and_nothing_gets_out(spinning: Replay) -> None:
 
 def test_fewer_pictures_are_some_of_all_with_the_last(spinning: Replay) -> None:
     whole = spinning.scene
-    few = framing.thinned(whole, 7)
+    few = notebook_frame.thinned(whole, 7)
     numbers = np.searchsorted(whole.times, few.times)
     assert numbers.tolist() == [*range(0, len(whole.times) - 1, 7), len(whole.times) - 1]
     before, after = whole.figures[0], few.figures[0]
@@ -113,11 +113,11 @@ def test_fewer_pictures_are_some_of_all_with_the_last(spinning: Replay) -> None:
 
 
 def test_a_large_replay_is_thinned_and_says_so(spinning: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = replace(spinning, scene=framing.thinned(spinning.scene, 60)).size  # the page and its shapes
-    monkeypatch.setattr(framing, "MOST_BYTES", base + (spinning.size - base) // 2)
+    base = replace(spinning, scene=notebook_frame.thinned(spinning.scene, 60)).size  # the page and its shapes
+    monkeypatch.setattr(notebook_frame, "MOST_BYTES", base + (spinning.size - base) // 2)
     html = spinning._repr_html_()
-    shown = framing.fitting(spinning)
-    assert shown is not None and base < shown.size <= framing.MOST_BYTES
+    shown = notebook_frame.fitting(spinning)
+    assert shown is not None and base < shown.size <= notebook_frame.MOST_BYTES
     assert "pictures for each second instead of 60" in html and "replay.save(" in html
     scene = shown.scene
     assert scene.times[0] == 0.0 and scene.times[-1] == spinning.scene.times[-1]
@@ -131,7 +131,7 @@ def test_a_large_replay_is_thinned_and_says_so(spinning: Replay, monkeypatch: py
 
 
 def test_a_replay_that_stays_large_is_not_put_in(spinning: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(framing, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(notebook_frame, "MOST_BYTES", 10_000)
     html = spinning._repr_html_()
     assert "<iframe" not in html and "replay.open()" in html and "0.01 MB" in html
     still = replay(kinemorph.library.build("pendulum"))
@@ -147,7 +147,7 @@ def test_a_run_has_its_replay(tmp_path: Path) -> None:
 
 def test_a_run_has_its_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Any] = []
-    monkeypatch.setattr("kinemorph.display.viewer.viewers.view", lambda *what, **how: given.append((what, how)))
+    monkeypatch.setattr("kinemorph.display.viewer.view.view", lambda *what, **how: given.append((what, how)))
     run = kinemorph.simulate(kinemorph.library.build("pendulum"), 0.1, q=[1.0])
     run.view(port=8123)
     assert given == [((run,), {"port": 8123})]

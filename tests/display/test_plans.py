@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kinemorph.display.plans import draw_plan, is_flat
+from kinemorph.display.charts.draw_plan import draw_plan, is_flat
+from kinemorph.formats.assemble import assemble
 from kinemorph.model.library import organism9
-from kinemorph.model.modules import assemble
 
 
 def test_a_plan_shows_modules_sides_and_dockings(tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from kinemorph.display.canvas import FAILURE
-from kinemorph.display.plots import plot
-from kinemorph.display.portraits import phase_portrait
-from kinemorph.display.runs import named_runs
+from kinemorph.display.charts.phase_portrait import phase_portrait
+from kinemorph.display.charts.plot import plot
+from kinemorph.display.charts.runs import named_runs
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.model.library import LIBRARY
-from kinemorph.plants.equations import first_order
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.plants.own_equations import first_order
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import simulate
 
 EVENTS = (Guard("bottom", lambda q: q[0]), Guard("turn", lambda v: v[1], direction="falling"))
 

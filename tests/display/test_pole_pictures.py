@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.analysis.modes import Poles, poles
+from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.display.canvas import FAILURE
-from kinemorph.display.mode_pictures import LARGEST_ANGLE, SWAY, bent, mode_caption, mode_shapes
-from kinemorph.display.pole_maps import RATIOS, pole_map
-from kinemorph.display.puppets import Poses, Puppet, extent_of
+from kinemorph.display.charts.pole_map import RATIOS, pole_map
+from kinemorph.display.looks.robot_surface import Poses, Puppet, extent_of
+from kinemorph.display.painting.mode_shapes import LARGEST_ANGLE, SWAY, bent, mode_caption, mode_shapes
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.library import LIBRARY
-from kinemorph.plants.equations import first_order
+from kinemorph.plants.own_equations import first_order
 
 
 @pytest.fixture(scope="module")

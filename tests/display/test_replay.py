@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsing import Browser
-from kinemorph.display.puppets import Poses
+from kinemorph.display.looks.quaternions import quaternions_of
+from kinemorph.display.looks.robot_surface import Poses
 from kinemorph.display.replays.joint_rows import TOLERANCE
-from kinemorph.display.replays.pages import Replay, replay, size_text
-from kinemorph.display.scenes.turning import quaternions_of
+from kinemorph.display.replays.replay import Replay, replay, size_text
 from kinemorph.errors import StorageError, UnsupportedError
 from kinemorph.model import library
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import simulate
+from support.tools.browsing import Browser
 
 HOSTILE = (
     "</script><script>window.harmed=1</script>\"'`${window.harmed=1}<img src=x onerror=window.harmed=1>&lt;{{script}}"
@@ -203,7 +203,7 @@ def test_a_full_disk_leaves_the_page_that_was_there(
 def test_without_a_browser_a_sentence_says_where_the_page_is(
     run: Trajectory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("kinemorph.display.replays.pages.open_page", lambda address: False)
+    monkeypatch.setattr("kinemorph.display.replays.replay.open_page", lambda address: False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     path = replay(run, title="A / ../ swing").open()
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")

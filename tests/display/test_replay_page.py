@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsing import Browser
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.display.cameras import camera_of
 from kinemorph.display.replays.packing import pack
-from kinemorph.display.replays.pages import replay
-from kinemorph.mechanics.loops import constraint_error
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.display.replays.replay import replay
+from kinemorph.mechanics.constraints.closures import constraint_error
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model import library
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import simulate
+from support.tools.browsing import Browser
 
 PATIENCE = 20_000  # [ms]; pictures are slow without a graphics card
 # where the center of mass of a body is on the screen [pixels]

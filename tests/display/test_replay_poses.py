@@ -13,29 +13,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsing import Browser
-from docked_runs import docked_run
 from kinemorph.algebra.groups import compose, inverse
 from kinemorph.display.cameras import Camera
-from kinemorph.display.puppets import Poses, extent_of
+from kinemorph.display.looks.quaternions import quaternions_of, rotated
+from kinemorph.display.looks.robot_surface import Poses, extent_of
+from kinemorph.display.looks.solids import z_toward
+from kinemorph.display.looks.stances import stance
 from kinemorph.display.replays.joint_rows import TOLERANCE
 from kinemorph.display.replays.packing import pack
+from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import stacked_poses
 from kinemorph.display.scenes.scene import Attachment, Figure, Mark, Part, Scene, Series, Surface, Trace
-from kinemorph.display.scenes.staging import scene_of
 from kinemorph.display.scenes.surfaces import look_surface
-from kinemorph.display.scenes.turning import quaternions_of, rotated
-from kinemorph.display.solids import z_toward
-from kinemorph.display.stances import stance
-from kinemorph.mechanics.loops import constraint_error
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.constraints.closures import constraint_error
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model import library
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from random_robots import joint_data, random_body, random_robot, robot_of_kind
+from support.cases.docked_runs import docked_run
+from support.robots.random_robots import joint_data, random_body, random_robot, robot_of_kind
+from support.tools.browsing import Browser
 
 MODULES = ("algebra.js", "camera.js", "closing.js", "geometry.js", "posing.js", "shaders.js", "slots.js", "unpack.js")
 NAMES = """unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnFromAngles, anglesFromTurn,

@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 
 import kinemorph
-from command_line import run as command
-from docked_runs import DOCKED, END, NAMES, docked_run
-from kinemorph.analysis.auditing import audit
-from kinemorph.display import run_summaries
-from kinemorph.display.companies import configurations, robot_of
-from kinemorph.display.films.actors import Cast
-from kinemorph.display.notebooks.cards import sparkline
-from kinemorph.display.portraits import phase_portrait
-from kinemorph.display.replays.framing import thinned
+from kinemorph.analysis.audit import audit
+from kinemorph.display.charts.phase_portrait import phase_portrait
+from kinemorph.display.html import sparkline
+from kinemorph.display.looks.combined_robot import configurations, robot_of
+from kinemorph.display.looks.quaternions import quaternions_of
+from kinemorph.display.painting.triangles import Cast
+from kinemorph.display.replays.notebook_frame import thinned
+from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.scene import Figure, Scene
-from kinemorph.display.scenes.staging import scene_of
-from kinemorph.display.scenes.turning import quaternions_of
+from kinemorph.display.tables import run_summaries
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants.laws import Column
-from kinemorph.plants.programs import Place
-from kinemorph.simulation.trajectory import Trajectory
-from kinemorph.simulation.whereabouts import body_poses
+from kinemorph.plants.plant import Place
+from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.results.body_poses import body_poses
+from kinemorph.simulation.results.trajectory import Trajectory
+from support.cases.docked_runs import DOCKED, END, NAMES, docked_run
+from support.tools.command_line import run as command
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ def test_a_film_is_written(run: Trajectory, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_viewer_shows_and_hides(run: Trajectory) -> None:
     pytest.importorskip("viser")
-    from kinemorph.display.viewer.viewers import view
+    from kinemorph.display.viewer.view import view
 
     viewer = view(run, open=False)
     try:

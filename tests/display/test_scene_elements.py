@@ -11,15 +11,15 @@ import kinemorph
 from kinemorph import Body, Robot, RobotBuilder, System, elements, library
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.scalar import sin
-from kinemorph.display.scenes.driving import driven_joints, efforts_of
-from kinemorph.display.scenes.fixing import fixed, positions_of
+from kinemorph.display.scenes.attachments import fixed, positions_of
+from kinemorph.display.scenes.building import scene_of
+from kinemorph.display.scenes.driven_joints import driven_joints, efforts_of
 from kinemorph.display.scenes.grounds import GRID, Standing, grounds_of
 from kinemorph.display.scenes.loads import LONGEST, round_number
-from kinemorph.display.scenes.readings import between_samples, held, nearest_sample
+from kinemorph.display.scenes.sampled_columns import between_samples, held, nearest_sample
 from kinemorph.display.scenes.scene import WORLD_OWNER, Figure, Mark, Part, Scene
-from kinemorph.display.scenes.staging import scene_of
-from kinemorph.mechanics.elements.grounds import interpolated
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.mechanics.elements.contact.grounds import interpolated
+from kinemorph.simulation.results.trajectory import Trajectory
 
 I = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 SOFT = elements.HuntCrossley(2e4, 0.5)

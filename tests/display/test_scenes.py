@@ -12,17 +12,17 @@ from scipy.spatial.transform import Rotation
 import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements, library
 from kinemorph.algebra.groups import Pose
-from kinemorph.display.puppets import Poses
-from kinemorph.display.replays.pages import replay
+from kinemorph.display.looks.quaternions import quaternions_of, rotated, without_jumps
+from kinemorph.display.looks.robot_surface import Poses
+from kinemorph.display.looks.stances import stance
+from kinemorph.display.replays.replay import replay
+from kinemorph.display.scenes.building import MOST_FRAMES, scene_of
 from kinemorph.display.scenes.figures import CENTER_COLOR, INERTIA_COLOR, figure_of, mesh_faces
 from kinemorph.display.scenes.scene import LAYERS, Figure, Part, Scene, Surface
-from kinemorph.display.scenes.staging import MOST_FRAMES, scene_of
 from kinemorph.display.scenes.surfaces import COILS, LOOKS, SLENDER, look_surface, shape_surface
-from kinemorph.display.scenes.turning import quaternions_of, rotated, without_jumps
-from kinemorph.display.scenes.wandering import wanderer
-from kinemorph.display.stances import stance
+from kinemorph.display.scenes.travelers import wanderer
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
-from kinemorph.model.cubes import BODY, PIPS, PLATE, SIDES, module_cube
+from kinemorph.model.modules.cube_shapes import BODY, PIPS, PLATE, SIDES, module_cube
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.shapes import (
     ORANGE,
@@ -37,7 +37,7 @@ from kinemorph.model.shapes import (
     Sphere,
     Triangle,
 )
-from kinemorph.simulation.trajectory import Outcome, Trajectory
+from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 
 TILT = Pose(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.3, -0.2, 0.5))
 

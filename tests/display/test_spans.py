@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Mark
 from kinemorph.display.scenes.spans import Spans, turns_toward
-from kinemorph.display.scenes.turning import rotated
 
 GRAY = (0.5, 0.5, 0.5, 1.0)
 RNG = np.random.default_rng(3)

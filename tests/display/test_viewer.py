@@ -19,13 +19,13 @@ import pytest
 
 import kinemorph as km
 from kinemorph.algebra.groups import translation
-from kinemorph.display.puppets import Poses
+from kinemorph.display.looks.robot_surface import Poses
+from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import stacked_poses
 from kinemorph.display.scenes.scene import Happening
-from kinemorph.display.scenes.staging import scene_of
 from kinemorph.display.viewer import clock as clock_module
 from kinemorph.display.viewer.clock import Clock
-from kinemorph.display.viewer.viewers import Viewer, view
+from kinemorph.display.viewer.view import Viewer, view
 from kinemorph.errors import MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.joint import Joint
 
@@ -233,7 +233,7 @@ def test_a_large_robot_on_pinned_feet_closes_quickly(kept: list[Viewer]) -> None
 
 
 def view_stance(robot: km.Robot) -> np.ndarray:
-    from kinemorph.display.stances import stance
+    from kinemorph.display.looks.stances import stance
 
     return stance(robot)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import kinemorph as km
-from kinemorph.display.scenes.staging import scene_of
+from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.viewer.clock import Clock
-from kinemorph.display.viewer.knobs import knobs_of
-from kinemorph.display.viewer.playing import Player
+from kinemorph.display.viewer.joint_sliders import knobs_of
+from kinemorph.display.viewer.run_panel import Player
 
 pytest.importorskip("viser")
 

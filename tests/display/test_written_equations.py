@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.codegen.backends.latex import latex
-from kinemorph.codegen.tree import Symbol, product, total
-from kinemorph.display import typesetting
-from kinemorph.display.equations import equations_of_motion, symbolic_dynamics, write_equations
-from kinemorph.display.typesetting import draw_equations
+from kinemorph.codegen.backends.text.latex import latex
+from kinemorph.codegen.reading.expression_tree import Symbol, product, total
+from kinemorph.display.equations import typesetting
+from kinemorph.display.equations.equations_of_motion import equations_of_motion, symbolic_dynamics, write_equations
+from kinemorph.display.equations.typesetting import draw_equations
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.library import LIBRARY, SYSTEMS, build
 from kinemorph.model.library.choosing import choose, signatures

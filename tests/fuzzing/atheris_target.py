@@ -16,7 +16,7 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["kinemorph.model", "kinemorph.loading"]):
+with atheris.instrument_imports(include=["kinemorph.model", "kinemorph.formats.loading"]):
     from fuzzing.judging import verdict
     from fuzzing.mutations import ENDINGS, SEEDS, corpus, mutated
 

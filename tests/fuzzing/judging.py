@@ -22,15 +22,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzing.mutations import ENDINGS, SEEDS, corpus, mutant
-from kinemorph.loading import examine
-from kinemorph.mechanics.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.composite_bodies import mass_matrix
-from kinemorph.mechanics.newton_euler import bias_forces
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.loading import examine
+from kinemorph.formats.mjcf.files import gather
+from kinemorph.formats.sources import Options, Source
+from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.newton_euler import bias_forces
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration
-from kinemorph.model.formats.findings import Findings
-from kinemorph.model.formats.mjcf.files import gather
-from kinemorph.model.formats.sources import Options, Source
 from kinemorph.model.robot import Robot
 
 FAILURES = Path(__file__).with_name("failures")

@@ -54,7 +54,7 @@ def test_a_seed_gives_one_mutant() -> None:
 
 def test_the_law_can_be_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that raises, hangs or gives no reason is caught, and its mutant is kept."""
-    from kinemorph.model.formats.urdf import reader as urdf
+    from kinemorph.formats.urdf import reader as urdf
 
     def raising(*_: object) -> None:
         raise KeyError("x")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
-from loop_robots import CLOSED, FIVE_BAR_START, closed_state, five_bar, looped
+from support.robots.loop_robots import CLOSED, FIVE_BAR_START, closed_state, five_bar, looped
 
 Array = np.ndarray
 

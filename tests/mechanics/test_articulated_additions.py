@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact_rates import numbers
 from kinemorph.algebra.groups import IDENTITY
 from kinemorph.algebra.inertia_blocks import rigid_blocks
-from kinemorph.mechanics import articulated_bodies, composite_bodies, newton_euler
-from kinemorph.mechanics.kinematics import jacobian
-from kinemorph.mechanics.reframing import reframe, regroup
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import Attachment, Tree
+from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
+from kinemorph.mechanics.recursions.kinematics import jacobian
+from kinemorph.mechanics.trees.reframing import reframe, regroup
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Attachment, Tree
 from kinemorph.model.robot import Robot
-from random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.references.exact_rates import numbers
+from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
 
 
 def blocks_of(D: np.ndarray) -> Any:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinemorph.mechanics import closed_form, composite_bodies, lagrange, newton_euler
-from kinemorph.mechanics.formulations import FORMULATIONS
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.formulations import closed_form, lagrange
+from kinemorph.mechanics.formulations.table import FORMULATIONS
+from kinemorph.mechanics.recursions import composite_bodies, newton_euler
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.modules import Assembly
 from kinemorph.model.modules.organisms import Dyads, Root
-from paper_organism import paper_organism
-from random_assemblies import random_tree
+from support.cases.paper_organism import paper_organism
+from support.robots.random_assemblies import random_tree
 
 AGREE = 1e-11  # of the largest force
 ORGANISM = paper_organism()

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.mechanics import charts
-from kinemorph.mechanics.motions import ELEMENTARY
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.trees import charts
+from kinemorph.mechanics.trees.motions import ELEMENTARY
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import difference, integrate, random_configuration
-from random_robots import random_robot
+from support.robots.random_robots import random_robot
 
 STEP = 1e-6
 

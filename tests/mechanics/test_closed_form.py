@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact_rates import numbers, rate_along
-from kinemorph.deriving import derive
-from kinemorph.display.equations import equations_of_motion, symbolic_dynamics, write_equations
-from kinemorph.mechanics import articulated_bodies, closed_form, composite_bodies, lagrange, newton_euler
-from kinemorph.mechanics.kinematics import configuration_rate, link_poses
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import Tree
+from kinemorph.deriving.dynamics import derive
+from kinemorph.display.equations.equations_of_motion import equations_of_motion, symbolic_dynamics, write_equations
+from kinemorph.mechanics.formulations import closed_form, lagrange
+from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, link_poses
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model import library
 from kinemorph.model.robot import Robot
-from random_robots import random_robot, random_states
+from support.references.exact_rates import numbers, rate_along
+from support.robots.random_robots import random_robot, random_states
 
 TOLERANCE = 1e-11
 # free bases, joints of one, two, three and six axes, branches, several trees, rotors, children declared first

@@ -15,11 +15,11 @@ import pytest
 
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.quaternions import quat_to_rotation
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
-from random_robots import joint_data, random_body, random_states
+from support.robots.random_robots import joint_data, random_body, random_states
 
 TOLERANCE = 1e-12
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

@@ -13,29 +13,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact_rates import numbers
 from kinemorph import library
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import jacobian
-from kinemorph.deriving import derive
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.mechanics import composite_bodies, derivatives
-from kinemorph.mechanics.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.branch_factor import branch_factor, inverse_of, solved
-from kinemorph.mechanics.composite_bodies import mass_matrix
-from kinemorph.mechanics.derivatives import inverse_dynamics_derivatives
-from kinemorph.mechanics.directional import derivatives_by_duals
-from kinemorph.mechanics.forward_derivatives import forward_dynamics_derivatives
-from kinemorph.mechanics.kinematics import configuration_rate
-from kinemorph.mechanics.motions import ZERO3, ZERO_SYM
-from kinemorph.mechanics.newton_euler import inverse_dynamics
-from kinemorph.mechanics.reframing import reframe, regroup
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import Tree
+from kinemorph.mechanics.derivatives import inverse_derivatives
+from kinemorph.mechanics.derivatives.branch_factor import branch_factor, inverse_of, solved
+from kinemorph.mechanics.derivatives.dual_derivatives import derivatives_by_duals
+from kinemorph.mechanics.derivatives.forward_derivatives import forward_dynamics_derivatives
+from kinemorph.mechanics.derivatives.inverse_derivatives import inverse_dynamics_derivatives
+from kinemorph.mechanics.recursions import composite_bodies
+from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.kinematics import configuration_rate
+from kinemorph.mechanics.recursions.newton_euler import inverse_dynamics
+from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
+from kinemorph.mechanics.trees.reframing import reframe, regroup
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
-from peers import PinocchioPeer
-from random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.peers.pinocchio_peer import PinocchioPeer
+from support.references.exact_rates import numbers
+from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
 
 TOLERANCE = 1e-11
 
@@ -75,7 +76,7 @@ def forward_errors(robot: Robot, seed: int = 1) -> Iterable[float]:
 @pytest.fixture(params=["links", "root"])
 def frames(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Products of pairs in the links' own frames, or in the root link's."""
-    for module in (derivatives, composite_bodies):
+    for module in (inverse_derivatives, composite_bodies):
         monkeypatch.setattr(module, "root_frame_pays", lambda *_, **__: request.param == "root")
     return str(request.param)
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from kinemorph.mechanics import charts
-from kinemorph.mechanics.discrete_action import discrete_action, link_displacements
-from kinemorph.mechanics.kinematics import link_poses
-from kinemorph.mechanics.momentum import kinetic_energy, potential_energy
-from kinemorph.mechanics.resolving import resolve
-from random_robots import KINDS, random_robot, random_states
+from kinemorph.mechanics.recursions.kinematics import link_poses
+from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
+from kinemorph.mechanics.steps.discrete_action import discrete_action, link_displacements
+from kinemorph.mechanics.trees import charts
+from kinemorph.mechanics.trees.resolve import resolve
+from support.robots.random_robots import KINDS, random_robot, random_states
 
 SEEDS = range(6)
 

@@ -16,19 +16,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact_rates import numbers, rate_along
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics import articulated_bodies, closed_form, composite_bodies, lagrange, newton_euler
-from kinemorph.mechanics.coriolis import coriolis_matrix
-from kinemorph.mechanics.kinematics import configuration_rate
-from kinemorph.mechanics.momentum import kinetic_energy, potential_energy
-from kinemorph.mechanics.reframing import reframe, regroup
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import Tree
+from kinemorph.mechanics.formulations import closed_form, lagrange
+from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
+from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
+from kinemorph.mechanics.recursions.kinematics import configuration_rate
+from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
+from kinemorph.mechanics.trees.reframing import reframe, regroup
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
-from random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.references.exact_rates import numbers, rate_along
+from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
 
 TOLERANCE = 1e-11
 FORMS: dict[str, Callable[[Tree], Tree]] = {

@@ -10,18 +10,18 @@ import pytest
 from kinemorph import Body, RobotBuilder
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import compose, matrix_of, relative
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.exponentials import base_poses, pendant_poses, pendant_poses_spatial, transforms
-from kinemorph.mechanics.kinematics import forward_kinematics, tangent_of
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.formulations.exponentials import base_poses, pendant_poses, pendant_poses_spatial, transforms
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics, tangent_of
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.modules import Assembly, Docking, Module, traverse
 from kinemorph.model.modules.organisms import Dyads
 from kinemorph.model.modules.traversal import traverse_bodies
 from kinemorph.model.parameter import evaluate_all
-from paper_organism import paper_organism
-from random_assemblies import TYPES
+from support.cases.paper_organism import paper_organism
+from support.robots.random_assemblies import TYPES
 
 AGREE = 1e-13
 

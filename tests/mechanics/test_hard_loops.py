@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from kinemorph import plant
-from kinemorph.deriving import derive
-from kinemorph.mechanics import constrained, loops
-from kinemorph.mechanics.branch_factor import ways_to_root
-from kinemorph.mechanics.constrained import MOST_WRITTEN, written_out
+from kinemorph.deriving.dynamics import derive
+from kinemorph.mechanics.constraints import closures, constrained
+from kinemorph.mechanics.constraints.constrained import MOST_WRITTEN, written_out
+from kinemorph.mechanics.derivatives.branch_factor import ways_to_root
 from kinemorph.model.configuration import integrate
 from kinemorph.model.library import four_bar
 from kinemorph.plants.constraints import Conditions
-from loop_robots import closed_state
-from maximal_coordinates import Mechanism, solve
-from mechanism_cases import EXACT, Case, Ours, apart, askew, case, check, ours, ready
-from random_mechanisms import FAMILIES, FLAT, NEARLY, cranks, drafted, random_mechanism, sliding, tower
+from support.cases.mechanism_cases import EXACT, Case, Ours, apart, askew, case, check, ours, ready
+from support.references.maximal_coordinates import Mechanism, solve
+from support.robots.loop_robots import closed_state
+from support.robots.random_mechanisms import FAMILIES, FLAT, NEARLY, cranks, drafted, random_mechanism, sliding, tower
 
 ONE_OF_EACH = range(28, 28 + len(FAMILIES))
 # rows that repeat others by way of some that are nearly repeated: Bennett's, cranks in a row, Sarrus's
@@ -139,7 +139,7 @@ def test_so_many_loops_that_they_are_solved_by_blocks() -> None:
     for here in (this, askew(this, 3)):
         check(here)
         _, tree = ready(here.robot)
-        J = loops.constraint_jacobian(tree, here.q.tolist())
+        J = closures.constraint_jacobian(tree, here.q.tolist())
         print(written_out(ways_to_root(tree), J), MOST_WRITTEN)
     assert written_out(ways_to_root(tree), J) > MOST_WRITTEN
 
@@ -150,9 +150,9 @@ def test_light_links_do_not_make_rows_alike(masses: tuple[float, float, float]) 
     robot = four_bar(masses=masses, closure="spherical")
     q, v = closed_state(robot, 3, (0.6, 0.03, 1.6))
     dynamics, tree = ready(robot)
-    J = np.array(loops.constraint_jacobian(tree, q.tolist()))
+    J = np.array(closures.constraint_jacobian(tree, q.tolist()))
     free = np.linalg.svd(J)[2][-1]
-    forced = np.linalg.pinv(J, 1e-9) @ loops.constraint_bias(tree, q.tolist(), v.tolist())
+    forced = np.linalg.pinv(J, 1e-9) @ closures.constraint_bias(tree, q.tolist(), v.tolist())
     M = np.array(dynamics.masses(tree, q.tolist()))
     h = np.array(dynamics.inverse(tree, q.tolist(), v.tolist(), [0.0] * 3))
     expected = forced + free * (free @ (-h - M @ forced)) / (free @ M @ free)  # along the one way it can go
@@ -175,17 +175,17 @@ def test_sizes_make_rows_and_velocities_comparable() -> None:
     """The way round a loop grows with the pitch; a slide weighs as a turn does, in any unit of length."""
     screw = family("with_helical").robot
     flat, steep = (replace(screw, loops=tuple(replace(x, pitch=p) for x in screw.loops)) for p in (0.0, -5.0))
-    sizes = [np.array(loops.constraint_sizes(ready(robot)[1], [0.0] * screw.nq)) for robot in (flat, steep)]
+    sizes = [np.array(closures.constraint_sizes(ready(robot)[1], [0.0] * screw.nq)) for robot in (flat, steep)]
     assert set(np.round(sizes[1] - sizes[0], 12)) == {0.0, 5.0}
     this = family("slider")
     for length in (1.0, 1e-3):
         robot, q = this.draft.scaled(length, 1.0).built()
         tree = ready(robot)[1]
-        around = loops.constraint_sizes(tree, q.tolist())
+        around = closures.constraint_sizes(tree, q.tolist())
         longest = max(size for size in around if size != 1.0)
-        slides = loops.sliding_velocities(tree)
+        slides = closures.sliding_velocities(tree)
         expected = [longest if k in slides else 1.0 for k in range(tree.nv)]
-        assert slides and loops.velocity_reaches(tree, around) == expected
+        assert slides and closures.velocity_reaches(tree, around) == expected
 
 
 def test_errors_count_positions_and_their_rates() -> None:

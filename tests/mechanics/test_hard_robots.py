@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hard_robots import Hard, hard_robot, hard_state
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
-from world_reference import WorldReference, many, plain
+from support.references.world_reference import WorldReference, many, plain
+from support.robots.hard_robots import Hard, hard_robot, hard_state
 
 # Rounding costs up to 5e-15 of these scales.
 TOLERANCE = 1e-14

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dense_step import DenseStep
-from exact_rates import numbers
 from kinemorph.algebra.groups import act
-from kinemorph.bench.bench_models import stored_robot
-from kinemorph.codegen.tracing import trace
+from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.implicit_forces import implicit_accelerations
-from kinemorph.mechanics.kinematics import link_poses
-from kinemorph.mechanics.point_states import (
+from kinemorph.mechanics.recursions.kinematics import link_poses
+from kinemorph.mechanics.steps.implicit_forces import implicit_accelerations
+from kinemorph.mechanics.steps.point_states import (
     JointForce,
     JointState,
     PointForce,
@@ -26,13 +24,15 @@ from kinemorph.mechanics.point_states import (
     joint_slope,
     point_slope,
 )
-from kinemorph.mechanics.reframing import reframe, regroup
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import WORLD, Tree
+from kinemorph.mechanics.trees.reframing import reframe, regroup
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import WORLD, Tree
 from kinemorph.model.robot import Robot
-from random_robots import random_robot, random_states
-from stiff_laws import Ground, Hold, Tether
-from stiff_plants import hexapod, with_feet
+from support.cases.stiff_laws import Ground, Hold, Tether
+from support.cases.stiff_plants import hexapod, with_feet
+from support.references.dense_step import DenseStep
+from support.references.exact_rates import numbers
+from support.robots.random_robots import random_robot, random_states
 
 
 def points_at(tree: Tree, laws: dict[str, Any]) -> list[PointForce]:

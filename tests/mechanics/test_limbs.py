@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import kinemorph.deriving as deriving
+import kinemorph.deriving.dynamics as deriving
 from kinemorph.algebra.groups import IDENTITY, Pose, exp_so3
-from kinemorph.bench.bench_models import stored_robot
-from kinemorph.codegen.loops import LoopProgram
-from kinemorph.codegen.program import Program
-from kinemorph.mechanics.limbs import like_limbs
-from kinemorph.mechanics.reframing import reframe, regroup
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import Tree
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.mechanics.trees.limbs import like_limbs
+from kinemorph.mechanics.trees.reframing import reframe, regroup
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from random_robots import joint_data, random_body, random_pose, random_states, uneven_armature
+from support.robots.random_robots import joint_data, random_body, random_pose, random_states, uneven_armature
 
 QUARTER = Pose(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.1, 0.0, 0.2))
 LIMBS = {

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.bench.bench_models import stored_robot
-from kinemorph.codegen.backends.c_library import has_compiler
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.program import Program
-from kinemorph.deriving import derive
-from kinemorph.limb_kernels import as_q, as_v, common, each, limb_program
-from kinemorph.mechanics.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.limbs import like_limbs
-from kinemorph.mechanics.reframing import reframe, regroup
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.codegen.backends.c.library import has_compiler
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.deriving.dynamics import derive
+from kinemorph.deriving.limb_lanes import as_q, as_v, common, each, limb_program
+from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.trees.limbs import like_limbs
+from kinemorph.mechanics.trees.reframing import reframe, regroup
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from random_robots import joint_data, random_body, random_pose, random_states
+from support.robots.random_robots import joint_data, random_body, random_pose, random_states
 
 TWO, THREE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
 

@@ -7,23 +7,23 @@ import math
 import numpy as np
 import pytest
 
-from free_bodies import balance_gap, in_world, joint_frames, needed_wrench
 from kinemorph.algebra.groups import rotation_to_quat
-from kinemorph.codegen.compile import build
-from kinemorph.deriving import derive
+from kinemorph.codegen.building.compile import build
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import joint_twist, random_configuration
 from kinemorph.model.elements import DistanceConstraint, ForceTorqueSensor, RollingDisc
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.run import simulate
-from loop_robots import CLOSED, closed_state, looped
-from random_robots import joint_data, random_body, random_pose
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.simulate import simulate
+from support.references.free_bodies import balance_gap, in_world, joint_frames, needed_wrench
+from support.robots.loop_robots import CLOSED, closed_state, looped
+from support.robots.random_robots import joint_data, random_body, random_pose
 
 KINDS = tuple(kind for kind in JOINT_KINDS if kind != "free")
 QUICK = ("revolute", "universal", "helical")
@@ -155,8 +155,8 @@ def test_what_the_motion_does_not_decide_is_told_by_the_rank() -> None:
 @pytest.mark.parametrize("kind", ["spherical", "fixed"])
 def test_pinocchio_has_the_same_force_in_the_closure(kind: str) -> None:
     pin = pytest.importorskip("pinocchio")
-    from kinemorph.bench.pinocchio_twin import matrix
-    from peers import PinocchioPeer
+    from kinemorph.bench.peers.pinocchio_twin import matrix
+    from support.peers.pinocchio_peer import PinocchioPeer
 
     robot = looped(kind, 4, long=True)
     d = derive(robot, backend="interpreter")

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, rotation_to_quat, translation
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.loops import CONDITIONS, constraint_names, constraint_owners
+from kinemorph.mechanics.constraints.closures import CONDITIONS, constraint_names, constraint_owners
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, random_configuration
 from kinemorph.model.joint import CLOSURE_ROWS, JOINT_KINDS
 from kinemorph.model.library import build
 from kinemorph.model.library.linkages import four_bar
 from kinemorph.model.robot import Robot
-from random_robots import random_axis, random_body, random_pose
+from support.robots.random_robots import random_axis, random_body, random_pose
 
 KINDS = tuple(kind for kind in JOINT_KINDS if kind != "free")
 CLOSED = np.array([0.6, 0.02989836, 1.6066907])  # of the four-bar, to eight digits

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact_rates import rate_along
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.kinematics import configuration_rate
-from kinemorph.mechanics.momentum import center_of_mass, total_momentum
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.recursions.kinematics import configuration_rate
+from kinemorph.mechanics.recursions.momentum import center_of_mass, total_momentum
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Robot
-from peers import PinocchioPeer
-from random_robots import random_robot, random_states
+from support.peers.pinocchio_peer import PinocchioPeer
+from support.references.exact_rates import rate_along
+from support.robots.random_robots import random_robot, random_states
 
 
 def one_state(robot: Robot, seed: int) -> tuple[np.ndarray, ...]:

@@ -14,17 +14,17 @@ import pytest
 
 from kinemorph.algebra.groups import Pose, compose, inverse, log_se3, matrix_of, move_twist_back
 from kinemorph.algebra.vectors import sub
-from kinemorph.mechanics.composite_bodies import mass_matrix
-from kinemorph.mechanics.kinematics import jacobian, jacobian_rate
-from kinemorph.mechanics.loops import constraint_bias, constraint_error, constraint_jacobian
-from kinemorph.mechanics.newton_euler import bias_forces
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.constraints.closures import constraint_bias, constraint_error, constraint_jacobian
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.kinematics import jacobian, jacobian_rate
+from kinemorph.mechanics.recursions.newton_euler import bias_forces
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, joint_motion, joint_twist, random_configuration
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.robot import Robot
-from random_robots import joint_data, random_body, random_pose
+from support.robots.random_robots import joint_data, random_body, random_pose
 
 TOLERANCE = 1e-10
 

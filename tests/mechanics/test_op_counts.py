@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.bench.bench_models import stored_robot
-from kinemorph.deriving import derive
-from peers import PinocchioPeer
-from random_robots import random_states
+from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.deriving.dynamics import derive
+from support.peers.pinocchio_peer import PinocchioPeer
+from support.robots.random_robots import random_states
 
 CEILINGS = {
     "hexapod24": {"inverse_dynamics": 2248, "mass_matrix": 1302, "forward_dynamics": 5112},

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import kinemorph.deriving as deriving
-from kinemorph.codegen.forest import Forest
-from kinemorph.codegen.loops import LoopProgram
-from kinemorph.codegen.program import Program
-from kinemorph.mechanics.axis_arrays import axis_parents
-from kinemorph.mechanics.resolving import resolve
+import kinemorph.deriving.dynamics as deriving
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.branch_matrix import Forest
+from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.mechanics.derivatives.axis_arrays import axis_parents
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.library import build
 from kinemorph.model.library.choosing import choose
-from random_robots import random_robot, random_states
+from support.robots.random_robots import random_robot, random_states
 
 FUNCTIONS = ("mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 

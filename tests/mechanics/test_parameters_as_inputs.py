@@ -15,13 +15,13 @@ import pytest
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.scalar import cos, sin
-from kinemorph.deriving import derive
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.deriving.dynamics import derive
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from random_robots import random_states
-from world_reference import WorldReference, plain
+from support.references.world_reference import WorldReference, plain
+from support.robots.random_robots import random_states
 
 NOMINAL = {
     "mass": 1.0,

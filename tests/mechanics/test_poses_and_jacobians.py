@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact_rates import numbers, rate_along
 from kinemorph.algebra.groups import matrix_of
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.kinematics import (
+from kinemorph.mechanics.recursions.kinematics import (
     REFERENCES,
     configuration_rate,
     forward_kinematics,
@@ -26,14 +25,15 @@ from kinemorph.mechanics.kinematics import (
     link_twists,
     pendant_links,
 )
-from kinemorph.mechanics.reframing import reframe
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import Tree
+from kinemorph.mechanics.trees.reframing import reframe
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.changes.reroot import body_motion
 from kinemorph.model.configuration import integrate, neutral
-from kinemorph.model.rerooting import body_motion
 from kinemorph.model.robot import Robot
-from peers import PinocchioPeer
-from random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.peers.pinocchio_peer import PinocchioPeer
+from support.references.exact_rates import numbers, rate_along
+from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
 
 TOLERANCE = 1e-11
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import maximal_coordinates
-from mechanism_cases import EXACT, apart, askew, case, check
-from random_mechanisms import CLOSING, FAMILIES, FLAT, random_mechanism
+from support.cases.mechanism_cases import EXACT, apart, askew, case, check
+from support.references import maximal_coordinates
+from support.robots.random_mechanisms import CLOSING, FAMILIES, FLAT, random_mechanism
 
 SWEEP = range(300)
 FAR = range(300, 1000)

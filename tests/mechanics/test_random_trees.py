@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import IDENTITY
-from kinemorph.bench.mujoco_twin import MujocoTwin, in_mujoco
-from kinemorph.deriving import Dynamics, derive
+from kinemorph.bench.peers.mujoco_twin import MujocoTwin, in_mujoco
+from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.model.joint import JOINT_KINDS
-from peers import PinocchioPeer
-from random_robots import random_robot, random_states
+from support.peers.pinocchio_peer import PinocchioPeer
+from support.robots.random_robots import random_robot, random_states
 
 STATES = 2
 Figure = tuple[str, float, float]  # name, error, tolerance

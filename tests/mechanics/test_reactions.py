@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from free_bodies import balance_gap
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import joint_twist
-from random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.references.free_bodies import balance_gap
+from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
 
 SEEDS = (0, 2, 5, 7, 11, 14)  # every joint kind, fixed ones too
 
@@ -53,7 +53,7 @@ def test_a_weight_hangs_on_its_hinge_and_on_a_welded_plate() -> None:
 @pytest.mark.parametrize("seed", [2, 11])
 def test_pinocchio_has_the_same_wrenches_through_joints(seed: int) -> None:
     pytest.importorskip("pinocchio")
-    from peers import PinocchioPeer
+    from support.peers.pinocchio_peer import PinocchioPeer
 
     robot = random_robot(seed, most=14)
     q, v, a, _ = (rows[0] for rows in random_states(robot, seed, 1))

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.linear import solve_regular
-from kinemorph.analysis.closing import close_loops
-from kinemorph.codegen.backends.python_source import export_python
-from kinemorph.deriving import derive
+from kinemorph.analysis.loops.close_loops import close_loops
+from kinemorph.codegen.backends.text.python import export_python
+from kinemorph.deriving.dynamics import derive
+from kinemorph.deriving.reduction import REDUCED_FUNCTIONS, Reduction
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
-from kinemorph.reduction import REDUCED_FUNCTIONS, Reduction
-from loop_robots import CLOSED, FIVE_BAR_START, closed_state, five_bar, looped
+from support.robots.loop_robots import CLOSED, FIVE_BAR_START, closed_state, five_bar, looped
 
 Array = np.ndarray
 ROBOTS: dict[str, Callable[[], Robot]] = {

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import Pose, quat_to_rotation
-from kinemorph.deriving import derive
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.deriving.dynamics import derive
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "random_trees.json").read_text())["cases"]

@@ -11,14 +11,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph.deriving import derive
-from kinemorph.mechanics.kinematics import jacobian_rate
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.deriving.dynamics import derive
+from kinemorph.mechanics.recursions.kinematics import jacobian_rate
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.changes.reroot import StateMap, reroot
 from kinemorph.model.joint import JOINT_KINDS
-from kinemorph.model.rerooting import StateMap, reroot
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
-from random_robots import random_robot, random_states
+from support.robots.random_robots import random_robot, random_states
 
 SEEDS = range(0, 40, 2)  # even seeds stand on a free base
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, Robot, RobotBuilder
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.transfer import body_states, transferred
+from kinemorph.mechanics.steps.state_transfer import body_states, transferred
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration
 
 TURNED = ((0.0, -0.6, 0.8), (1.0, 0.0, 0.0), (0.0, 0.8, 0.6))

@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact_rates import numbers
 from kinemorph.algebra.groups import matrix_of
 from kinemorph.algebra.rotations import rotation
 from kinemorph.algebra.vectors import matmul, transpose
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError
-from kinemorph.mechanics import articulated_bodies, composite_bodies, newton_euler
-from kinemorph.mechanics.kinematics import forward_kinematics
-from kinemorph.mechanics.reframing import reframe, regroup
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.mechanics.tree import Tree
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
+from kinemorph.mechanics.trees.reframing import reframe, regroup
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from peers import PinocchioPeer
-from random_robots import KINDS, random_body, random_pose, random_robot, random_states
+from support.peers.pinocchio_peer import PinocchioPeer
+from support.references.exact_rates import numbers
+from support.robots.random_robots import KINDS, random_body, random_pose, random_robot, random_states
 
 PASSES: dict[str, Callable[[Tree], Tree]] = {
     "reframe": reframe,

@@ -12,12 +12,13 @@ import kinemorph
 from kinemorph import modules
 from kinemorph.algebra.groups import Pose, compose, exp_se3, inverse, log_se3, matrix_of, pose_of
 from kinemorph.errors import ModelError, ParseError
+from kinemorph.formats.assemble import assemble
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.library import organism9
-from kinemorph.model.modules import Assembly, Docking, ModuleType, assemble, backbone, side_port, snap, standard_types
+from kinemorph.model.modules import Assembly, Docking, ModuleType, backbone, side_port, snap, standard_types
 from kinemorph.model.modules.grid_text import grid_of
-from paper_organism import DTL, paper_organism
+from support.cases.paper_organism import DTL, paper_organism
 
 GRID = """
     B>5 .   .   .

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.display.module_tables import assembly_tables, dyad_grid
-from kinemorph.display.text_grids import WRITERS, Format, Grid
+from kinemorph.display.tables.assembly_tables import assembly_tables, dyad_grid
+from kinemorph.display.tables.grid import WRITERS, Format, Grid
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
@@ -36,8 +36,8 @@ from kinemorph.model.modules import (
 )
 from kinemorph.model.modules.incidence import Form, module_adjacency, module_incidence
 from kinemorph.model.topology import Method
-from paper_organism import DTL, DYADS, IDTL, paper_organism
-from random_assemblies import TYPES, random_tree
+from support.cases.paper_organism import DTL, DYADS, IDTL, paper_organism
+from support.robots.random_assemblies import TYPES, random_tree
 
 GOLDEN = Path(__file__).parent / "golden"
 ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex", "html": "html"}

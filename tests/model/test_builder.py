@@ -10,7 +10,7 @@ import pytest
 
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.shapes import Box, Cylinder, Mesh
 

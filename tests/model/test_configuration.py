@@ -8,12 +8,12 @@ from scipy.linalg import expm
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import hat_se3, matrix_of
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.graph import Expr, Graph
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.graph import Expr, Graph
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ShapeError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import difference, integrate, joint_motion, neutral, random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot

@@ -12,14 +12,14 @@ from kinemorph.algebra.inertia import Inertia, kinetic_energy
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.changes.reroot import body_motion
 from kinemorph.model.configuration import random_configuration
-from kinemorph.model.conversion_rows import ROWS
-from kinemorph.model.conversions import from_convention, quat_wxyz_to_xyzw, quat_xyzw_to_wxyz, to_convention
+from kinemorph.model.conventions.conversions import from_convention, quat_wxyz_to_xyzw, quat_xyzw_to_wxyz, to_convention
+from kinemorph.model.conventions.joint_rows import ROWS
 from kinemorph.model.joint import JOINT_KINDS
-from kinemorph.model.rerooting import body_motion
 from kinemorph.model.robot import Robot
-from random_robots import random_robot, random_states
+from support.robots.random_robots import random_robot, random_states
 
 Array = np.ndarray
 TURNED = Pose(rotation_of_angles(0.3, -0.8, 1.1), (0.4, -0.2, 0.7))
@@ -148,7 +148,7 @@ def test_pinocchio_has_the_same_energy(kind: str) -> None:
     pytest.importorskip("pinocchio")
     import pinocchio as pin
 
-    from kinemorph.bench.pinocchio_twin import twin_of_robot
+    from kinemorph.bench.peers.pinocchio_twin import twin_of_robot
 
     robot = chain("free", "revolute", kind, placement=TURNED, child_placement=TURNED)
     twin = twin_of_robot(robot)
@@ -218,7 +218,7 @@ def test_a_slow_turn_in_mujoco_moves_the_same_way() -> None:
 def test_drake_reads_the_same_state(base: str) -> None:
     """Its URDF reader with planar and continuous joints, and ball and universal joints; a free root."""
     pytest.importorskip("pydrake")
-    from drake_peer import DrakePeer
+    from support.peers.drake_peer import DrakePeer
 
     joints = (*JOINTS, ("s", "ball", "c4"))
     robot = same_by_hand(base, *((name, {"ball": "spherical"}.get(kind, kind), child) for name, kind, child in joints))

@@ -10,7 +10,7 @@ import pytest
 
 from kinemorph.algebra.groups import IDENTITY
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.couplings import coupled_limits, followers
 from kinemorph.model.parameter import Parameter

@@ -11,7 +11,7 @@ from kinemorph import load_text
 from kinemorph.errors import ModelError, ModelWarning, ParseError
 from kinemorph.model import topology
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import Edge, spanning_tree, straight_tree
 

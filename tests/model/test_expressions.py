@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kinemorph.model.expressions import ExpressionError, names_in, number, parse_expression, written
 from kinemorph.model.parameter import Formula, Parameter, Value, applied, evaluate
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.ops import OPS
 
 A, B, ODD = Parameter("a", 2.0), Parameter("b_1", 0.3), Parameter("odd `name` *", 5.0)
 NAMES: dict[str, Value] = {parameter.name: parameter for parameter in (A, B, ODD)}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act, compose
-from kinemorph.display.crawl_pictures import center_of_mass_path
+from kinemorph.display.charts.crawl_pictures import center_of_mass_path
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.elements import PD, ComputedTorque, Contact, Rhythmic
@@ -30,7 +30,7 @@ from kinemorph.model.modules import (
     scout,
 )
 from kinemorph.model.shapes import Capsule
-from paper_organism import paper_organism
+from support.cases.paper_organism import paper_organism
 
 D = 0.105
 REACH = 0.46 * D  # from the middle of a Backbone to its faces

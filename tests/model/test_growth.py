@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 
 FEW, MANY = 125, 1000
 SLACK = 2.5  # how much worse than in proportion; a quadratic part shows as 8

@@ -9,7 +9,7 @@ import pytest
 
 from kinemorph.algebra.groups import compose, inverse, log_se3, matrix_of
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, joint_motion, joint_pose, joint_twist, random_configuration
 from kinemorph.model.joint import CLOSURE_ROWS, JOINT_KINDS
 from kinemorph.model.robot import Robot

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import act
 from kinemorph.errors import ModelError
 from kinemorph.model import library
-from kinemorph.model.conventions import CONVENTIONS
+from kinemorph.model.changes.reroot import body_motion
+from kinemorph.model.conventions.statement import CONVENTIONS
 from kinemorph.model.parameter import evaluate, evaluate_all
-from kinemorph.model.rerooting import body_motion
-from kinemorph.model.robot import Array, Robot
+from kinemorph.model.robot import Robot
 from kinemorph.model.system import as_robot
 
 # name: (nq, nv, bodies, loops)

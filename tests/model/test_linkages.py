@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-import reduced_linkages as by_hand
 from kinemorph import derive, library, plant, simulate
 from kinemorph.algebra.groups import act
-from kinemorph.deriving import Dynamics
+from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError
-from kinemorph.model.rerooting import body_motion
+from kinemorph.model.changes.reroot import body_motion
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+from support.references import reduced_linkages as by_hand
 
 # name: (degrees of freedom, bodies, loops)
 SHAPES: dict[str, tuple[int, int, int]] = {

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import Pose, act, compose
-from kinemorph.loading import load_text
-from kinemorph.mechanics.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.composite_bodies import mass_matrix
-from kinemorph.mechanics.kinematics import forward_kinematics
-from kinemorph.mechanics.loops import constraint_error
-from kinemorph.mechanics.newton_euler import bias_forces
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.formats.loading import load_text
+from kinemorph.mechanics.constraints.closures import constraint_error
+from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
+from kinemorph.mechanics.recursions.newton_euler import bias_forces
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.model.merging import merge_fixed
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.changes.merge_fixed import merge_fixed
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Sphere
-from random_robots import random_pose, random_robot, random_states
+from support.robots.random_robots import random_pose, random_robot, random_states
 
 SEEDS = [seed for seed in range(60) if any(joint.kind == "fixed" for joint in random_robot(seed).joints)][:16]
 

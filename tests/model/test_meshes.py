@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from kinemorph.display.drawing import draw
-from kinemorph.display.mesh_surfaces import read_mesh
+from kinemorph.display.looks.mesh_surfaces import read_mesh
+from kinemorph.display.painting.draw import draw
 from kinemorph.errors import MissingExtraError, ModelError, ModelWarning
 from kinemorph.model import meshes
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.meshes import coarsened, surface
 from kinemorph.model.shapes import MeshFile
 

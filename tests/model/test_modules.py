@@ -9,30 +9,30 @@ import numpy as np
 import pytest
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_se3, inverse, matrix_of, rotation_to_quat
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError
+from kinemorph.formats.assemble import assemble
 from kinemorph.model.body import Body
+from kinemorph.model.changes.reroot import body_motion, reroot
 from kinemorph.model.configuration import neutral, random_configuration
-from kinemorph.model.cubes import SIDES
 from kinemorph.model.modules import (
     Assembly,
     Docking,
     Module,
     ModuleType,
     active_wheel,
-    assemble,
     backbone,
     cube,
     scout,
     side_port,
 )
+from kinemorph.model.modules.cube_shapes import SIDES
 from kinemorph.model.modules.dyads import docked_pose
 from kinemorph.model.modules.module_types import TURNED
 from kinemorph.model.modules.occupancy import boxes_overlap
 from kinemorph.model.modules.organisms import OFFSET, VIRTUAL, offset_values, standing
-from kinemorph.model.rerooting import body_motion, reroot
 from kinemorph.model.robot import Robot
-from random_assemblies import random_tree
+from support.robots.random_assemblies import random_tree
 
 B = backbone()
 PAIRS = [(a, b) for a in (2, 3, 4, 5) for b in (2, 3, 4, 5)]

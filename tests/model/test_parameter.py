@@ -10,7 +10,7 @@ import pytest
 from kinemorph.algebra import scalar
 from kinemorph.algebra.groups import Pose, compose, turn
 from kinemorph.algebra.rotations import rotation
-from kinemorph.codegen.graph import Expr, Graph
+from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.model.parameter import Formula, Parameter, evaluate, evaluate_all, parameters_of
 
 M = Parameter("m", 2.0, "kg", "m")

@@ -10,11 +10,11 @@ import pytest
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.algebra.scalar import cos, sin
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.model.checks import parameter_problems
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.building.part_checks import parameter_problems
+from kinemorph.model.input_reader import Reader
 from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Formula, Parameter
-from kinemorph.model.reading import Reader
 
 EPS = float(np.finfo(float).eps)
 SEEDS = range(40)

@@ -8,7 +8,7 @@ import pytest
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act, exp_so3
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.joint import JOINT_KINDS, Axis, X, Z
 
 MOVING = [kind for kind, row in JOINT_KINDS.items() if row.nv]

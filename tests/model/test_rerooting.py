@@ -9,12 +9,12 @@ from kinemorph.algebra.groups import matrix_of, turn
 from kinemorph.algebra.rotations import rotation
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.building.reversed_joint import ONE_WAY, reversed_joint
+from kinemorph.model.changes.reroot import body_motion, reroot
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.library import hexapod24, puma
-from kinemorph.model.rerooting import body_motion, reroot
-from kinemorph.model.reversing import ONE_WAY, reversed_joint
 from kinemorph.model.robot import Robot
 
 KINDS = [kind for kind in JOINT_KINDS if kind not in ONE_WAY]

@@ -9,9 +9,9 @@ import numpy as np
 
 import kinemorph
 from kinemorph.algebra.scalar import sin
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.stepper import State, Stepper
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.stepping.stepper import State, Stepper
 
 
 @lru_cache(maxsize=1)

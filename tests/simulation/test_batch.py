@@ -8,13 +8,13 @@ import pytest
 from kinemorph import library
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.plants.equations import first_order
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.batch import simulate_batch
-from kinemorph.simulation.march_memory import Status
-from kinemorph.simulation.run import simulate
-from random_robots import random_states
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.plants.own_equations import first_order
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.simulate_batch import simulate_batch
+from support.robots.random_robots import random_states
 
 swinging = plant(library.pendulum(), parameters=["m1", "l1"])
 blowing_up = first_order(lambda x: [x[0] * x[0]], {"x": "m"}, start=[0.1], name="blowing_up")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from kinemorph import derive, library
-from kinemorph.bench.bench_models import stored_robot
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
-from kinemorph.simulation.batch import simulate_batch
-from kinemorph.simulation.run import simulate
-from random_robots import joint_data, random_body, random_states
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.simulate_batch import simulate_batch
+from support.robots.random_robots import joint_data, random_body, random_states
 
 KINDS = ("revolute", "spherical", "universal")  # joints that slide would fly apart without end
 

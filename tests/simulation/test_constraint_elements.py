@@ -17,7 +17,7 @@ from scipy.special import ellipj, ellipk
 from kinemorph import Body, Robot, RobotBuilder, System, derive, elements, load, plant, save, simulate
 from kinemorph.algebra.scalar import sin, sqrt
 from kinemorph.errors import ModelError, ShapeError
-from reference_robots import reference
+from support.robots.reference_robots import reference
 
 TIGHT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 

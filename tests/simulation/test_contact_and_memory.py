@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contact_cases import G, particle
 from kinemorph import elements, simulate
-from kinemorph.model.elements.contact_laws import Anchor, EasyDynNormal, Regularized
+from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, Regularized
 from kinemorph.model.system import System
-from kinemorph.simulation.run import Held
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.simulation.simulate import Held
+from kinemorph.simulation.stepping.stepper import Stepper
+from support.cases.contact_cases import G, particle
 
 PRESS = EasyDynNormal(1e4, 1e4)
 MU, FAST = 0.4, 1.0

@@ -8,17 +8,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from contact_cases import ANCHOR, COULOMB, EASYDYN, SLOPE, G, ball, particle, runner, slope
 from kinemorph import Guard, equilibrium, linearize, plant, simulate
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.model.elements.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
-from kinemorph.model.elements.contacts import Contact
-from kinemorph.model.elements.grounds import Plane
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
-from kinemorph.plants.programs import Plant
-from reference_robots import reference
+from kinemorph.plants.plant import Plant
+from support.cases.contact_cases import ANCHOR, COULOMB, EASYDYN, SLOPE, G, ball, particle, runner, slope
+from support.robots.reference_robots import reference
 
 INCLINE = reference("incline_friction")["reference"]
 NORMAL = np.array([np.sin(SLOPE), np.cos(SLOPE)])  # in x and z

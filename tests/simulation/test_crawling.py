@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pytest
 
 import kinemorph
-from kinemorph.display.crawl_pictures import center_of_mass_path, draw_crawl
-from kinemorph.display.crawl_showcase import crawl_figures, crawl_showcase
-from kinemorph.display.stills import write_still
+from kinemorph.cli.demo.crawl_demo import crawl_figures, crawl_showcase
+from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_crawl
+from kinemorph.display.painting.stills import write_still
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.elements import PD, Contact, MinimumJerk, Profile, Rhythmic
 from kinemorph.model.library.crawlers import LENGTH, crawler
@@ -30,8 +30,8 @@ from kinemorph.model.modules import (
     scout,
 )
 from kinemorph.model.system import System
-from kinemorph.simulation.trajectory import Trajectory
-from paper_organism import paper_organism
+from kinemorph.simulation.results.trajectory import Trajectory
+from support.cases.paper_organism import paper_organism
 
 Array = npt.NDArray[np.float64]
 LIMIT = 7.0  # [N m]

@@ -25,18 +25,18 @@ from kinemorph import (
     simulate_batch,
 )
 from kinemorph.algebra.scalar import sin
-from kinemorph.codegen.compile import build
+from kinemorph.codegen.building.compile import build
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import bricard, four_bar
 from kinemorph.model.system import LOOP_METHOD_NAMES, Settings
 from kinemorph.plants.loop_methods import LOOP_METHODS
-from kinemorph.plants.programs import Plant
-from kinemorph.simulation.differential_algebraic import independent_rows
-from kinemorph.simulation.failures import explained
-from kinemorph.simulation.march_memory import Status
-from kinemorph.simulation.outside import OutsideStepper
-from kinemorph.simulation.stepper import Stepper
-from reference_robots import reference
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.foreign.ida import independent_rows
+from kinemorph.simulation.foreign.stepper import OutsideStepper
+from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.running.failures import explained
+from kinemorph.simulation.stepping.stepper import Stepper
+from support.robots.reference_robots import reference
 
 IDA = "sundials:ida"
 END, END_RATE = -2.62546008, -15.88372404  # q1 and its rate after 2 s, from an index-1 solution to 1e-8

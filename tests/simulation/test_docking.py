@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 from kinemorph import Dock, Guard, Undock, simulate
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import integrate, random_configuration
 from kinemorph.model.elements import PID, DistanceConstraint
 from kinemorph.model.modules import Assembly, Docking, Module, active_wheel, backbone, cube, scout
-from kinemorph.simulation.docking import approaching, nearness
-from kinemorph.simulation.run import Held
-from kinemorph.simulation.topologies import shape_of
+from kinemorph.simulation.docking.changes import approaching, nearness
+from kinemorph.simulation.docking.topologies import shape_of
+from kinemorph.simulation.simulate import Held
+from support.references.flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 
 PITCH = 0.105
 WEIGHTLESS = {"gravity": (0.0, 0.0, 0.0)}

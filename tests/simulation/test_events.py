@@ -7,10 +7,10 @@ import kinemorph
 from kinemorph import RobotBuilder, System, elements
 from kinemorph.algebra.scalar import less, sincos
 from kinemorph.errors import ModelError, ShapeError
-from kinemorph.plants.equations import first_order
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.outside import stepper_for
-from kinemorph.simulation.run import simulate
+from kinemorph.plants.own_equations import first_order
+from kinemorph.simulation.foreign.stepper import stepper_for
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.simulate import simulate
 
 turning = first_order(lambda x: [x[1], -x[0]], {"c": "", "s": ""}, start=[1.0, 0.0])
 

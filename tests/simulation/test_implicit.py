@@ -9,15 +9,15 @@ from scipy.integrate import solve_ivp
 
 import kinemorph
 from kinemorph.algebra.scalar import cos, sin
-from kinemorph.codegen.compile import build
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.robots import plant
+from kinemorph.codegen.building.compile import build
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators import diagonally_implicit, newmark, radau, rosenbrock
-from kinemorph.simulation.march_memory import layout
-from kinemorph.simulation.marching import march
-from kinemorph.simulation.methods import METHODS
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.simulation.integrators.methods import METHODS
+from kinemorph.simulation.march.layout import layout
+from kinemorph.simulation.march.march import march
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.stepper import Stepper
 from simulation.implicit_cases import double_pendulum, flat, observed_orders, turning_body
 
 ONE_STEP = [method.name for method in (*rosenbrock.FAMILY, *diagonally_implicit.FAMILY, *radau.FAMILY)]

@@ -13,22 +13,22 @@ import numpy as np
 import pytest
 
 import kinemorph
-from exact_rates import numbers
-from kinemorph.codegen.compile import build
+from kinemorph.codegen.building.compile import build
 from kinemorph.errors import ChatterWarning, UnsupportedError
-from kinemorph.mechanics.frozen_stiffness import frozen
-from kinemorph.mechanics.implicit_forces import present_forces
-from kinemorph.mechanics.kinematics import link_poses
-from kinemorph.model.elements.controllers import PD
-from kinemorph.plants.equations import second_order
-from kinemorph.plants.programs import Plant
-from kinemorph.simulation.chatter import GROWTH, find_chatter, largest_growth, stable_step, step_matrix
-from kinemorph.simulation.march_memory import Status
-from kinemorph.simulation.methods import METHODS
-from kinemorph.simulation.stepper import Stepper
-from stiff_elements import as_elements
-from stiff_laws import Ground
-from stiff_plants import Stiff, standing_hexapod
+from kinemorph.mechanics.recursions.kinematics import link_poses
+from kinemorph.mechanics.steps.frozen_stiffness import frozen
+from kinemorph.mechanics.steps.implicit_forces import present_forces
+from kinemorph.model.elements.control.controllers import PD
+from kinemorph.plants.own_equations import second_order
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.integrators.methods import METHODS
+from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.running.chatter import GROWTH, find_chatter, largest_growth, stable_step, step_matrix
+from kinemorph.simulation.stepping.stepper import Stepper
+from support.cases.stiff_elements import as_elements
+from support.cases.stiff_laws import Ground
+from support.cases.stiff_plants import Stiff, standing_hexapod
+from support.references.exact_rates import numbers
 
 CONTACT = (
     *("implicit_contact", "implicit_contact_2", "implicit_contact_3"),

@@ -11,12 +11,12 @@ import pytest
 
 from kinemorph import Effort, ElementLaw, register
 from kinemorph.algebra.groups import compose, translation
-from kinemorph.codegen.compile import build
+from kinemorph.codegen.building.compile import build
 from kinemorph.model.elements import Bushing, CentralGravity, Gravity, JointFriction, JointLimits, Spring
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.robots import plant
+from kinemorph.plants.robot_plant import plant
 
 LEGS = range(1, 7)
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.codegen.compile import build
+from kinemorph.codegen.building.compile import build
 from kinemorph.model.elements import Actuator, Contact, Spring
-from kinemorph.model.elements.contact_laws import Anchor, EasyDynNormal, Regularized
+from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, Regularized
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.run import simulate
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.simulate import simulate
 
 LEGS = range(1, 7)
 STICKING, SLIDING = Anchor(0.8, 0.6, 1e4, 50.0), Regularized(0.8, 0.01)

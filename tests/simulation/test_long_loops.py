@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from kinemorph import derive, neutral, plant, simulate
-from kinemorph.analysis.closing import Closer
+from kinemorph.analysis.loops.close_loops import Closer
 from kinemorph.model.library import four_bar, jansen, spatial_slider_crank
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import as_robot

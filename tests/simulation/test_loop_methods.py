@@ -26,13 +26,13 @@ from kinemorph import (
 )
 from kinemorph.algebra.groups import translation
 from kinemorph.algebra.scalar import sin
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.pivoting import chosen_columns
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.loops.pivoting import chosen_columns
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import four_bar, n_four_bar
 from kinemorph.plants.loop_methods import LOOP_METHODS
-from kinemorph.plants.programs import Plant
-from loop_robots import FIVE_BAR_START, five_bar
+from kinemorph.plants.plant import Plant
+from support.robots.loop_robots import FIVE_BAR_START, five_bar
 
 ROBOT = four_bar()
 START = {"q1": 0.6}

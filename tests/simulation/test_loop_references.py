@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-import reduced_linkages as by_hand
 from kinemorph import derive, library
 from kinemorph.algebra.scalar import sin, sqrt
-from kinemorph.analysis.closing import close_loops
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.model.elements.applied import AppliedEffort
-from kinemorph.model.elements.constraints import Constraint
-from kinemorph.model.elements.prescribed import PrescribedMotion
-from kinemorph.model.elements.springs import Spring
+from kinemorph.analysis.loops.close_loops import close_loops
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.elements.constraints.own_constraints import Constraint
+from kinemorph.model.elements.constraints.prescribed import PrescribedMotion
+from kinemorph.model.elements.forces.applied import AppliedEffort
+from kinemorph.model.elements.forces.springs import Spring
 from kinemorph.model.library.benchmark_machines import SQUEEZER_START
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
-from kinemorph.simulation.run import simulate
-from reference_robots import reference
+from kinemorph.simulation.simulate import simulate
+from support.references import reduced_linkages as by_hand
+from support.robots.reference_robots import reference
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}
 

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.codegen.compile import build
+from kinemorph.codegen.building.compile import build
 from kinemorph.errors import ModelError, ShapeError, SlowRunWarning, UnsupportedError
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.march_memory import layout
-from kinemorph.simulation.marching import march
-from kinemorph.simulation.methods import METHODS
-from kinemorph.simulation.run import Held, simulate
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.integrators.methods import METHODS
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.march.layout import layout
+from kinemorph.simulation.march.march import march
+from kinemorph.simulation.simulate import Held, simulate
+from kinemorph.simulation.stepping.stepper import Stepper
 
 oscillator = first_order(lambda x: [x[1], -x[0]], {"place": "m", "speed": "m/s"}, start=[1.0, 0.0], name="oscillator")
 

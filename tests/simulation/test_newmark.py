@@ -9,11 +9,11 @@ import pytest
 
 import kinemorph
 from kinemorph.algebra.scalar import sin
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.robots import plant
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators import newmark
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.stepper import Stepper
 from simulation.implicit_cases import double_pendulum, motor, observed_orders, turning_body
 
 MEMBERS = [method.name for method in newmark.FAMILY]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robots import plant
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators import explicit, symplectic
-from kinemorph.simulation.methods import METHODS
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.simulation.integrators.methods import METHODS
+from kinemorph.simulation.stepping.stepper import Stepper
 
 STEPS = {1: 800, 2: 200, 3: 200, 4: 250, 5: 120, 8: 24}  # in a second, by order; then twice as many
 END = {"double pendulum": 4.0, "tumbling": 2.0}  # [s]

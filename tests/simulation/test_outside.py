@@ -7,12 +7,12 @@ import pytest
 
 import kinemorph
 from kinemorph.errors import MissingExtraError, UnsupportedError
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.simulation import methods
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.outside import LIBRARIES, OutsideStepper, stepper_for
-from kinemorph.simulation.run import Held, simulate
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.simulation.foreign.stepper import LIBRARIES, OutsideStepper, stepper_for
+from kinemorph.simulation.integrators import methods
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.simulate import Held, simulate
+from kinemorph.simulation.stepping.stepper import Stepper
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 

@@ -11,11 +11,11 @@ from scipy.integrate import solve_ivp
 from kinemorph import derive, library
 from kinemorph.algebra.quaternions import quat_to_rotation
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.trajectory import Segment
-from reference_robots import chain_by_lagrange, planar_chain, reference, relative
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.results.trajectory import Segment
+from kinemorph.simulation.simulate import simulate
+from support.robots.reference_robots import chain_by_lagrange, planar_chain, reference, relative
 
 TIGHT = {"rtol": 1e-13, "atol": 1e-13}
 

@@ -9,7 +9,7 @@ import pytest
 
 from kinemorph import Dock, Undock, assemble, load_trajectory, modules, save, simulate
 from kinemorph.errors import KinemorphError, StorageError
-from kinemorph.simulation.whereabouts import body_poses
+from kinemorph.simulation.results.body_poses import body_poses
 
 EVENTS = [
     Undock("left_arm", 3, at=0.02),

@@ -123,7 +123,7 @@ def test_lanes_and_a_loop_of_ones_own_sample_at_the_same_instants():
 
 
 def test_an_outside_method_in_a_loop_of_ones_own():
-    from kinemorph.simulation.outside import OutsideStepper
+    from kinemorph.simulation.foreign.stepper import OutsideStepper
 
     stepper = OutsideStepper(cart(notes("n1", 0.1)), method="scipy:RK45", v=[1.0])
     for t in (0.05, 0.1, 0.33, 0.7):
@@ -301,7 +301,7 @@ def test_the_phase_and_the_delay_are_seen_between_samples():
 
 
 def test_a_delay_of_many_periods_has_no_rounding_in_its_rest():
-    from kinemorph.mechanics.elements.holding import clocks_of, delayed
+    from kinemorph.mechanics.elements.control.sample_hold import clocks_of, delayed
 
     control = PID("p", reads="t", drives="x", kp=-1.0, every=0.1, delay=10.03)
     assert delayed(control) == (100, 0.03) and clocks_of(control)[1] == (0.1, 0.03)

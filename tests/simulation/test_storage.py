@@ -23,14 +23,14 @@ import pytest
 import kinemorph
 from kinemorph.errors import MissingExtraError, ModelError, StorageError, StorageWarning, UnsupportedError
 from kinemorph.model import library
-from kinemorph.plants.equations import first_order
-from kinemorph.plants.robots import plant
-from kinemorph.simulation import storage
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.run import Held, simulate
-from kinemorph.simulation.storage import load_trajectory
-from kinemorph.simulation.trajectory import Trajectory
-from random_robots import robot_of_kind
+from kinemorph.plants.own_equations import first_order
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.files import storage
+from kinemorph.simulation.files.storage import load_trajectory
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import Held, simulate
+from support.robots.random_robots import robot_of_kind
 
 ENDINGS = (".npz", ".h5", ".csv", ".res")
 CLOSED = [0.6, 0.02989836, 1.6066907]

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.robots import plant
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators import symplectic, variational
-from kinemorph.simulation.march_memory import layout
-from kinemorph.simulation.marching import march
-from kinemorph.simulation.methods import METHODS
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.stepper import Stepper
+from kinemorph.simulation.integrators.methods import METHODS
+from kinemorph.simulation.march.layout import layout
+from kinemorph.simulation.march.march import march
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.stepper import Stepper
 
 OURS = [method.name for method in (*symplectic.FAMILY, *variational.FAMILY)]
 

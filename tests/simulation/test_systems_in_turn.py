@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import kinemorph
-from docked_runs import DOCKED, END, NAMES, docked_run, joined
 from kinemorph.errors import ModelError, ShapeError, StorageError, UnsupportedError
 from kinemorph.model.system import System
-from kinemorph.plants.laws import Column
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.occurrences import Event, Quantity
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.segments import Segment
-from kinemorph.simulation.storage import load_trajectory
-from kinemorph.simulation.trajectory import Trajectory
-from kinemorph.simulation.whereabouts import body_poses
+from kinemorph.plants.robot_plant import plant
+from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.files.storage import load_trajectory
+from kinemorph.simulation.results.body_poses import body_poses
+from kinemorph.simulation.results.event import Event, Quantity
+from kinemorph.simulation.results.segment import Segment
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import simulate
+from support.cases.docked_runs import DOCKED, END, NAMES, docked_run, joined
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.deriving import derive
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model import library
-from kinemorph.plants.equations import first_order, second_order
-from kinemorph.plants.robots import plant
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.run import Held, simulate
-from kinemorph.simulation.trajectory import Trajectory
-from random_robots import robot_of_kind
+from kinemorph.plants.own_equations import first_order, second_order
+from kinemorph.plants.robot_plant import plant
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import Held, simulate
+from support.robots.random_robots import robot_of_kind
 
 CLOSED = [0.6, 0.02989836, 1.6066907]  # of the four-bar, to eight digits
 
@@ -124,7 +124,7 @@ def test_a_table_for_pandas(driven: Trajectory, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_forwards_to_display(driven: Trajectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name in (("plots", "plot"), ("animation", "animate")):
+    for module, name in (("charts.plot", "plot"), ("painting.animate", "animate")):
         fake = types.ModuleType(module)
         setattr(fake, name, lambda *given, **options: (given, options))
         monkeypatch.setitem(sys.modules, f"kinemorph.display.{module}", fake)

@@ -12,7 +12,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model import library
 from kinemorph.model.library.bars import SLENDER, size
 from kinemorph.model.library.walking_linkages import jansen_leg
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.results.trajectory import Trajectory
 
 UNIT = 0.476 / 91.8
 TURN = 360  # crank angles of one turn

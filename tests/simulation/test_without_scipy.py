@@ -21,10 +21,10 @@ else:
     raise SystemExit("SciPy could be imported")
 
 import kinemorph
-from kinemorph.simulation.events import Guard
-from kinemorph.simulation.methods import METHODS
-from kinemorph.simulation.run import simulate
-from kinemorph.simulation.storage import load_trajectory
+from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.integrators.methods import METHODS
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.files.storage import load_trajectory
 
 folder = sys.argv[1]
 swing = kinemorph.library.double_pendulum()

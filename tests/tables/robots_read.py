@@ -2,7 +2,7 @@
 
     python tests/tables/robots_read.py
 
-The comparison is that of tests/model/formats/test_urdf_robots.py, whose slow tests hold the same numbers to bounds.
+The comparison is that of tests/formats/test_urdf_robots.py, whose slow tests hold the same numbers to bounds.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 
-from kinemorph.loading import examine  # noqa: E402
-from kinemorph.model.formats.sources import Options  # noqa: E402
-from robot_files import Errors, folder, urdf_files, worst_errors  # noqa: E402
+from kinemorph.formats.loading import examine  # noqa: E402
+from kinemorph.formats.sources import Options  # noqa: E402
+from support.robots.robot_files import Errors, folder, urdf_files, worst_errors  # noqa: E402
 
 HEAD = """# Robots read from URDF
 

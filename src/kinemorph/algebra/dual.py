@@ -19,9 +19,9 @@ from typing import Any, NoReturn
 from kinemorph.algebra import scalar
 from kinemorph.algebra.linear import applied
 from kinemorph.algebra.scalar import Lifted, S, f, is_zero, minus, plus, times
-from kinemorph.block_rules import RULES
-from kinemorph.blocks import Block
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.block_derivatives import RULES
+from kinemorph.vocabulary.blocks import Block
+from kinemorph.vocabulary.ops import OPS
 
 _fresh_level = itertools.count(1000, 1000).__next__  # room in between for duals that are nested by hand
 

@@ -41,7 +41,7 @@ from kinemorph.algebra.vectors import (
     trace,
     transpose,
 )
-from kinemorph.records import dataclass
+from kinemorph.frozen import dataclass
 
 SYMMETRY_TOLERANCE = 1e-9  # of the largest entry
 NANOMETER = 1e-9  # [m] mass this near to an axis lies on it: smaller moments are rounding of the file's numbers

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinemorph.algebra.scalar import Lifted, S, div, is_zero, minus, plus, times
-from kinemorph.blocks import RANK_TOLERANCE, Block, LeastSquares, Solve
 from kinemorph.errors import ShapeError
+from kinemorph.vocabulary.blocks import RANK_TOLERANCE, Block, LeastSquares, Solve
 
 Matrix = Sequence[Sequence[S]]
 

@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinemorph.blocks import Block
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.blocks import Block
+from kinemorph.vocabulary.ops import OPS
 
 S: TypeAlias = Any  # float | NDArray[float64] | Expr | Dual: whatever has the operators and the methods below
 

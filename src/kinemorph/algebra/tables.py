@@ -15,8 +15,8 @@ import numpy as np
 
 from kinemorph.algebra.linear import applied
 from kinemorph.algebra.scalar import S
-from kinemorph.blocks import Table
 from kinemorph.errors import ShapeError
+from kinemorph.vocabulary.blocks import Table
 
 Kind = Literal["linear", "cubic", "monotone"]
 Outside = Literal["extend", "hold"]

@@ -1,12 +1,10 @@
 """What it means: finished results in, a verdict out.
 
-verification   `verify`: every law that a derived model must obey, checked at random states
-laws           the laws of mechanics as checks, one row each
-origins        the laws that tie a derived model to the robot it came from
-declared       poses, mass matrix and potential energy straight from a Robot's data
-sampling       a model at random states; relative errors and exact rates of change
-verdict        a check, and the list of them with a yes or no
-reaching       `inverse_kinematics`: the configuration that puts frames where they are wanted
-descent        damped Gauss-Newton steps on a manifold, within limits
-ranges         where q may go: limits, couplings, unit quaternions
+verification/     `verify`: the laws that a derived model must obey
+loops/            closed chains and inverse kinematics
+small_motions/    equilibrium, linearization, poles, sensitivities
+audit             `audit`: whether a run keeps the laws that its motion must keep
+conserved_momenta which momenta a run has to conserve, and how well it did
+gait_clusters     `gait_clusters`: which coupled maps keep step with each other
+with_gait         `with_gait`: a robot that follows a gait
 """

@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from kinemorph.bench.pinocchio_cpp import compiler
+from kinemorph.bench.peers.pinocchio_cpp import compiler
 from kinemorph.bench.timing import Pace, peak_flops
-from kinemorph.codegen.threads import default_threads
-from kinemorph.display.environment import llvm_target
+from kinemorph.codegen.backends.llvm.target import llvm_target
+from kinemorph.codegen.backends.threads import default_threads
 from kinemorph.errors import CompileError
 
 PACKAGES = ("kinemorph", "numpy", "scipy", "llvmlite", "pin", "mujoco", "drake", "exudyn")

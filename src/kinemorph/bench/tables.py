@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinemorph.bench.targets import STANDING
-from kinemorph.display.text_grids import Grid
+from kinemorph.display.tables.grid import Grid
 
 Row = dict[str, Any]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kinemorph.bench.bench_models import BENCH_SET
+from kinemorph.bench.peers.robots import BENCH_SET
 
 # scalar code, by robot
 SCALAR: dict[str, dict[str, float]] = {

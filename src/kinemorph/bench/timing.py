@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.bench.pinocchio_twin import Array
-from kinemorph.codegen.backends.llvm_engine import Engine, load_module, vector_bits
-from kinemorph.codegen.function import CompiledFunction
+from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.backends.llvm.engine import Engine, load_module, vector_bits
+from kinemorph.codegen.building.function import CompiledFunction
 
 Work = Callable[[], Any]  # one sweep over all states
 Clock = Callable[[], float]  # [s]

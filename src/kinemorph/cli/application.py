@@ -137,7 +137,7 @@ def _options(
 
 def put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]]) -> None:
     """Data on stdout: as JSON, or as tables."""
-    from kinemorph.display.tables import rendered
+    from kinemorph.display.tables.terminal import rendered
 
     text = json.dumps(data, indent=2, allow_nan=False) + "\n" if as_json else rendered(tables(data), sys.stdout)
     out(text)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinemorph.display.solids import Array
+from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError, did_you_mean
-from kinemorph.plants.laws import Column
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.results.trajectory import Trajectory
 
 GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # before the dot, or found by their members
 CLEAR = 8  # lines that share an axis and are told apart by color

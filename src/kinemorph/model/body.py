@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.frozen import dataclass
 from kinemorph.model.parameter import Value, evaluate
 from kinemorph.model.shapes import GRAPHITE, ORANGE, Box, Capsule, Cylinder, Line, Shape, Sphere
-from kinemorph.records import dataclass
 
 Vector: TypeAlias = tuple[Value, Value, Value]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_se3, inverse, move_twist_back
 from kinemorph.algebra.quaternions import (
     direction_to_rotation,
@@ -34,7 +35,7 @@ from kinemorph.errors import ShapeError
 from kinemorph.model.couplings import coupled_limits, followers
 from kinemorph.model.joint import Axis, Joint
 from kinemorph.model.parameter import Lookup, evaluate, evaluate_all
-from kinemorph.model.robot import Array, Robot
+from kinemorph.model.robot import Robot
 
 UNBOUNDED = 1e6  # [rad] or [m]: limits beyond are written for "none"
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import div
+from kinemorph.model.input_reader import Problem
 from kinemorph.model.parameter import evaluate
-from kinemorph.model.reading import Problem
-from kinemorph.model.robot import Array, Coupling, Robot
+from kinemorph.model.robot import Coupling, Robot
 
 ROUNDING = 1e-9  # times the size of the limits, at least 1 rad or 1 m: ranges that miss by less meet in a point
 

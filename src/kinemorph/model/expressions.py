@@ -20,7 +20,7 @@ from typing import NamedTuple, NoReturn
 
 from kinemorph.errors import did_you_mean
 from kinemorph.model.parameter import Formula, Parameter, Value, applied
-from kinemorph.ops import OPS
+from kinemorph.vocabulary.ops import OPS
 
 LONGEST = 20_000  # characters of an expression
 DEEPEST = 60  # brackets and powers inside one another

@@ -23,8 +23,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.frozen import dataclass
 from kinemorph.model.parameter import Value
-from kinemorph.records import dataclass
 
 Axis: TypeAlias = tuple[float, float, float]
 

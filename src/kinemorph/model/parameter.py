@@ -21,7 +21,7 @@ import numpy as np
 
 from kinemorph.algebra import scalar
 from kinemorph.errors import ModelError
-from kinemorph.records import dataclass
+from kinemorph.frozen import dataclass
 
 Lookup: TypeAlias = Mapping[str, Any]
 FLOATS = {float}  # the types in a tuple of plain numbers

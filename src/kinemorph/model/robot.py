@@ -14,18 +14,17 @@ from functools import cached_property
 from typing import NamedTuple, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
+from kinemorph.frozen import dataclass
 from kinemorph.model import topology
 from kinemorph.model.body import Body, Vector
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter, Value, evaluate
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
-from kinemorph.records import dataclass
-
-Array = npt.NDArray[np.float64]
+from kinemorph.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class JointRow(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Robot:
+class Robot(Shown):
     """A checked robot. Build one with `RobotBuilder`. `gravity` [m/s^2] (3,) is the acceleration of free fall."""
 
     name: str
@@ -75,14 +74,6 @@ class Robot:
         loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
         loops += f", {len(self.couplings)} coupling{'s' * (len(self.couplings) > 1)}" if self.couplings else ""
         return f"<Robot '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, {self.nv} dof{loops}>"
-
-    def _repr_html_(self) -> str:
-        """What notebooks show; see `display.notebook`."""
-        from kinemorph.display.notebooks.model_cards import robot_card
-
-        return robot_card(self)
-
-    # ── sizes and names ───────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def nq(self) -> int:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.frozen import dataclass
 from kinemorph.model.parameter import Value
-from kinemorph.records import dataclass
 
 Point: TypeAlias = tuple[Value, Value, Value]
 Color: TypeAlias = tuple[float, ...]

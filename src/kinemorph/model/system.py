@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.frozen import dataclass
 from kinemorph.model.configuration import neutral
-from kinemorph.model.reading import short
-from kinemorph.model.robot import Array, Robot
-from kinemorph.records import dataclass
+from kinemorph.model.input_reader import short
+from kinemorph.model.robot import Robot
+from kinemorph.shown import Shown
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
@@ -49,7 +51,7 @@ class Settings:
 
 
 @dataclass(frozen=True, repr=False)
-class System:
+class System(Shown):
     """A robot with its elements and settings. Element names are unique; lists and arrays in them become tuples."""
 
     robot: Robot
@@ -86,12 +88,6 @@ class System:
         acting = "".join(f", {count} {kind}{'s' * (count > 1)}" for kind, count in kinds.items())
         start = ", its own start" if self.settings.q or self.settings.v else ""
         return f"<System of {self.robot}{acting}{start}, {self.settings.duration:g} s>"
-
-    def _repr_html_(self) -> str:
-        """What notebooks show; see `display.notebook`."""
-        from kinemorph.display.notebooks.model_cards import system_card
-
-        return system_card(self)
 
     @property
     def name(self) -> str:

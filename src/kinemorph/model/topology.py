@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.records import dataclass
+from kinemorph.frozen import dataclass
 
 WORLD = "world"
 Method = Literal["bfs", "dfs"]

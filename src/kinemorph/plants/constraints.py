@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, where
 from kinemorph.algebra.vectors import dot
-from kinemorph.mechanics import loops
-from kinemorph.mechanics.constrained import PER_OPENING, Rows
-from kinemorph.mechanics.elements.scene import World
-from kinemorph.mechanics.kinematics import configuration_rate, tangent_of
-from kinemorph.mechanics.loops import FIRST, SECOND
-from kinemorph.mechanics.tree import Tree
+from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints.closures import FIRST, SECOND
+from kinemorph.mechanics.constraints.constrained import PER_OPENING, Rows
+from kinemorph.mechanics.elements.instant import World
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
+from kinemorph.mechanics.trees.tree import Tree
 
 Seen = Callable[[Any, Any, Any], World]  # the world at (t, q, v)
 
@@ -67,16 +67,20 @@ def conditions(
 
     Rows that differ by less than `near` from others count as repeated ones, however well the constraints are kept.
     """
-    J, sizes, phi = loops.constraint_jacobian(tree, q), loops.constraint_sizes(tree, q), loops.constraint_error(tree, q)
+    J, sizes, phi = (
+        closures.constraint_jacobian(tree, q),
+        closures.constraint_sizes(tree, q),
+        closures.constraint_error(tree, q),
+    )
     rate = [dot(row, v) for row in J]
-    gamma = loops.constraint_bias(tree, q, v) if bias else []
+    gamma = closures.constraint_bias(tree, q, v) if bias else []
     parts = [Conditions(phi, rate, J, gamma, sizes, [], [0.0] * len(J) if bias else [])]
     if seen is not None:
         parts += [_of_positions(tree, t, q, v, seen, bias), _of_velocities(tree, t, q, v, seen, bias)]
     errors = [x for part in parts for x in part.phi]
     whole = [size for part in parts for size in part.sizes]
-    off = plus(loops.opening(errors, whole[: len(errors)]), (near / PER_OPENING) ** 2)
-    parts[0] = parts[0]._replace(weights=loops.constraint_weights(tree, J, sizes, off))
+    off = plus(closures.opening(errors, whole[: len(errors)]), (near / PER_OPENING) ** 2)
+    parts[0] = parts[0]._replace(weights=closures.constraint_weights(tree, J, sizes, off))
     columns = zip(*(part[:-1] for part in parts), strict=True)
     joined = Conditions(*([row for some in column for row in some] for column in columns))
     return joined._replace(opening=off)

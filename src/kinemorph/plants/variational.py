@@ -1,8 +1,8 @@
 """The balance of a whole step, for variational integrators: discrete Euler-Lagrange equations as programs.
 
-The Lagrangian of a step from `base` to place(base, w) is that of mechanics.discrete_action; its slopes come from a
-reverse sweep over the graph. Forces act half-way, on the steady motion between the ends (mechanics.charts). Momentum is
-dL/dv = M(q) v, shape (nv,), along the axes of the velocities.
+The Lagrangian of a step from `base` to place(base, w) is that of mechanics.steps.discrete_action; its slopes come from
+a reverse sweep over the graph. Forces act half-way, on the steady motion between the ends (mechanics.trees.charts).
+Momentum is dL/dv = M(q) v, shape (nv,), along the axes of the velocities.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinemorph.codegen.differentiate import jacobian
-from kinemorph.codegen.inlining import inlined
-from kinemorph.codegen.program import Program
-from kinemorph.codegen.tracing import Shape, trace
-from kinemorph.plants.laws import Law
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.codegen.graphs.evaluation import inlined
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.tracing import Shape, trace
+from kinemorph.plants.user_laws import Law
 
 
 @dataclass(frozen=True)

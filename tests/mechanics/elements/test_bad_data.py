@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from element_laws import arm
 from kinemorph import elements
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.model.elements import FILES
-from kinemorph.model.elements.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
+from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
 from kinemorph.model.system import System
+from support.cases.element_laws import arm
 
 GROUND = EasyDynNormal(1e4, 10.0)
 SAMPLED: dict[str, Any] = {"every": 0.1, "delay": 0.05}

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from element_laws import LEVEL, ROBOTS, Instant, arm, floater, linkage
 from kinemorph import Parameter, elements
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.rotations import rotation
 from kinemorph.algebra.scalar import sin
 from kinemorph.errors import ModelError, TracingError
-from kinemorph.mechanics import charts
 from kinemorph.mechanics.elements.ensemble import ensemble
-from kinemorph.mechanics.kinematics import forward_kinematics, tangent_of
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics, tangent_of
+from kinemorph.mechanics.trees import charts
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
+from support.cases.element_laws import LEVEL, ROBOTS, Instant, arm, floater, linkage
 
 RAIL = ((-1.0, 0.0, 0.0), (0.0, 1.0, 0.2), (1.0, 0.0, 0.5), (2.0, 1.0, 1.0))
 HELD: tuple[Any, ...] = (

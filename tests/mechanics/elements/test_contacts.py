@@ -7,7 +7,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_cases import (
+from kinemorph import derive, plant, simulate
+from kinemorph.algebra.dual import Dual
+from kinemorph.analysis.audit import audit
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.contact.contacts import ContactLaw
+from kinemorph.mechanics.elements.contact.friction import regularized
+from kinemorph.mechanics.elements.contact.grounds import interpolated, nearest, slopes, surface
+from kinemorph.mechanics.elements.contact.normal_forces import normal_law
+from kinemorph.mechanics.elements.contact.pair_contacts import EVEN
+from kinemorph.mechanics.elements.contact.pair_contacts import nearest as nearest_axes
+from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import HeightMap, Plane
+from kinemorph.model.elements.contact.pair_contacts import PairContact
+from kinemorph.model.parameter import Parameter
+from kinemorph.model.system import System
+from support.cases.contact_cases import (
     ANCHOR,
     COULOMB,
     EASYDYN,
@@ -23,25 +42,6 @@ from contact_cases import (
     slope,
     systems,
 )
-from kinemorph import derive, plant, simulate
-from kinemorph.algebra.dual import Dual
-from kinemorph.analysis.auditing import audit
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import jacobian
-from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.contacts import ContactLaw
-from kinemorph.mechanics.elements.friction import regularized
-from kinemorph.mechanics.elements.grounds import interpolated, nearest, slopes, surface
-from kinemorph.mechanics.elements.normal_forces import normal_law
-from kinemorph.mechanics.elements.pair_contacts import EVEN
-from kinemorph.mechanics.elements.pair_contacts import nearest as nearest_axes
-from kinemorph.mechanics.kinematics import tangent_of
-from kinemorph.model.elements.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
-from kinemorph.model.elements.contacts import Contact
-from kinemorph.model.elements.grounds import HeightMap, Plane
-from kinemorph.model.elements.pair_contacts import PairContact
-from kinemorph.model.parameter import Parameter
-from kinemorph.model.system import System
 
 SYSTEMS = dict(systems())
 RNG = np.random.default_rng(4)
@@ -212,8 +212,8 @@ def test_laws_at_the_end_of_a_step() -> None:
 
 def _scenes(p):
     from kinemorph.mechanics.elements.ensemble import ensemble
-    from kinemorph.mechanics.elements.scene import World
-    from kinemorph.mechanics.resolving import resolve
+    from kinemorph.mechanics.elements.instant import World
+    from kinemorph.mechanics.trees.resolve import resolve
 
     def scene(element, q, memory):
         cast = ensemble(p.robot, (element,))

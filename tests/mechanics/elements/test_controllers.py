@@ -11,12 +11,12 @@ import pytest
 import kinemorph
 from kinemorph import Body, Guard, Parameter, RobotBuilder, System, audit, linearize, plant, simulate
 from kinemorph.algebra.scalar import cos, sin
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.controllers import Pull
-from kinemorph.mechanics.elements.following import Wish
-from kinemorph.mechanics.point_states import JointState, joint_slope
+from kinemorph.mechanics.elements.control.channels import Wish
+from kinemorph.mechanics.elements.control.controllers import Pull
+from kinemorph.mechanics.steps.point_states import JointState, joint_slope
 from kinemorph.model.elements import (
     PD,
     PID,

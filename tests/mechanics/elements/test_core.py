@@ -11,20 +11,20 @@ import pytest
 
 import kinemorph
 from kinemorph import Effort, ElementLaw, Parameter, RobotBuilder, System, derive, library, plant, simulate
-from kinemorph.codegen.compile import build
+from kinemorph.codegen.building.compile import build
 from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.instant import Scene, generalized
 from kinemorph.mechanics.elements.law import Change, Clock, Push, Slot, Wrench
 from kinemorph.mechanics.elements.places import Frame, Motions, point_of
-from kinemorph.mechanics.elements.scene import Scene, generalized
-from kinemorph.mechanics.resolving import resolve
+from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.elements import ELEMENT_KINDS
-from kinemorph.model.elements.actuators import Actuator
-from kinemorph.model.elements.controllers import PD, PID
-from kinemorph.model.elements.motors import DCMotor
-from kinemorph.model.elements.references import Sinusoid
-from kinemorph.model.elements.sensors import Encoder
-from kinemorph.model.elements.springs import Spring
+from kinemorph.model.elements.control.controllers import PD, PID
+from kinemorph.model.elements.control.references import Sinusoid
+from kinemorph.model.elements.drives.actuators import Actuator
+from kinemorph.model.elements.drives.motors import DCMotor
+from kinemorph.model.elements.forces.springs import Spring
+from kinemorph.model.elements.sensing.sensors import Encoder
 
 POINT = (0.1, -0.2, 0.3)
 

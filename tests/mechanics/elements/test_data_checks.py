@@ -13,8 +13,7 @@ from kinemorph import ElementLaw, Parameter, RobotBuilder, System, elements, reg
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.model.elements import ELEMENT_KINDS
-from kinemorph.model.formats.toml.fields import Field
-from kinemorph.model.formats.toml.hinted import element_fields
+from kinemorph.model.elements.fields import Field, element_fields
 from kinemorph.model.library import LIBRARY
 
 ARM = LIBRARY["double_pendulum"]()

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from element_laws import ROBOTS, Instant
 from kinemorph import Body, Parameter, RobotBuilder, System, audit, elements, library, plant, simulate
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.algebra.rotations import rotation
 from kinemorph.algebra.scalar import cos, sin
 from kinemorph.algebra.vectors import identity, matmul
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.differentiate import jacobian
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.bushings import turned
+from kinemorph.mechanics.elements.forces.bushings import turned
+from kinemorph.mechanics.elements.forces.springs import one_sided
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.mechanics.elements.springs import one_sided
-from kinemorph.mechanics.point_states import JointState
+from kinemorph.mechanics.steps.point_states import JointState
 from kinemorph.model.configuration import random_configuration
-from kinemorph.model.elements.applied import Table
+from kinemorph.model.elements.forces.applied import Table
+from support.cases.element_laws import ROBOTS, Instant
 
 A, B = (0.1, -0.2, 0.05), (0.02, 0.1, -0.3)
 TILTED = Pose(exp_so3((0.3, -0.2, 0.5)), (0.05, 0.1, -0.1))

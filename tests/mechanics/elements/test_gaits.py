@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 
 import kinemorph
-from element_laws import LEVEL, Instant
 from kinemorph import RobotBuilder, System, load_text, plant, simulate, simulate_batch
 from kinemorph.algebra.dual import Dual
-from kinemorph.analysis.gait_following import gait_joints, with_gait
+from kinemorph.analysis.with_gait import gait_joints, with_gait
 from kinemorph.errors import ModelError
-from kinemorph.loading import save
-from kinemorph.mechanics.coupled_maps import MAPS, coupled_step, neighbors, random_start
-from kinemorph.mechanics.elements.stepping_maps import AHEAD
-from kinemorph.mechanics.kinematics import tangent_of
+from kinemorph.formats.loading import save
+from kinemorph.mechanics.elements.gaits.coupled_maps import AHEAD
+from kinemorph.mechanics.elements.gaits.map_steps import MAPS, coupled_step, neighbors, random_start
+from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.body import Body
 from kinemorph.model.elements import (
     PD,
@@ -27,6 +26,7 @@ from kinemorph.model.elements import (
     Serpenoid,
     Sinusoid,
 )
+from support.cases.element_laws import LEVEL, Instant
 
 JOINTS = ("q1", "q2", "q3")
 CHAIN = kinemorph.library.chain(3)

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact_rates import rate_along
 from kinemorph import Body, Effort, Parameter, Robot, RobotBuilder, System, audit, derive, linearize, plant, simulate
-from kinemorph.codegen.compile import build
+from kinemorph.codegen.building.compile import build
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.motors import gentle_secant, gentle_sign
-from kinemorph.mechanics.elements.rotors import with_rotors
-from kinemorph.mechanics.point_states import JointState, joint_slope
-from kinemorph.model.elements.motors import DCMotor
-from kinemorph.model.elements.springs import Spring
-from kinemorph.model.rotors import with_rotor_body
+from kinemorph.mechanics.elements.drives.motors import gentle_secant, gentle_sign
+from kinemorph.mechanics.elements.drives.rotors import with_rotors
+from kinemorph.mechanics.steps.point_states import JointState, joint_slope
+from kinemorph.model.changes.rotor_body import with_rotor_body
+from kinemorph.model.elements.drives.motors import DCMotor
+from kinemorph.model.elements.forces.springs import Spring
+from support.references.exact_rates import rate_along
 
 DATA = Path(__file__).parents[2] / "data"
 TIGHT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}

@@ -14,16 +14,16 @@ import pytest
 
 from kinemorph import Body, Robot, RobotBuilder, System, audit, plant, simulate
 from kinemorph.algebra.groups import Pose, exp_so3
-from kinemorph.codegen.compile import build
-from kinemorph.codegen.tracing import trace
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.mechanics.elements import randomness
+from kinemorph.mechanics.elements.instant import Scene
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
-from kinemorph.mechanics.elements.scene import Scene
-from kinemorph.model.elements.applied import CentralGravity, Gravity
-from kinemorph.model.elements.motors import DCMotor
-from kinemorph.model.elements.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe
-from kinemorph.model.elements.springs import Spring
+from kinemorph.mechanics.elements.sensing import random_numbers
+from kinemorph.model.elements.drives.motors import DCMotor
+from kinemorph.model.elements.forces.applied import CentralGravity, Gravity
+from kinemorph.model.elements.forces.springs import Spring
+from kinemorph.model.elements.sensing.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe
 
 
 @dataclass(frozen=True)
@@ -249,14 +249,14 @@ def whole_numbers(state: list[int], count: int) -> list[float]:
 
 def test_the_generator_is_that_of_whole_numbers() -> None:
     """L'Ecuyer's own first number for the seed 12345, and 20 000 numbers of hashed states."""
-    first, _ = randomness.uniform((12345.0,) * 6)
+    first, _ = random_numbers.uniform((12345.0,) * 6)
     assert first == pytest.approx(0.12701112204657714, rel=1e-15)
     for seed in range(4):
-        state = randomness.stream("imu", seed)
+        state = random_numbers.stream("imu", seed)
         expected = whole_numbers([int(word) for word in state], 5000)
         found = []
         for _ in range(5000):
-            number, state = randomness.uniform(state)
+            number, state = random_numbers.uniform(state)
             found.append(number)
         assert found == pytest.approx(expected, rel=3e-16)
 
@@ -265,7 +265,7 @@ def test_the_generator_never_gives_zero() -> None:
     """Where both recurrences give the same number, M1 stands in place of 0, of which there is no logarithm."""
     x = 1403580
     state = (0.0, 1.0, 5.0, 0.0, 7.0, float(x * pow(527612, -1, M2) % M2))
-    number, after = randomness.uniform(state)
+    number, after = random_numbers.uniform(state)
     assert after[2] == after[5] == x
     assert number == pytest.approx(M1 / (M1 + 1), rel=1e-15)
 
@@ -274,7 +274,7 @@ def test_compiled_numbers_are_the_same_in_every_state() -> None:
     """Edges too: states of nearly 0 and nearly the modulus."""
 
     def law(s: Any) -> Any:
-        number, after = randomness.uniform(s)
+        number, after = random_numbers.uniform(s)
         return [number, *after]
 
     compiled = build(trace(law, {"s": (6,)}, name="mrg"))
@@ -289,10 +289,10 @@ def test_compiled_numbers_are_the_same_in_every_state() -> None:
 
 
 def test_normal_numbers_have_their_moments() -> None:
-    state: Any = np.array([randomness.stream("many", seed) for seed in range(2000)]).T  # a batch of streams
+    state: Any = np.array([random_numbers.stream("many", seed) for seed in range(2000)]).T  # a batch of streams
     found: list[Any] = []
     for _ in range(25):
-        numbers, state = randomness.normals(tuple(state), 4)
+        numbers, state = random_numbers.normals(tuple(state), 4)
         found += numbers
     z = np.stack(found)
     n = z.size
@@ -328,11 +328,11 @@ def test_noise_is_reproducible_and_streams_are_apart() -> None:
 
 
 def test_streams_begin_alike_in_every_process() -> None:
-    code = "from kinemorph.mechanics.elements.randomness import stream; print(stream('imu', 3))"
+    code = "from kinemorph.mechanics.elements.sensing.random_numbers import stream; print(stream('imu', 3))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert out.strip() == str(randomness.stream("imu", 3))
-    assert randomness.stream("imu", 3) != randomness.stream("imu", 4) != randomness.stream("imv", 3)
-    assert all(0.0 < word < M2 and word == int(word) for word in randomness.stream("imu", 3))
+    assert out.strip() == str(random_numbers.stream("imu", 3))
+    assert random_numbers.stream("imu", 3) != random_numbers.stream("imu", 4) != random_numbers.stream("imv", 3)
+    assert all(0.0 < word < M2 and word == int(word) for word in random_numbers.stream("imu", 3))
 
 
 # ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────

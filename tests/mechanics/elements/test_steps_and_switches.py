@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from element_laws import Instant, arm
 from kinemorph import elements
-from kinemorph.mechanics.elements.anchors import Now, settled, switched
-from kinemorph.mechanics.elements.friction import FREE, SLIP, STICK, Held, anchored
-from kinemorph.mechanics.elements.joint_laws import Stops
+from kinemorph.mechanics.elements.contact.anchors import Now, settled, switched
+from kinemorph.mechanics.elements.contact.friction import FREE, SLIP, STICK, Held, anchored
+from kinemorph.mechanics.elements.forces.joint_laws import Stops
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.mechanics.point_states import JointState, joint_slope, point_slope
+from kinemorph.mechanics.steps.point_states import JointState, joint_slope, point_slope
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.model.elements.contact_laws import Anchor, EasyDynNormal
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal
+from support.cases.element_laws import Instant, arm
 
 H = 1e-2
 STATIC, KINETIC, K, C, SPEED = NUMBERS = (0.6, 0.4, 1e4, 50.0, 1e-3)

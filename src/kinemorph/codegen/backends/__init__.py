@@ -1,7 +1,7 @@
 """Backends: each turns a Program into something that runs.
 
-A backend is one function, `Program -> Kernel`; the table that names them is in `codegen.compile`. The interpreter is
-the definition of what a program means; every other backend is tested against it, op by op.
+A backend is one function, `Program -> Kernel`; the table that names them is in `codegen.building.compile`. The
+interpreter is the definition of what a program means; every other backend is tested against it, op by op.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.program import Port
-from kinemorph.records import dataclass
+from kinemorph.codegen.graphs.program import Port
+from kinemorph.frozen import dataclass
 
 Precision = Literal["float64", "float32"]
 Array = npt.NDArray[np.floating[Any]]

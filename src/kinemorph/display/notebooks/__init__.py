@@ -1,9 +1,9 @@
 """What notebooks show: cards with a picture and tables, without a script.
 
-model_cards        robots, systems, dynamics, plants; small equations
-run_cards          runs, with sparklines
-verdict_cards      verifications, audits, poles, equilibria
-cards              pieces of HTML that all cards are made of
-thumbnails         small pictures; `sticks` draws robots with very many parts
-formula_outlines   equations as outlines, which no front end has to typeset
+card_of         the card of any object, by its type
+model_cards     robots, systems, dynamics, plants; small equations
+module_cards    assemblies and kinds of modules
+run_cards       runs, with sparklines
+verdict_cards   verifications, audits, poles, equilibria
+thumbnails      small pictures; `sticks` draws robots with very many parts
 """

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from kinemorph.codegen.function import CompiledFunction
-from kinemorph.codegen.program import Port
-from kinemorph.deriving import (
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.program import Port
+from kinemorph.deriving.dynamics import (
     BODY_FUNCTIONS,
     CONSTRAINT_FUNCTIONS,
     DERIVATIVE_FUNCTIONS,
@@ -25,9 +25,8 @@ from kinemorph.deriving import (
     Dynamics,
 )
 from kinemorph.display.canvas import units_of
-from kinemorph.display.element_tables import element_rows
-from kinemorph.display.equations import WrittenEquations, equations_of_motion
-from kinemorph.display.notebooks.cards import (
+from kinemorph.display.equations.equations_of_motion import WrittenEquations, equations_of_motion
+from kinemorph.display.html import (
     FAINT,
     MOST_ROWS,
     card,
@@ -40,13 +39,14 @@ from kinemorph.display.notebooks.cards import (
     table,
 )
 from kinemorph.display.notebooks.thumbnails import Kept, Picture, robot_picture
+from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.errors import KinemorphError
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter, evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.laws import Column
-from kinemorph.plants.programs import Plant
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.user_laws import Column
 
 MOST_DOF = 3  # of a robot whose equations are shown unasked
 MOST_BODIES = 12  # fixed ones count: they are work, too
@@ -238,7 +238,7 @@ def _equations_part(dynamics: Dynamics) -> str:
     written = small_equations(dynamics)
     if written is None:
         return ""
-    from kinemorph.display.notebooks.formula_outlines import outlined
+    from kinemorph.display.equations.formula_outlines import outlined
 
     legend = f'<div style="{FAINT};font-size:11px">{escaped(" · ".join(map(units_of, written.legend)), 600)}</div>'
     try:

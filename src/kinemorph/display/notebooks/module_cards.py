@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kinemorph.display.notebooks.cards import card, escaped, listed, note, number, table
+from kinemorph.display.charts.draw_plan import draw_plan, is_flat
+from kinemorph.display.html import card, escaped, listed, note, number, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
 from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture, painted_picture
-from kinemorph.display.plans import draw_plan, is_flat
-from kinemorph.display.stills import model_still
+from kinemorph.display.painting.stills import model_still
 from kinemorph.errors import KinemorphError
 from kinemorph.model.modules.assembly import Assembly, Module
 from kinemorph.model.modules.module_types import ModuleType

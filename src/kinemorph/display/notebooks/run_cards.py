@@ -11,18 +11,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinemorph.display.notebooks.cards import card, escaped, listed, mark, note, number, sparkline, table
+from kinemorph.display.charts.runs import ENDINGS
+from kinemorph.display.html import card, escaped, listed, mark, note, number, sparkline, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
 from kinemorph.display.notebooks.thumbnails import run_picture
-from kinemorph.display.runs import ENDINGS
 from kinemorph.errors import KinemorphError
-from kinemorph.mechanics import momentum
-from kinemorph.mechanics.resolving import resolve
-from kinemorph.plants.laws import Column
-from kinemorph.plants.robots import DISSIPATED, SUPPLIED
-from kinemorph.simulation.occurrences import TOLD
-from kinemorph.simulation.segments import Segment
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.mechanics.recursions import momentum
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
+from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.results.event import TOLD
+from kinemorph.simulation.results.segment import Segment
+from kinemorph.simulation.results.trajectory import Trajectory
 
 CURVES = 5  # coordinates with a small curve
 MARKED = 60  # events that are marked in the curves

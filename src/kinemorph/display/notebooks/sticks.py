@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import depth_colors
-from kinemorph.display.puppets import Lens, Poses
-from kinemorph.display.solids import Array
+from kinemorph.display.looks.robot_surface import Lens, Poses
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 

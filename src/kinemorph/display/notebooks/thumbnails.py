@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import VIEW
-from kinemorph.display.companies import configurations, robot_of
-from kinemorph.display.drawing import draw, skipped_meshes
+from kinemorph.display.looks.combined_robot import configurations, robot_of
+from kinemorph.display.looks.robot_surface import Lens, Poses, Puppet, extent_of, fitting_lens
+from kinemorph.display.looks.stances import stance
 from kinemorph.display.notebooks.sticks import paint_sticks
-from kinemorph.display.puppets import Lens, Poses, Puppet, extent_of, fitting_lens
+from kinemorph.display.painting.draw import draw, skipped_meshes
 from kinemorph.display.scenes.figures import lost_meshes
-from kinemorph.display.solids import Array
-from kinemorph.display.stances import stance
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.results.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinemorph.analysis.auditing import Audit
-from kinemorph.analysis.equilibria import Equilibrium
-from kinemorph.analysis.modes import Poles
-from kinemorph.analysis.verdict import Check, Verification
-from kinemorph.display.notebooks.cards import MOST_ROWS, card, escaped, mark, note, number, table
+from kinemorph.analysis.audit import Audit
+from kinemorph.analysis.small_motions.equilibrium import Equilibrium
+from kinemorph.analysis.small_motions.poles import Poles
+from kinemorph.analysis.verification.verdict import Check, Verification
+from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, number, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
 from kinemorph.display.notebooks.thumbnails import robot_picture
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, inverse
+from kinemorph.display.looks.quaternions import quaternions_of
 from kinemorph.display.scenes.figures import owner_of
-from kinemorph.display.scenes.scene import Array
-from kinemorph.display.scenes.turning import quaternions_of
 from kinemorph.model.couplings import followers
 from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import evaluate, evaluate_all

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import Camera
 from kinemorph.display.replays.codes import Codes
 from kinemorph.display.replays.joint_rows import TOLERANCE, coordinate_codes, joint_rows, loop_rows, short
 from kinemorph.display.replays.surface_codes import SurfaceCodes
-from kinemorph.display.scenes.scene import LAYERS, Array, Attachment, Figure, Flags, Mark, Part, Scene
+from kinemorph.display.scenes.scene import LAYERS, Attachment, Figure, Flags, Mark, Part, Scene
 from kinemorph.display.scenes.surfaces import look_surface
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.display.replays.codes import Codes
 from kinemorph.display.replays.joint_rows import short
-from kinemorph.display.scenes.scene import Array, Surface
+from kinemorph.display.scenes.scene import Surface
 
 STEPS = 65534  # of 16 bits; even, so that what is symmetric stays so
 OCTAHEDRON = 511  # steps of a normal along an edge: a sixth of a degree

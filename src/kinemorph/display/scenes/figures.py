@@ -10,15 +10,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose
-from kinemorph.display import outlines
 from kinemorph.display.canvas import depth_colors, own_color
-from kinemorph.display.mesh_surfaces import read_mesh
-from kinemorph.display.puppets import THICKNESS, Poses, extent_of
-from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Color, Figure, Layer, Look, Part, Surface
+from kinemorph.display.looks import outlines
+from kinemorph.display.looks.mesh_surfaces import read_mesh
+from kinemorph.display.looks.quaternions import quaternions_of, without_jumps
+from kinemorph.display.looks.robot_surface import THICKNESS, Poses, extent_of
+from kinemorph.display.looks.solids import opacity, z_toward
+from kinemorph.display.scenes.scene import WORLD_OWNER, Color, Figure, Layer, Look, Part, Surface
 from kinemorph.display.scenes.surfaces import look_surface, shape_surface
-from kinemorph.display.scenes.turning import quaternions_of, without_jumps
-from kinemorph.display.solids import opacity, z_toward
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all

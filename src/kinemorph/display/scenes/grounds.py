@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Color, Faces, Part, Surface
-from kinemorph.mechanics.elements.grounds import interpolated
-from kinemorph.model.elements.contacts import Contact
-from kinemorph.model.elements.grounds import HeightFunction, HeightMap, Plane
-from kinemorph.model.elements.legs import SpringLeg
-from kinemorph.model.elements.tires import Tire
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.scenes.scene import WORLD_OWNER, Color, Faces, Part, Surface
+from kinemorph.mechanics.elements.contact.grounds import interpolated
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, Plane
+from kinemorph.model.elements.forces.legs import SpringLeg
+from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import Element
 

@@ -12,20 +12,21 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kinemorph.display.scenes.driving import efforts_of
-from kinemorph.display.scenes.fixing import axis_of, fixed, joint_end, positions_of, turned
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.scenes.attachments import axis_of, fixed, joint_end, positions_of, turned
+from kinemorph.display.scenes.driven_joints import efforts_of
 from kinemorph.display.scenes.marks import Showing
-from kinemorph.display.scenes.readings import between_samples, course, nearest_sample
-from kinemorph.display.scenes.scene import Array, Attachment, Color, Figure, Layer, Mark
-from kinemorph.mechanics.elements.grounds import surface
-from kinemorph.mechanics.elements.pair_contacts import nearest
-from kinemorph.model.elements.applied import AppliedWrench
-from kinemorph.model.elements.contacts import Contact
-from kinemorph.model.elements.pair_contacts import PairContact
-from kinemorph.model.elements.tires import Tire
+from kinemorph.display.scenes.sampled_columns import between_samples, course, nearest_sample
+from kinemorph.display.scenes.scene import Attachment, Color, Figure, Layer, Mark
+from kinemorph.mechanics.elements.contact.grounds import surface
+from kinemorph.mechanics.elements.contact.pair_contacts import nearest
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.pair_contacts import PairContact
+from kinemorph.model.elements.forces.applied import AppliedWrench
+from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import Element
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.results.trajectory import Trajectory
 
 Kind = Literal["force", "torque"]
 TYPICAL = 95.0  # percentile of all that is not 0

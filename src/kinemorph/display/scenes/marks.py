@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.display.scenes.fixing import fixed, joint_end, positions_of
-from kinemorph.display.scenes.readings import held
-from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Attachment, Color, Figure, Look, Mark
-from kinemorph.model.elements.bushings import Bushing
-from kinemorph.model.elements.guides import DistanceConstraint
-from kinemorph.model.elements.joint_forces import TorsionSpring
-from kinemorph.model.elements.legs import SpringLeg
-from kinemorph.model.elements.springs import Bumper, Damper, Rope, Spring
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.scenes.attachments import fixed, joint_end, positions_of
+from kinemorph.display.scenes.sampled_columns import held
+from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Look, Mark
+from kinemorph.model.elements.constraints.guides import DistanceConstraint
+from kinemorph.model.elements.forces.bushings import Bushing
+from kinemorph.model.elements.forces.joint_forces import TorsionSpring
+from kinemorph.model.elements.forces.legs import SpringLeg
+from kinemorph.model.elements.forces.springs import Bumper, Damper, Rope, Spring
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import Element
-from kinemorph.simulation.trajectory import Trajectory
+from kinemorph.simulation.results.trajectory import Trajectory
 
 # radii as parts of the robot's extent
 COIL, PISTON, CORD = 0.022, 0.016, 0.012

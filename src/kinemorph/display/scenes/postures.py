@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.display.scenes.scene import Array
-from kinemorph.display.stances import stance
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.looks.stances import stance
 from kinemorph.errors import ShapeError, did_you_mean
 from kinemorph.model.robot import Robot
 

@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.model.robot import Robot
 
-Array = npt.NDArray[np.float64]
 Faces = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 Color = tuple[float, float, float, float]  # red, green, blue, opacity, each from 0 to 1

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinemorph.display.scenes.scene import WORLD_OWNER, Array, Attachment, Mark
-from kinemorph.display.scenes.turning import rotated
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.looks.quaternions import rotated
+from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Mark
 
 NOTHING = 1e-9  # [m], a span shorter than this is not shown
 

@@ -15,8 +15,9 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.looks.solids import Grain, facets, revolved, wire
 from kinemorph.display.scenes.scene import Look, Surface
-from kinemorph.display.solids import Array, Grain, facets, revolved, wire
 from kinemorph.model.shapes import Shape
 
 CREASE = np.radians(38.0)

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.figures import CENTER_COLOR, NODE, owner_of
-from kinemorph.display.scenes.gliding import Glide
+from kinemorph.display.scenes.pose_interpolation import Glide
 from kinemorph.display.scenes.scene import (
     LAYERS,
     LOADS,
     WORLD_OWNER,
-    Array,
     Color,
     Figure,
     Flags,
@@ -31,10 +32,9 @@ from kinemorph.display.scenes.scene import (
 )
 from kinemorph.display.scenes.spans import Spans
 from kinemorph.display.scenes.surfaces import look_surface
-from kinemorph.display.scenes.turning import rotated
 from kinemorph.display.viewer.colors import light, screen
-from kinemorph.display.viewer.sending import Sender
-from kinemorph.display.viewer.ways import Way
+from kinemorph.display.viewer.pose_messages import Sender
+from kinemorph.display.viewer.traces import Way
 from kinemorph.model.parameter import evaluate_all
 
 TOTAL = 2.2  # the ball of the total center of mass, against those of bodies

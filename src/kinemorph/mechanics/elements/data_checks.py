@@ -13,10 +13,9 @@ from dataclasses import is_dataclass
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
-from kinemorph.model.formats.toml.fields import Field
-from kinemorph.model.formats.toml.hinted import defaults_of, part_fields
+from kinemorph.model.elements.fields import Field, defaults_of, part_fields
+from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter
-from kinemorph.model.reading import short
 
 
 def data_problems(element: Any) -> list[str]:

@@ -24,13 +24,13 @@ from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.places import Frame
-from kinemorph.mechanics.point_states import JointForce, PointForce, PointState
+from kinemorph.mechanics.steps.point_states import JointForce, PointForce, PointState
 from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
     from kinemorph.mechanics.elements.ensemble import Ensemble
-    from kinemorph.mechanics.elements.scene import Scene
+    from kinemorph.mechanics.elements.instant import Scene
 
 E = TypeVar("E")
 DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # modules of built-in data and laws

@@ -16,11 +16,11 @@ from kinemorph.algebra.groups import Pose, act, compose
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, identity, matvec, matvec_transposed
-from kinemorph.mechanics.kinematics import link_twists
-from kinemorph.mechanics.motions import ZERO3, Move
-from kinemorph.mechanics.point_states import PointState, Sight
-from kinemorph.mechanics.tree import WORLD, Attachment, Tree
-from kinemorph.records import dataclass
+from kinemorph.frozen import dataclass
+from kinemorph.mechanics.recursions.kinematics import link_twists
+from kinemorph.mechanics.steps.point_states import PointState, Sight
+from kinemorph.mechanics.trees.motions import ZERO3, Move
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Tree
 
 STILL: tuple[Vec3, Vec3] = (ZERO3, ZERO3)
 HOME = Pose(identity(3), ZERO3)

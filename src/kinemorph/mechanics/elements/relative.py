@@ -13,11 +13,11 @@ from kinemorph.algebra.groups import Pose, act, compose, inverse
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, normalize
+from kinemorph.mechanics.elements.instant import Scene
 from kinemorph.mechanics.elements.law import plain
-from kinemorph.mechanics.elements.scene import Scene
-from kinemorph.mechanics.kinematics import configuration_rate, pose_of_move
-from kinemorph.mechanics.motions import Move
-from kinemorph.mechanics.tree import WORLD, Tree
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move
+from kinemorph.mechanics.trees.motions import Move
+from kinemorph.mechanics.trees.tree import WORLD, Tree
 from kinemorph.model.parameter import evaluate
 
 

@@ -9,7 +9,7 @@ from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.inertia import Inertia, transformed
 from kinemorph.algebra.vectors import diagonal
 from kinemorph.model.body import STANDING, Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import ORANGE, STEEL, Box, Capsule, Cylinder, Line, Shape, Sphere
 

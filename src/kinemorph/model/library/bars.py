@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 from kinemorph.algebra.groups import Pose, translation
 from kinemorph.algebra.inertia import Inertia, added
 from kinemorph.errors import ModelError
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.joint import Axis
 from kinemorph.model.shapes import STEEL, Capsule, Color
 from kinemorph.model.topology import WORLD

@@ -14,7 +14,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, translation
 from kinemorph.algebra.vectors import cross, scale, sub
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.joint import Axis
 from kinemorph.model.library.bars import Hinge, Link, Point, linkage, positive
 from kinemorph.model.shapes import GRAPHITE, Box, Capsule, Shape

@@ -12,9 +12,9 @@ import math
 from kinemorph.algebra.groups import Pose, translation
 from kinemorph.algebra.inertia import Inertia, added
 from kinemorph.model.body import NO_INERTIA, STANDING, Body
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.model.elements.applied import AppliedEffort
-from kinemorph.model.elements.springs import Spring
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.elements.forces.applied import AppliedEffort
+from kinemorph.model.elements.forces.springs import Spring
 from kinemorph.model.library.bars import HINGE, SLENDER, Link, Point, arm, at_angle, bar_shapes, size
 from kinemorph.model.shapes import ORANGE, Cylinder, Shape, Sphere
 from kinemorph.model.system import Settings, System

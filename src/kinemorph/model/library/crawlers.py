@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from kinemorph.errors import ModelError
-from kinemorph.model.elements.gaits import CoupledMaps, Rhythmic
+from kinemorph.model.elements.gaits.gaits import CoupledMaps, Rhythmic
 from kinemorph.model.library.modular import organism9
 from kinemorph.model.modules.drives import hinge_drives, hinges
 from kinemorph.model.modules.footing import RUBBER, ground_contacts, put_down

@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.joint import Axis
 from kinemorph.model.robot import Robot
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kinemorph.algebra.groups import IDENTITY, Pose, translation
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library.bars import Hinge, Link, Point, arm, at_angle, linkage, meet, positive
 from kinemorph.model.library.textbook import SWING, length_parameter, mass_parameter, planet
 from kinemorph.model.parameter import Parameter

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kinemorph.model.modules.catalog import PITCH, backbone
+from kinemorph.model.modules.catalog import PITCH, backbone, known_types
 from kinemorph.model.modules.footing import ground_contacts, put_down
-from kinemorph.model.modules.sources import assemble
+from kinemorph.model.modules.grids import grid_assembly
 from kinemorph.model.system import Settings, System
 
 ORGANISM9 = """\
@@ -23,7 +23,7 @@ def organism9(mass: float = 1.0, pitch: float = PITCH, ground: bool = False) -> 
     The system has an assembly, so that modules may dock and undock in a run.
     """
     kind = backbone(mass=mass, pitch=pitch)
-    assembly = assemble(ORGANISM9, types=kind, name="organism9", base="m0")
+    assembly = grid_assembly(ORGANISM9, known_types(kind), name="organism9", base="m0")
     if ground:
         assembly = put_down(assembly)
     return assembly.system(ground_contacts(assembly) if ground else (), Settings(duration=1.0))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body, Vector
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot

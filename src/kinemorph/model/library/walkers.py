@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from kinemorph.algebra.groups import Pose
 from kinemorph.errors import ModelError
 from kinemorph.model.body import STANDING
-from kinemorph.model.builder import RobotBuilder
-from kinemorph.model.elements.contact_laws import EasyDynNormal, Regularized
-from kinemorph.model.elements.contacts import Contact
-from kinemorph.model.elements.controllers import PID
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, Regularized
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.control.controllers import PID
 from kinemorph.model.library.bars import HINGE, SLENDER, Link, Point, bar_shapes, linkage, positive, size
 from kinemorph.model.library.walking_linkages import Leg, jansen_leg
 from kinemorph.model.shapes import GRAPHITE, ORANGE, Capsule, Color, Cylinder, Shape

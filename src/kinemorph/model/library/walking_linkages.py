@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library.bars import Hinge, Link, Place, Point, arm, at_angle, linkage, meet, positive
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import GRAPHITE, STEEL, Color

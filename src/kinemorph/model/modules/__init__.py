@@ -18,7 +18,6 @@ from kinemorph.model.modules.incidence import IncidenceMatrix, assembly_incidenc
 from kinemorph.model.modules.incidence_reading import read_incidence
 from kinemorph.model.modules.measured_poses import Residual, Snapped, snap
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, Side, side_port
-from kinemorph.model.modules.sources import assemble
 from kinemorph.model.modules.traversal import Traversal, traverse
 
 __all__ = [
@@ -37,7 +36,6 @@ __all__ = [
     "Snapped",
     "Traversal",
     "active_wheel",
-    "assemble",
     "assembly_incidence",
     "backbone",
     "cube",

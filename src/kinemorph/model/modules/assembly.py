@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
 from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.frozen import dataclass
+from kinemorph.model.input_reader import short
 from kinemorph.model.modules.catalog import JOINT_MODULES
 from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side, strangers
-from kinemorph.model.reading import short
 from kinemorph.model.topology import Edge, Method, SpanningTree, central_vertex, spanning_tree
-from kinemorph.records import dataclass
+from kinemorph.shown import Shown
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.organisms import Dyads, Root
@@ -77,7 +78,7 @@ class Docking:
 
 
 @dataclass(frozen=True, repr=False)
-class Assembly:
+class Assembly(Shown):
     """Modules and what is docked to what. Kinematics begin at the module `base`, the first where none is named."""
 
     name: str
@@ -97,14 +98,6 @@ class Assembly:
         several = f", {parts} organisms" if parts > 1 else ""
         modules = f"{len(self.modules)} module{'s' * (len(self.modules) != 1)}"
         return f"<Assembly '{self.name}': {modules}, {len(self.dockings)} docked{several}>"
-
-    def _repr_html_(self) -> str:
-        """What notebooks show; see `display.notebooks`."""
-        from kinemorph.display.notebooks.module_cards import assembly_card
-
-        return assembly_card(self)
-
-    # ── what there is ─────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def names(self) -> tuple[str, ...]:

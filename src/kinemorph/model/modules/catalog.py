@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body, diagonal
-from kinemorph.model.cubes import SILVER, half_cube, module_cube, plate_of
 from kinemorph.model.joint import Joint
+from kinemorph.model.modules.cube_shapes import SILVER, half_cube, module_cube, plate_of
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Port, side_port
 from kinemorph.model.parameter import Symbolic
 from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Shape

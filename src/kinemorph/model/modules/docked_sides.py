@@ -19,11 +19,11 @@ import numpy as np
 
 from kinemorph.algebra.groups import IDENTITY, Pose, act, translation
 from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.model.input_reader import short
 from kinemorph.model.modules.assembly import Assembly, Docking, Module, joint_module
 from kinemorph.model.modules.matrices import measured_pose
 from kinemorph.model.modules.module_types import ModuleType
 from kinemorph.model.modules.organism_checks import organism_problems
-from kinemorph.model.reading import short
 
 Places: TypeAlias = Mapping[Any, Any]  # a Pose, a 4x4 matrix, or a point [m]
 Kinds: TypeAlias = str | ModuleType | Sequence[str | ModuleType] | Mapping[Any, str | ModuleType]

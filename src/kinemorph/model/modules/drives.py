@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from kinemorph.errors import ModelError
-from kinemorph.model.elements.controllers import PD
-from kinemorph.model.elements.model_based import ComputedTorque
+from kinemorph.model.elements.control.controllers import PD
+from kinemorph.model.elements.control.model_based import ComputedTorque
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.parameter import evaluate

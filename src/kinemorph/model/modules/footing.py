@@ -25,9 +25,9 @@ from kinemorph.algebra.groups import Pose, act, compose
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.configuration import neutral
-from kinemorph.model.elements.contact_laws import Friction, HuntCrossley, Normal, Regularized
-from kinemorph.model.elements.contacts import Contact
-from kinemorph.model.elements.grounds import Ground, Plane
+from kinemorph.model.elements.contact.contact_laws import Friction, HuntCrossley, Normal, Regularized
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import Ground, Plane
 from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
 from kinemorph.model.modules.organisms import standing
 from kinemorph.model.parameter import evaluate

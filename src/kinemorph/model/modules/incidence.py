@@ -18,12 +18,12 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from kinemorph.errors import ModelError
+from kinemorph.frozen import dataclass
 from kinemorph.model.modules.assembly import Assembly, Docking
 from kinemorph.model.modules.dyads import dyad_class
 from kinemorph.model.modules.module_types import Side
 from kinemorph.model.modules.traversal import Direct, Traversal, traverse
 from kinemorph.model.topology import Edge, IntMatrix, Method, adjacency_matrix, incidence_matrix
-from kinemorph.records import dataclass
 
 Form = Literal["adapted", "chen"]
 RINGS = "Rings"

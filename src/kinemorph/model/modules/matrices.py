@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, pose_of
-from kinemorph.model.reading import short
-from kinemorph.model.robot import Array
+from kinemorph.model.input_reader import short
 
 CROOKED = 0.05  # how far a measured rotation may be from an orthonormal matrix
 

@@ -21,13 +21,13 @@ from typing import Any, Literal, NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_screw, extent, inverse, screw
 from kinemorph.algebra.rotations import log_so3
 from kinemorph.errors import ModelError
+from kinemorph.frozen import dataclass
+from kinemorph.model.input_reader import short
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.catalog import Types, known_types
 from kinemorph.model.modules.docked_sides import Kinds, Places, module_name, placed_modules, settled
 from kinemorph.model.modules.matrices import measured_pose
 from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
-from kinemorph.model.reading import short
-from kinemorph.records import dataclass
 
 Keep = Literal["measured", "legal"]
 TOLERANCE = (0.25, math.radians(20.0))  # of the pitch; [rad]: how far a measured pose may be from a legal docking

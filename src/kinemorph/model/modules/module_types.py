@@ -21,15 +21,16 @@ from typing import Any, Literal, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
 from kinemorph.errors import ModelError
+from kinemorph.frozen import dataclass
 from kinemorph.model.body import Body, Vector
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import joint_pose
-from kinemorph.model.cubes import SIDES
+from kinemorph.model.input_reader import short
 from kinemorph.model.joint import Axis, Joint
+from kinemorph.model.modules.cube_shapes import SIDES
 from kinemorph.model.parameter import Symbolic
-from kinemorph.model.reading import short
 from kinemorph.model.topology import Edge, spanning_tree
-from kinemorph.records import dataclass
+from kinemorph.shown import Shown
 
 Side: TypeAlias = int | str
 DYADS = ("halves", "adapted")  # modules as they are built, and as one body each; see `organisms`
@@ -71,7 +72,7 @@ class JointModule:
 
 
 @dataclass(frozen=True)
-class ModuleType:
+class ModuleType(Shown):
     """A kind of module. Names of bodies and joints are its own: in a robot they follow the name of the module.
 
     `bodies`    its parts, the first one first when the module is a base
@@ -100,12 +101,6 @@ class ModuleType:
         joints = f"{len(self.joints)} joint{'s' * (len(self.joints) != 1)}"
         ports = "ports " + ", ".join(str(port.side) for port in self.ports) if self.ports else "no ports"
         return f"<ModuleType '{self.name}' ({self.letter}): {joints}, {ports}>"
-
-    def _repr_html_(self) -> str:
-        """What notebooks show; see `display.notebooks`."""
-        from kinemorph.display.notebooks.module_cards import module_type_card
-
-        return module_type_card(self)
 
     @property
     def size(self) -> Vector:

@@ -14,15 +14,14 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, extent, inverse
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
     from kinemorph.model.modules.module_types import ModuleType
 
-Array = npt.NDArray[np.float64]
 Poses = Mapping[str, Pose]
 CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
 MISPLACED = 0.01  # of the pitch, and [rad]: how far places of docked modules may be from each other's

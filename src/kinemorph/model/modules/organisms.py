@@ -27,14 +27,14 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_r
 from kinemorph.algebra.inertia import Inertia, added, transformed
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
-from kinemorph.model.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.building.reversed_joint import reversed_joint
 from kinemorph.model.configuration import neutral
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.module_types import draft_of
 from kinemorph.model.modules.occupancy import spatial_problems
 from kinemorph.model.parameter import Parameter
-from kinemorph.model.reversing import reversed_joint
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element, Settings, System
 from kinemorph.model.topology import WORLD, Edge, spanning_tree

@@ -18,10 +18,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from kinemorph.errors import ModelError
+from kinemorph.frozen import dataclass
 from kinemorph.model.modules.assembly import as_assembly
 from kinemorph.model.modules.module_types import Side
 from kinemorph.model.topology import Edge, Method, SpanningTree, spanning_tree
-from kinemorph.records import dataclass
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly

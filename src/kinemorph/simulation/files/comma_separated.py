@@ -10,9 +10,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-from kinemorph.simulation.files.texts import Layout, parsed, table_text, title
-from kinemorph.simulation.record_tables import column_list, to_table
-from kinemorph.simulation.records import Record
+from kinemorph.simulation.files.record_tables import column_list, to_table
+from kinemorph.simulation.files.run_record import Record
+from kinemorph.simulation.files.text_tables import Layout, parsed, table_text, title
 
 
 def encode(record: Record) -> bytes:

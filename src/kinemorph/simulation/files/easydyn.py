@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.simulation.files.texts import Layout, parsed, table_text, title
-from kinemorph.simulation.record_tables import column_list, held_columns, to_table
-from kinemorph.simulation.records import Record
+from kinemorph.simulation.files.record_tables import column_list, held_columns, to_table
+from kinemorph.simulation.files.run_record import Record
+from kinemorph.simulation.files.text_tables import Layout, parsed, table_text, title
 
 PLAIN = ("revolute", "prismatic", "helical")  # joints whose velocity is the rate of their one coordinate
 KEPT = ("z", "energy", "account")  # of what can be computed; forces and outputs are not in it

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kinemorph.errors import MissingExtraError
-from kinemorph.simulation.record_tables import labels
-from kinemorph.simulation.records import Record
+from kinemorph.simulation.files.record_tables import labels
+from kinemorph.simulation.files.run_record import Record
 
 
 def encode(record: Record) -> bytes:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinemorph.simulation.records import Record
+from kinemorph.simulation.files.run_record import Record
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip archive can name
 

@@ -7,10 +7,10 @@ Its real and imaginary part make one real system of twice the size, [[G_r, -G_i]
 
 from __future__ import annotations
 
-from kinemorph.codegen.elimination import substituted
-from kinemorph.codegen.loops import View
+from kinemorph.codegen.loops.elimination import substituted
+from kinemorph.codegen.loops.loop_program import View
 from kinemorph.simulation.integrators.linear_steps import chart_slope, factor_or_fail
-from kinemorph.simulation.stepping import Site
+from kinemorph.simulation.integrators.method import Site
 
 
 class ComplexStep:

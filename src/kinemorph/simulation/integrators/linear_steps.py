@@ -17,14 +17,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kinemorph.codegen.differentiate import forward, jacobian
-from kinemorph.codegen.elimination import factored, substituted
-from kinemorph.codegen.inlining import inlined
-from kinemorph.codegen.loops import LoopBuilder, View
-from kinemorph.codegen.program import Port, Program
-from kinemorph.codegen.tracing import trace
-from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping import Shape, Site
+from kinemorph.codegen.derivatives.differentiate import forward, jacobian
+from kinemorph.codegen.graphs.evaluation import inlined
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.codegen.loops.elimination import factored, substituted
+from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.integrators.method import Shape, Site
 
 
 class Entries(NamedTuple):

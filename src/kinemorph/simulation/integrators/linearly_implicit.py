@@ -8,8 +8,8 @@ and damps what is too fast for the step: a foot that hits the ground stays there
 
 Each step begins with the accelerations of the one before, which makes one pass nearly as good as two.
 
-A centered step takes gains and all that is not stiff at its middle (see mechanics.implicit_forces), which makes motion
-between contacts one of order 2, and leaves contact alone at the end: still of order 1, with errors several times
+A centered step takes gains and all that is not stiff at its middle (see mechanics.steps.implicit_forces), which makes
+motion between contacts one of order 2, and leaves contact alone at the end: still of order 1, with errors several times
 smaller. What it gives up is damping: gains too stiff for the step ring, from one step to the next, until they are at
 rest, and a foot that hits the ground is first in it by half a step's way. Large steps through impacts want 3 passes.
 
@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinemorph.codegen.loops import View
-from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping import CHANGED, Shape, Site, usual_control
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.integrators.method import CHANGED, Shape, Site, usual_control
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from kinemorph.codegen.elimination import substituted
-from kinemorph.codegen.loops import View
-from kinemorph.plants.programs import Plant
+from kinemorph.codegen.loops.elimination import substituted
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.linear_steps import (
     bending,
     bending_slope,
@@ -31,6 +31,7 @@ from kinemorph.simulation.integrators.linear_steps import (
     factor_or_fail,
     residual_derivatives,
 )
+from kinemorph.simulation.integrators.method import Shape, Site
 from kinemorph.simulation.integrators.newton_start import (
     ITERATIONS,
     correct,
@@ -39,7 +40,6 @@ from kinemorph.simulation.integrators.newton_start import (
     solve_start,
     tolerance,
 )
-from kinemorph.simulation.stepping import Shape, Site
 
 RENEWAL = 4  # iterations after which Newton's matrix is computed anew
 

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.blocks import LeastSquares
-from kinemorph.codegen.differentiate import pattern
-from kinemorph.codegen.loops import LoopBuilder, View
-from kinemorph.codegen.routines import routine
-from kinemorph.plants.programs import Plant
+from kinemorph.codegen.derivatives.differentiate import pattern
+from kinemorph.codegen.loops.block_routines import routine
+from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.linear_steps import residual_derivatives
-from kinemorph.simulation.stepping import Site
+from kinemorph.simulation.integrators.method import Site
+from kinemorph.vocabulary.blocks import LeastSquares
 
 ITERATIONS = 100  # at most
 ROUNDING = 1e-14  # changes below it are none

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.loops import View
-from kinemorph.plants.programs import Plant
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.complex_steps import ComplexStep
 from kinemorph.simulation.integrators.linear_steps import LinearStep
+from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 from kinemorph.simulation.integrators.simplified_newton import SimplifiedNewton
-from kinemorph.simulation.stepping import Shape, Site, usual_control
 
 Matrix = npt.NDArray[np.float64]
 STAGES = 3

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from kinemorph.codegen.loops import View
-from kinemorph.simulation.stepping import Shape, Site
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.simulation.integrators.method import Shape, Site
 
 ITERATIONS = 10  # at most
 HELD, LIFTED = 0.6, 1.05  # of a step that failed: the largest after it, and how that grows from step to step

@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from kinemorph.codegen.loops import View
-from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping import Shape, Site, usual_control
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 
 Kind = Literal["kick", "drift", "implicit"]
 MOST_ROUNDS = 60.0  # of the fixed-point iteration of one kick

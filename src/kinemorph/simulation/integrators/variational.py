@@ -19,12 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from kinemorph.codegen.differentiate import jacobian
-from kinemorph.codegen.elimination import factored, substituted
-from kinemorph.codegen.loops import View
-from kinemorph.codegen.program import Program
-from kinemorph.plants.programs import Plant
-from kinemorph.simulation.stepping import Shape, Site, usual_control
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.elimination import factored, substituted
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 
 MOST_ROUNDS = 30.0  # of Newton's iteration
 CLOSE = 1e-9  # relative size of a Newton step after which there is nothing left to do, as the error is its square

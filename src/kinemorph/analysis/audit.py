@@ -1,0 +1,190 @@
+"""An audit of a run: do its samples keep the laws that the motion has to keep?
+
+    energy balance          kinetic + potential - supplied + dissipated stays what it was
+    momentum                of a robot that floats: linear momentum grows by m g t, angular momentum about the center of
+                            mass stays, and so does that about the world's origin, along gravity
+    momentum of a joint     of the first joint of a tree, where neither gravity nor a force acts along it
+    changes of the system   robots that dock, or part, in the air keep linear and angular momentum together
+    quaternions, loops      stay of length 1, stay closed
+
+Each figure is relative to what was exchanged in the run; a law that does not apply is skipped with the reason. Samples
+between two resets are judged by themselves: an impact may change energy and momentum. Where the system changes on the
+way, each one is judged by the laws that hold for it, and the worst of them counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.conserved_momenta import Conserved, Ledger, conserved, floats, momentum_leap
+from kinemorph.analysis.verification.verdict import Check, Judged, judged, table
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.simulation.results.trajectory import Segment, Trajectory
+
+UNIT_LENGTH = 1e-12  # of quaternions
+CLOSED = 1e-6  # [m or rad] of loops
+
+
+@dataclass(frozen=True)
+class Audit(Judged):
+    """The checks of one run. Made by `audit`; true where no check failed."""
+
+    name: str
+    checks: tuple[Check, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The audit as nested dicts and lists that JSON takes."""
+        return {"run": self.name, "passed": self.passed, "checks": [check.as_dict() for check in self.checks]}
+
+    def __str__(self) -> str:
+        """One line per check: verdict, name, figure against tolerance, what it says."""
+        word = "all laws hold" if self.passed else f"{len(self.failures)} of {len(self.checks)} checks failed"
+        return "\n".join([f"Audit of '{self.name}': {word}", *table(self.checks)])
+
+
+def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
+    """Checks a run against the laws of motion; `tolerance` is that of energy and momentum, relative."""
+    if not isinstance(trajectory, Trajectory):
+        raise ShapeError(f"audit: a {type(trajectory).__name__} is given; expected a Trajectory, as simulate gives.")
+    if not 0.0 < tolerance < np.inf:
+        raise UnsupportedError(f"audit: tolerance is {tolerance}; expected a finite number above 0.")
+    segments = [segment for segment in trajectory.segments if len(segment.t)]
+    if not segments:
+        raise ShapeError("audit: the run has no samples; expected at least one.")
+    checks = [_ending(trajectory), _finite(segments)]
+    if checks[1].passed:
+        checks += [
+            _energy(segments, tolerance, trajectory.settings.get("step")),
+            *_momenta(segments, tolerance),
+            *_changes(segments, tolerance),
+            _quaternions(segments),
+            _loops(segments),
+        ]
+    return Audit(trajectory.name, tuple(checks))
+
+
+def _ending(trajectory: Trajectory) -> Check:
+    done = trajectory.statistics
+    span = trajectory.segments[-1].t[-1] - trajectory.segments[0].t[0]
+    mean = f", {span / done.accepted:.3g} s on average" if done.accepted else ""
+    note = f"{done.method}: {done.accepted} steps{mean}, {done.rejected} rejected, {len(trajectory.events)} events"
+    if trajectory.outcome.message:
+        note += f". {trajectory.outcome.message}"
+    status = trajectory.outcome.ok
+    return Check("ending", "the run did what was asked", "passed" if status else "failed", note=note)
+
+
+def _finite(segments: list[Segment]) -> Check:
+    for segment in segments:
+        rows = np.concatenate([segment.q, segment.v, segment.x], axis=1)
+        bad = np.argwhere(~np.isfinite(rows))
+        if len(bad):
+            row, k = bad[0]
+            plant = segment.plant
+            names = [*(f"q.{c.name}" for c in plant.q), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
+            note = f"'{names[k]}' is {rows[row, k]} at t = {segment.t[row]:.9g} s"
+            return Check("finite", "every sample is a finite number", "failed", note=note)
+    return Check("finite", "every sample is a finite number", "passed")
+
+
+def _energy(segments: list[Segment], tolerance: float, step: Any) -> Check:
+    name, says = "energy balance", "kinetic + potential - supplied + dissipated energy stays the same"
+    if not all(segment.has("energy") for segment in segments):
+        return Check(name, says, "skipped", note="these are equations, not a robot: they have no energy")
+    if not all(segment.has("account") for segment in segments):
+        note = "forces act whose energy was not added up. Make the plant with account=True"
+        return Check(name, says, "skipped", note=note)
+    worst = largest = scale = 0.0
+    for segment in segments:
+        (kinetic, potential), (supplied, dissipated) = segment.energy.T, segment.account.T
+        total = kinetic + potential - supplied + dissipated
+        error = float(np.abs(total - total[0]).max())
+        exchanged = max(float(kinetic.max()), *(float(np.ptp(part)) for part in (potential, supplied, dissipated)))
+        relative = error / exchanged if exchanged > 0.0 else error
+        if relative >= worst:
+            worst, largest, scale = relative, error, exchanged
+    note = f"off by {largest:.2e} J where {scale:.3g} J were exchanged"
+    if worst > tolerance and isinstance(step, float):
+        note += f". Steps were of {step:g} s; a smaller step, or rtol in place of it, brings that down"
+    return judged(name, says, worst, tolerance, note)
+
+
+def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
+    """The momenta that are conserved, of each name the worst segment."""
+    if not all(segment.plant.dynamics is not None and segment.has("tau") for segment in segments):
+        note = "the robot that was run is not at hand" if segments[0].has("energy") else "these are equations, no robot"
+        return [Check("momentum", "momentum is conserved", "skipped", note=note)]
+    ledgers = [Ledger.of(segment) for segment in segments]
+    systems: dict[int, list[Ledger]] = {}
+    for ledger in ledgers:
+        systems.setdefault(id(ledger.segment.plant), []).append(ledger)
+    laws: dict[str, list[tuple[Conserved, Ledger]]] = {}
+    reasons: dict[str, None] = {}
+    for mine in systems.values():
+        kept, reason = conserved(mine)
+        reasons |= {} if kept else {reason: None}
+        for name, law in kept.items():
+            laws.setdefault(name, []).extend((law, ledger) for ledger in mine)
+    if not laws:
+        return [Check("momentum", "momentum is conserved", "skipped", note="; ".join(reasons))]
+    return [_worst_drift(name, pairs, len(ledgers), tolerance) for name, pairs in laws.items()]
+
+
+def _worst_drift(name: str, pairs: Sequence[tuple[Conserved, Ledger]], count: int, tolerance: float) -> Check:
+    """The check of one momentum, over all segments whose system has to keep it."""
+    worst, note = 0.0, ""
+    for law, ledger in pairs:
+        drift, scale, unit = law.drift(ledger)
+        relative = drift / scale if scale > 0.0 else drift
+        if relative >= worst:
+            worst, note = relative, f"off by {drift:.2e} {unit} where it is up to {scale:.3g} {unit}"
+    some = f". It is kept in {len(pairs)} of {count} segments; others have another system" if len(pairs) < count else ""
+    return judged(name, pairs[0][0].says, worst, tolerance, note + some)
+
+
+def _changes(segments: list[Segment], tolerance: float) -> list[Check]:
+    """Momentum about the world's origin just before and just after the system changes; nothing where it never does."""
+    name, says = "changes of the system", "linear and angular momentum are the same just before and after"
+    meetings = [(a, b) for a, b in pairwise(segments) if a.plant is not b.plant]
+    if not meetings:
+        return []
+    if any(one.plant.robot is None or not floats(one.plant.robot) for pair in meetings for one in pair):
+        return [Check(name, says, "skipped", note="a robot that hangs on the ground, or none, is among them")]
+    worst, note = 0.0, ""
+    for before, after in meetings:
+        for off, scale, unit in momentum_leap(before, after):
+            relative = off / scale if scale > 0.0 else off
+            if relative >= worst:
+                worst, note = (
+                    relative,
+                    f"off by {off:.2e} {unit} where it is {scale:.3g} {unit}, t = {after.t[0]:.6g} s",
+                )
+    return [judged(name, says, worst, tolerance, note)]
+
+
+def _quaternions(segments: list[Segment]) -> Check:
+    name, says = "quaternions", "every quaternion has length 1"
+    worst: float | None = None
+    for segment in segments:
+        for place in segment.plant.manifold:
+            if place.kind in ("spherical", "free"):
+                first = place.q + (3 if place.kind == "free" else 0)
+                lengths: Array = np.linalg.norm(segment.q[:, first : first + 4], axis=1)
+                worst = max(worst or 0.0, float(np.abs(lengths - 1.0).max()))
+    if worst is None:
+        return Check(name, says, "skipped", note="there are none")
+    return judged(name, says, worst, UNIT_LENGTH)
+
+
+def _loops(segments: list[Segment]) -> Check:
+    name, says = "loops", "loops stay closed and coupled joints together [m or rad]"
+    errors = [float(segment.loop_error.max()) for segment in segments if segment.has("loop_error")]
+    if not errors:
+        return Check(name, says, "skipped", note="there are none")
+    return judged(name, says, max(errors), CLOSED)

@@ -1,0 +1,245 @@
+"""What becomes of coupled maps: which of them keep step, and after how many steps all of it comes again.
+
+    found = gait_clusters("logistic", r=3.9, coupling="global", epsilon=0.3)
+    found.frequencies           {"2 clusters, period 2": 100}
+
+One start proves nothing, as several gaits may be stable side by side; so many seeds run at once, in machine code made
+of the very function that steps maps in a gait. Seed k starts as `elements.CoupledMaps(seed=k)` does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.loops.loop_program import LoopBuilder
+from kinemorph.errors import KinemorphError, ModelError, did_you_mean
+from kinemorph.mechanics.elements.gaits.map_steps import COUPLINGS, MAPS, coupled_step, map_problems, random_start
+
+LONGEST = 64  # period that is looked for
+TOLERANCE = 1e-6  # of x, by which two maps or two times may differ and be the same
+MOST = {"count": 256, "seeds": 100_000, "steps": 10_000_000, "longest": 1024, "values": 4096}  # of what may be asked
+AT_REST, IN_STEP, ALONE = "at rest", "synchronous chaos", "asynchronous"
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """Where one start has led.
+
+    `period`   in steps; 0 where there is none up to the longest looked for
+    `groups`   maps that keep step, by number; the first map is in the first group
+    `shifts`   for each group, how many steps it is behind the first one; none without a period
+    """
+
+    period: int
+    groups: tuple[tuple[int, ...], ...]
+    shifts: tuple[int, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many maps each group has, largest first."""
+        return tuple(sorted(map(len, self.groups), reverse=True))
+
+    @property
+    def antiphase(self) -> bool:
+        """Whether there are two groups, half a period apart: a trot or a tripod gait."""
+        return len(self.groups) == 2 and self.period > 1 and 2 * self.shifts[1] == self.period
+
+    @property
+    def kind(self) -> str:
+        """In words: "in phase, period 2", "3 clusters, period 2", "synchronous chaos", "asynchronous", ..."""
+        count = len(self.groups)
+        if self.period == 1 and count == 1:
+            return AT_REST
+        if self.period:
+            return f"{'in phase' if count == 1 else f'{count} clusters'}, period {self.period}"
+        if count == 1:
+            return IN_STEP
+        return ALONE if count == sum(map(len, self.groups)) else f"{count} clusters, chaotic"
+
+
+@dataclass(frozen=True)
+class GaitClusters:
+    """The outcomes of many starts; `orbits` has one for each of `seeds`."""
+
+    map: str
+    r: float
+    coupling: str
+    epsilon: float
+    count: int
+    steps: int
+    seeds: tuple[int, ...] = field(repr=False)
+    orbits: tuple[Orbit, ...] = field(repr=False)
+
+    @cached_property
+    def frequencies(self) -> Mapping[str, int]:
+        """How many starts have led to each kind, the most frequent first."""
+        return dict(Counter(orbit.kind for orbit in self.orbits).most_common())
+
+    def of(self, kind: str) -> tuple[int, ...]:
+        """The seeds that lead to a kind."""
+        return tuple(seed for seed, orbit in zip(self.seeds, self.orbits, strict=True) if orbit.kind == kind)
+
+    @property
+    def table(self) -> list[dict[str, object]]:
+        """A row for each kind: its name, starts, share, sizes of groups, how many of them are in antiphase, a seed."""
+        rows: list[dict[str, object]] = []
+        for kind, starts in self.frequencies.items():
+            orbits = [orbit for orbit in self.orbits if orbit.kind == kind]
+            sizes = Counter("+".join(map(str, orbit.sizes)) for orbit in orbits)
+            rows.append(
+                {
+                    "kind": kind,
+                    "starts": starts,
+                    "share": starts / len(self.orbits),
+                    "sizes": dict(sizes.most_common()),
+                    "antiphase": sum(orbit.antiphase for orbit in orbits),
+                    "seed": self.of(kind)[0],
+                }
+            )
+        return rows
+
+    def __str__(self) -> str:
+        head = f"{self.count} {self.map} maps, r = {self.r:g}, {self.coupling} coupling {self.epsilon:g}, "
+        lines = [head + f"{len(self.orbits)} starts of {self.steps} steps"]
+        for row in self.table:
+            lines.append(f"{row['starts']:>6} {row['kind']}, groups of {', '.join(dict(row['sizes']))}")  # type: ignore[call-overload]
+        return "\n".join(lines)
+
+
+def gait_clusters(
+    map: str = "logistic",
+    r: float = 3.9,
+    coupling: str = "global",
+    epsilon: float = 0.3,
+    *,
+    count: int = 6,
+    seeds: int | Sequence[int] = 100,
+    steps: int = 20_000,
+    longest: int = LONGEST,
+    tolerance: float = TOLERANCE,
+) -> GaitClusters:
+    """What `count` coupled maps do after `steps` steps, for each of many random starts.
+
+    `seeds` is how many (0, 1, 2, ...), or which. A period is looked for up to `longest` steps, and within `tolerance`
+    maps count as being in step. Kinds of maps and couplings are those of `elements.CoupledMaps`.
+    """
+    chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    checked_maps(map, coupling, r, epsilon, count=count, seeds=len(chosen), steps=steps, longest=longest)
+    start = np.array([random_start(seed, count) for seed in chosen])
+    path = map_orbits(map, coupling, start, r, epsilon, steps=steps, keep=2 * longest + 1)
+    orbits = classified(path, longest, tolerance)
+    return GaitClusters(map, float(r), coupling, float(epsilon), count, steps, chosen, orbits)
+
+
+def checked_maps(map: str, coupling: str, r: float, epsilon: float, **numbers: int) -> None:
+    """Raises a sentence about a word that is not known, or a number that means nothing."""
+    for what, word, known in (("map", map, tuple(MAPS)), ("coupling", coupling, COUPLINGS)):
+        if word not in known:
+            raise KinemorphError(f"{what} is {word!r}; expected one of {', '.join(known)}.{did_you_mean(word, known)}")
+    for name, number in numbers.items():
+        if not 1 <= number <= MOST[name] or number != int(number):
+            raise KinemorphError(f"{name} is {number}; expected a whole number from 1 to {MOST[name]}. Mend it.")
+    problems = map_problems("coupled maps", map, (r,), (epsilon,))
+    if problems:
+        raise ModelError(problems)
+
+
+# ── many steps at once ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def map_orbits(
+    map: str,
+    coupling: str,
+    start: npt.ArrayLike,
+    r: npt.ArrayLike,
+    epsilon: npt.ArrayLike,
+    *,
+    steps: int,
+    keep: int,
+) -> Array:
+    """The states after `steps` steps and the following ones, shape (b, keep, n), of b starts, shape (b, n).
+
+    r and epsilon are one for all, one for each start, (b, 1), or one for each map of each start, (b, n).
+    """
+    begun = np.asarray(start, dtype=float)
+    rates, shares = (np.ascontiguousarray(np.broadcast_to(x, begun.shape), dtype=float) for x in (r, epsilon))
+    march = _march(map, coupling, begun.shape[1], keep)
+    found: Array = np.asarray(march(begun, rates, shares, np.full(len(begun), float(steps))))
+    return found
+
+
+@lru_cache(maxsize=32)
+def _march(map: str, coupling: str, count: int, keep: int) -> CompiledFunction:
+    """Steps without number, then those that are kept, as one call of machine code."""
+    each = (count,)
+    loop = LoopBuilder(
+        f"{map}_maps_{coupling}", {"start": each, "r": each, "epsilon": each, "steps": ()}, {"path": (keep, count)}
+    )
+    path = loop["path"]
+
+    def step(x: list[object], r: list[object], epsilon: list[object]) -> list[object]:
+        return coupled_step(map, coupling, x, r, epsilon)
+
+    loop.let(path[0], lambda x: x, loop["start"])
+    with loop.repeat(0, loop["steps"]):
+        loop.let(path[0], step, path[0], loop["r"], loop["epsilon"])
+    with loop.repeat(1, keep) as k:
+        loop.let(path[k], step, path[k - 1], loop["r"], loop["epsilon"])
+    return build(loop.program())
+
+
+# ── what they have come to ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE) -> tuple[Orbit, ...]:
+    """The orbit of each start, of states (b, k, n); k is to be twice the longest period, or more."""
+    leaders, after = leaders_of(path, tolerance), periods_of(path, longest, tolerance)
+    found = []
+    for states, lead, period in zip(path, leaders, after, strict=True):
+        heads = list(dict.fromkeys(lead.tolist()))
+        groups = tuple(tuple(np.flatnonzero(lead == head).tolist()) for head in heads)
+        found.append(Orbit(int(period), groups, _shifts(states[:, heads], int(period))))
+    return tuple(found)
+
+
+def periods_of(path: Array, longest: int, tolerance: float) -> npt.NDArray[np.int64]:
+    """The shortest period of each start, shape (b,); 0 where there is none."""
+    found = np.zeros(len(path), dtype=np.int64)
+    open_ = np.arange(len(path))
+    for period in range(1, longest + 1):
+        left = path[open_]
+        again = np.abs(left[:, period:] - left[:, :-period]).max(axis=(1, 2), initial=0.0) <= tolerance
+        found[open_[again]] = period
+        open_ = open_[~again]
+        if not len(open_):
+            break
+    return found
+
+
+def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
+    """For each start and map the first map that it keeps step with, shape (b, n)."""
+    count = path.shape[2]
+    found = np.tile(np.arange(count), (len(path), 1))
+    for i in range(count):
+        apart = np.abs(path - path[:, :, i : i + 1]).max(axis=1)
+        joins = (apart <= tolerance) & (found == np.arange(count)) & (np.arange(count) > i)
+        found = np.where(joins & (found[:, i : i + 1] == i), i, found)
+    return found
+
+
+def _shifts(states: Array, period: int) -> tuple[int, ...]:
+    """How many steps each column is behind the first: where its swing about its mean fits that of the first best."""
+    if not period:
+        return ()
+    swings = states[:period] - states[:period].mean(axis=0)
+    fits = [swings.T @ np.roll(swings[:, 0], shift) for shift in range(period)]
+    return tuple(np.argmax(np.round(fits, 12), axis=0).tolist())

@@ -1,0 +1,159 @@
+"""All ways in which the loops of a robot close while some of its joints are held.
+
+    modes = assembly_modes(robot, q, held="crank")
+    modes.complete, len(modes), modes["+-"].q
+
+Planar loops of hinges and slides are solved completely: every dyad of two links has 2 ways, two loops that are no dyads
+up to 6 (see `dyads`), and the ways of loops that share no joint are combined. Loops of other kinds are looked for
+from many starts, and the result says that there may be more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.loops.close_loops import Closer, Configuration, signature
+from kinemorph.analysis.loops.closure_sets import Listing, Part, products
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.model.configuration import neutral
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+
+MOST_MODES = 4096  # sets of loops that know nothing of each other multiply their ways
+
+
+@dataclass(frozen=True)
+class AssemblyMode:
+    """One way to close all loops: `q` (nq,) and its `branch`, a sign for each block of planar loops, as "+-"."""
+
+    q: Array
+    branch: str
+
+
+@dataclass(frozen=True)
+class AssemblyModes(Sequence[AssemblyMode]):
+    """The closed configurations with joints held. A sequence, by number or by branch: `modes[0]`, `modes["+-"]`.
+
+    `modes`; `complete`, whether there is no other within the limits of joints; `most`, how many there can be at most
+    for other lengths, 0 where that is not known; `held`, the joints that keep their coordinates; `message`, a sentence.
+    """
+
+    modes: tuple[AssemblyMode, ...]
+    complete: bool
+    most: int
+    held: tuple[str, ...]
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+    def __iter__(self) -> Iterator[AssemblyMode]:
+        return iter(self.modes)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self.modes[key]
+        found = [mode for mode in self.modes if mode.branch == key]
+        if not found:
+            known = ", ".join(f"'{branch}'" for branch in dict.fromkeys(mode.branch for mode in self.modes))
+            raise ShapeError(f"branch '{key}' is not among the closed configurations; expected {known or 'none'}.")
+        return found[0]
+
+
+def assembly_modes(
+    model: Robot | System | Dynamics,
+    q: Configuration | None = None,
+    *,
+    held: str | Sequence[str] | None = None,
+    limits: bool = True,
+    tolerance: float = 1e-11,
+) -> AssemblyModes:
+    """All closed configurations of a robot while joints are held.
+
+    `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
+    `q`           (nq,) has the coordinates of what is held and of what is in no loop; by default the neutral one.
+                  Coordinates by name are held where `held` is left out.
+                  Angles are given within half a turn of it, where limits allow.
+    `held`        as many joints as the loops have freedoms; for planar loops by default the first ones that suffice
+    `limits`      leave out what is beyond the limits of joints
+    `tolerance`   the largest opening that counts as closed [m or rad]
+
+    Modes are sorted by branch, + before -; those of one branch by their coordinates. A branch does not name one mode
+    where a block has more than two: take its number then.
+    """
+    closer = Closer(model, limits=limits, tolerance=tolerance)
+    robot = closer.robot
+    at = neutral(robot) if q is None else closer.checked(q)
+    if held is None and isinstance(q, Mapping) and q:
+        held = closer.owners(q)
+    named = closer.named(() if held is None else held)
+    at = closer.ranges.inside(at)
+    rows = [_listed(closer, part, at, named, held is not None) for part in closer.assemblies.parts]
+    leads = tuple(dict.fromkeys([*named, *(name for _, lead, _ in rows for name in lead)]))
+    listings = [listing for _, _, listing in rows]
+    count = float(np.prod([len(listing.ways) for listing in listings], initial=1.0))
+    if count > MOST_MODES:
+        raise UnsupportedError(
+            f"assembly_modes: the loops of robot '{robot.name}' close in {count:.3g} ways, more than {MOST_MODES}: "
+            "sets of loops that share no joint multiply theirs. List each set as a robot of its own."
+        )
+    modes = []
+    for way in products(listings, at, [part for part, _, _ in rows]):
+        found = closer.near(way.q, leads)
+        modes.append(AssemblyMode(found.q if found else way.q, signature(way.signs)))
+    complete = all(listing.complete for listing in listings)
+    most = int(np.prod([listing.most for listing in listings], initial=1.0))
+    return AssemblyModes(tuple(modes), complete, most, leads, _sentence(len(modes), complete, most, leads, listings))
+
+
+def _listed(
+    closer: Closer, part: Part, q: Array, held: tuple[str, ...], chosen: bool
+) -> tuple[Part, tuple[str, ...], Listing]:
+    """One set of loops: who leads it, and its ways; an error where they are not finitely many."""
+    mine = tuple(name for name in part.joints if name in held)
+    lead = closer.assemblies.leading(part, held)
+    if lead is not None and chosen and set(lead) != set(mine):
+        raise _too_free(part, mine, len(lead) - len(mine))
+    if lead is None and part.planar is not None:
+        fault = closer.over_held(q, mine)
+        if fault:
+            raise UnsupportedError(f"assembly_modes: {fault[0].lower()}{fault[1:]}")
+    lead = mine if lead is None else lead
+    listing = closer.assemblies.listing(part, q, lead)
+    inside = [way for way in listing.ways if closer.assemblies.within(part, way.q)]
+    if not listing.complete and inside:
+        freedom = closer.assemblies.freedom(part, inside[0].q, lead)
+        if freedom:
+            raise _too_free(part, lead, freedom)
+    return part, lead, listing._replace(ways=inside)
+
+
+def _too_free(part: Part, held: tuple[str, ...], freedom: int) -> UnsupportedError:
+    loops = ", ".join(f"'{name}'" for name in part.loops)
+    free = ", ".join(name for name in part.joints if name not in held)
+    with_held = f" with {', '.join(held)} held" if held else ""
+    return UnsupportedError(
+        f"assembly_modes: loop{'s' * (len(part.loops) > 1)} {loops} can still move{with_held}, so that closed "
+        f"configurations are no list. Hold {freedom} more of: {free}."
+    )
+
+
+def _sentence(count: int, complete: bool, most: int, held: Sequence[str], listings: Sequence[Listing]) -> str:
+    at = f" with {', '.join(held)} held" if held else ""
+    ways = f"{count} closed configuration{'s' * (count != 1)}{at}"
+    if not complete:
+        return f"{ways} found from many starts; there may be more."
+    short = [why for listing in listings for why in listing.short]
+    why = short[0] if short and count < most else ""
+    if not count:
+        return f"no configuration is closed{at}{f': {why}' if why else ' within the limits of joints'}."
+    return f"{ways}, and there is no other within limits.{f' Others fail: {why}.' if why else ''}"

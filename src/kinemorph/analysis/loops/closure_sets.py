@@ -1,0 +1,279 @@
+"""In how many ways the loops of a robot can be closed: its sets of loops, and the ways of each.
+
+Loops that share joints are one set, and sets do not know of each other. A planar one, with as many joints held as
+it has freedoms, is solved completely (`planar_equations`, `dyads`); any other from many random starts by Newton's method,
+all at once, which may miss some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.loops import planar_solutions
+from kinemorph.analysis.loops.constraint_rows import Rows
+from kinemorph.analysis.loops.planar_equations import Equations, PlanarLoops, components, planar_loops
+from kinemorph.analysis.loops.ranges import Ranges
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.configuration import difference, integrate, random_configuration
+from kinemorph.model.couplings import Follower, followers
+
+Mask = npt.NDArray[np.bool_]
+
+STARTS, ROUNDS = 96, 40  # of Newton's method where loops are not planar
+FULL_TURN = 2.0 * np.pi
+SAME = 1e-6  # [rad or m], configurations nearer to each other are one
+FLAT = 1e-7  # a singular value of the scaled J below is none
+
+
+class Part(NamedTuple):
+    """A set of loops that share joints: names of its loops, its joints, their places in q and v."""
+
+    loops: tuple[str, ...]
+    joints: tuple[str, ...]
+    places: tuple[int, ...]
+    velocities: tuple[int, ...]
+    planar: PlanarLoops | None
+
+
+class Way(NamedTuple):
+    """One way to close a part: the whole q (nq,), and the orientation of each block; () where it is not planar."""
+
+    q: Array
+    signs: tuple[int, ...]
+
+
+class Listing(NamedTuple):
+    """The ways found, whether these are all, how many there can be at most (0: not known), and why others end."""
+
+    ways: list[Way]
+    complete: bool
+    most: int
+    short: list[str]
+
+
+class Assemblies:
+    """The parts of one robot and their ways."""
+
+    def __init__(self, rows: Rows, ranges: Ranges) -> None:
+        self.rows = rows
+        self.robot = rows.robot
+        self.ranges = ranges
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        tree, robot = resolve(self.robot), self.robot
+        joint_at = {place: joint for joint in robot.joints for place in range(*_bounds(robot.q_slice(joint.name)))}
+        coupled = self._followers
+        found = []
+        for loops, links in components(tree):
+            joints = list(dict.fromkeys(joint_at[tree.links[i].q].name for i in links))
+            led = {coupled[name].leader for name in joints if name in coupled}
+            joints += [name for name in led if name not in joints]
+            planar = planar_loops(tree, loops, links) if not led else None
+            q = [place for name in joints for place in range(*_bounds(robot.q_slice(name)))]
+            v = [place for name in joints for place in range(*_bounds(robot.v_slice(name)))]
+            found.append(Part(tuple(robot.loops[i].name for i in loops), tuple(joints), tuple(q), tuple(v), planar))
+        return found
+
+    # ── who leads ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def leading(self, part: Part, held: Collection[str]) -> tuple[str, ...] | None:
+        """The joints to hold so that a planar part can be listed: those held and the first ones that make it finite.
+
+        They depend on the robot alone, not on where it stands, so that the names of branches keep their meaning. None
+        where the part is not planar or too many joints are held.
+        """
+        if part.planar is None:
+            return None
+        mine = [name for name in part.joints if name in held]
+        free = [name for name in part.joints if name not in held]
+        equations = part.planar.equations(self._known(part, mine, np.ones(self.robot.nq)))
+        missing = -1 if equations is None else equations.unknowns - 2 * len(equations.C)
+        if missing < 0:
+            return None
+        for more in combinations(free, missing):
+            if self._decided(part, (*mine, *more), np.ones(self.robot.nq)) is not None:
+                return (*mine, *more)
+        return None
+
+    def _known(self, part: Part, held: Collection[str], q: Array) -> dict[int, float]:
+        return {self.robot.q_slice(name).start: float(q[self.robot.q_slice(name).start]) for name in held}
+
+    def _decided(
+        self, part: Part, held: Collection[str], q: Array
+    ) -> tuple[Equations, list[planar_solutions.Block]] | None:
+        """The equations of a planar part in blocks, where they decide all unknowns."""
+        assert part.planar is not None
+        equations = part.planar.equations(self._known(part, held, q))
+        if equations is None or equations.unknowns != 2 * len(equations.C):
+            return None
+        blocks = planar_solutions.blocks(equations, part.planar.size)
+        return None if blocks is None else (equations, blocks)
+
+    # ── listing ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def listing(self, part: Part, q: Array, held: Collection[str], *, starts: bool = True) -> Listing:
+        """The ways to close one part with joints held as in q (nq,), near to q where whole turns are left to choose.
+
+        Where it is not planar, from many starts, if `starts` says so.
+        """
+        mine = [name for name in part.joints if name in held]
+        decided = self._decided(part, mine, q) if part.planar is not None else None
+        if decided is not None and part.planar is not None:
+            equations, blocks = decided
+            try:
+                found, short = planar_solutions.solutions(equations, blocks, part.planar.size)
+            except planar_solutions.Undecided:
+                pass
+            else:
+                most = int(np.prod([(2 if len(block.rows) == 1 else 6) if block.turns else 1 for block in blocks]))
+                ways = [self._way(equations, one, q) for one in found]
+                ways = sorted(ways, key=lambda way: (tuple(-sign for sign in way.signs), tuple(way.q)))
+                return Listing(self._apart(ways, part.places), True, most, short)
+        return self._from_many_starts(part, q, held) if starts else Listing([], False, 0, [])
+
+    def _way(self, equations: Equations, solution: planar_solutions.Solution, q: Array) -> Way:
+        """A solution in coordinates, with turns of 2 pi such that limits are kept and q is near."""
+        at = q.copy()
+        lower, upper = self.ranges.bounds
+        for place, sign, mine, factor, parent, other in equations.angles:
+            turn = factor * solution.turns[mine] / (other * solution.turns[parent])
+            angle = sign * float(np.angle(turn))
+            angle += FULL_TURN * round((q[place] - angle) / FULL_TURN)
+            if not lower[place] - SAME <= angle <= upper[place] + SAME:
+                inside = [angle + k * FULL_TURN for k in (-2, -1, 1, 2)]
+                inside = [x for x in inside if lower[place] - SAME <= x <= upper[place] + SAME]
+                angle = min(inside, key=lambda x: abs(x - q[place]), default=angle)
+            at[place] = angle
+        for place, slide in equations.travels:
+            at[place] = solution.travels[slide]
+        return Way(at, solution.signs)
+
+    def within(self, part: Part, q: Array) -> bool:
+        """Whether the coordinates of a part keep their limits."""
+        lower, upper = self.ranges.bounds
+        places = list(part.places)
+        return bool(((lower[places] - SAME <= q[places]) & (q[places] <= upper[places] + SAME)).all())
+
+    def signs(self, part: Part, q: Array, held: Collection[str]) -> tuple[int, ...]:
+        """The orientation of each block of a planar part at a closed configuration; () where it is not planar."""
+        mine = [name for name in part.joints if name in held]
+        decided = self._decided(part, mine, q) if part.planar is not None else None
+        if decided is None or part.planar is None:
+            return ()
+        equations, blocks = decided
+        turns = np.zeros(equations.C.shape[1], dtype=complex)
+        turns[0] = 1.0
+        for place, sign, one, factor, parent, other in equations.angles:  # parents first
+            if not turns[one] and turns[parent]:
+                turns[one] = np.exp(1j * sign * q[place]) * other * turns[parent] / factor
+        travels = np.zeros(equations.D.shape[1])
+        for place, slide in equations.travels:
+            travels[slide] = q[place]
+        closing = [k for k in range(len(travels)) if k not in {slide for _, slide in equations.travels}]
+        if closing:
+            D = equations.D * turns[list(equations.carriers)]
+            rest = equations.C @ turns + D @ travels
+            stacked = np.vstack([D[:, closing].real, D[:, closing].imag])
+            travels[closing] = np.linalg.lstsq(stacked, -np.concatenate([rest.real, rest.imag]), rcond=None)[0]
+        return planar_solutions.signs_at(equations, blocks, turns, travels, part.planar.size)
+
+    # ── loops of any kind ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _from_many_starts(self, part: Part, q: Array, held: Collection[str]) -> Listing:
+        """Damped Newton steps from random configurations, all at once; what is closed in the end, each once."""
+        free = self.free(part, held)
+        rng = np.random.default_rng(0)
+        moved = np.zeros(self.robot.nq, dtype=bool)
+        for name in part.joints:
+            moved[self.robot.q_slice(name)] = bool(free[self.robot.v_slice(name)].any())
+        starts = [q, *(np.where(moved, random_configuration(self.robot, rng), q) for _ in range(STARTS - 1))]
+        at = np.array([self.ranges.inside(start) for start in starts])
+        leading = self.ranges.leading[:, free]
+        rows = [i for i, owner in enumerate(self.rows.owners) if owner in part.loops]
+        for _ in range(ROUNDS):
+            e = self.rows.error(at)[:, rows]
+            J = (self.rows.jacobian(at) @ leading)[:, rows]
+            normal = np.swapaxes(J, 1, 2) @ J
+            size = np.einsum("ki,ki->k", e, e)
+            damping = 1e-2 * size + 1e-14 * np.trace(normal, axis1=1, axis2=2)
+            normal += damping[:, None, None] * np.eye(normal.shape[1])
+            push = -np.swapaxes(J, 1, 2) @ e[:, :, None]
+            step = np.linalg.solve(normal, push)[:, :, 0]
+            step *= np.minimum(1.0, 0.7 / np.maximum(np.abs(step).max(axis=1, initial=0.0), 1e-300))[:, None]
+            at = np.array(integrate(self.robot, at, step @ leading.T))
+        closed = [
+            x for x in at if max(max(gap) for name, gap in self.rows.gaps(x).items() if name in part.loops) < 1e-9
+        ]
+        ways = []
+        for x in closed:
+            for place in part.places:
+                if place in self._turning:
+                    x[place] += FULL_TURN * round((q[place] - x[place]) / FULL_TURN)
+            ways.append(Way(self.ranges.inside(x) if not self.within(part, x) else x, ()))
+        ways = [way for way in ways if np.abs(self.rows.error(way.q)[rows]).max() < 1e-9]
+        ways.sort(key=lambda way: float(np.linalg.norm(difference(self.robot, q, way.q))))
+        return Listing(self._apart(ways, part.places), False, 0, [])
+
+    def free(self, part: Part, held: Collection[str]) -> Mask:
+        """Which velocities (nv,) of a part may move: those of joints that are neither held nor follow another."""
+        free = np.zeros(self.robot.nv, dtype=bool)
+        free[list(part.velocities)] = True
+        for name in (*held, *self._followers):
+            free[self.robot.v_slice(name)] = False
+        return free
+
+    def freedom(self, part: Part, q: Array, held: Collection[str]) -> int:
+        """How many freedoms a part has at a closed configuration, with joints held."""
+        J = self.rows.jacobian(q)
+        rows = [i for i, owner in enumerate(self.rows.owners) if owner in part.loops]
+        J = self.rows.scaled(J, self.rows.lever(J))[rows] @ self.ranges.leading[:, self.free(part, held)]
+        return int(J.shape[1] - (np.linalg.svd(J, compute_uv=False) > FLAT).sum())
+
+    def _apart(self, ways: Sequence[Way], places: Sequence[int]) -> list[Way]:
+        """Each configuration once; whole turns do not count."""
+        kept: list[Way] = []
+        turning = np.array([place in self._turning for place in places])
+        for way in ways:
+            off = [way.q[list(places)] - other.q[list(places)] for other in kept]
+            off = [np.where(turning, x - FULL_TURN * np.round(x / FULL_TURN), x) for x in off]
+            if not any(np.abs(x).max() < SAME for x in off):
+                kept.append(way)
+        return kept
+
+    @cached_property
+    def _turning(self) -> set[int]:
+        """Places in q of angles that are the same after a whole turn; a screw's is not."""
+        robot, found = self.robot, set()
+        for joint in robot.joints:
+            start = robot.q_slice(joint.name).start
+            units = joint.table.q_units if joint.kind != "helical" else ()
+            found |= {start + k for k, unit in enumerate(units) if unit == "rad"}
+        return found
+
+    @cached_property
+    def _followers(self) -> Mapping[str, Follower]:
+        return dict(followers(self.robot.couplings))
+
+
+def _bounds(places: slice) -> tuple[int, int]:
+    return places.start, places.stop
+
+
+def products(listings: Sequence[Listing], q: Array, parts: Sequence[Part]) -> Iterator[Way]:
+    """Every choice of one way for each part, the last part varying fastest."""
+    if not listings:
+        yield Way(q, ())
+        return
+    for way in listings[0].ways:
+        at = q.copy()
+        at[list(parts[0].places)] = way.q[list(parts[0].places)]
+        for rest in products(listings[1:], at, parts[1:]):
+            yield Way(rest.q, (*way.signs, *rest.signs))

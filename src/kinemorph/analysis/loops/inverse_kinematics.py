@@ -1,0 +1,265 @@
+"""Inverse kinematics: the configuration that puts frames of a robot where they are wanted.
+
+    reached = inverse_kinematics(robot, {"flange": T_WF})
+
+A target is a pose (4, 4) or a position (3,), for any number of frames at once; a free base is placed by giving its body
+a target. The residual is the position error [m] and the rotation vector [rad] from the frame to its target, both in
+world axes; analysis.loops.levenberg brings it to zero. Where it gets stuck, it starts again: two times out of three
+from the best configuration so far, with the limbs that miss their targets drawn anew, else from a random one. Joints
+that move no target stay as they are; coupled joints follow their leaders. A target out of reach is a result that says
+so.
+
+Where the robot has loops, they are closed first, and their rows phi(q) join the residual: targets are met with loops
+closed, or not at all. Where they are not met, the configuration that is given has its loops closed nevertheless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import Pose, log_so3, matrix_of
+from kinemorph.algebra.rotations import is_rotation, left_jacobian_so3_inverse
+from kinemorph.analysis.loops.close_loops import Closer
+from kinemorph.analysis.loops.constraint_rows import Gap
+from kinemorph.analysis.loops.levenberg import Descent, Problem, descend
+from kinemorph.analysis.loops.ranges import Ranges
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.errors import ShapeError
+from kinemorph.model.configuration import neutral
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+
+Target = npt.ArrayLike | Pose
+
+LOOPS, LOOPS_FIRST = 30.0, 1e3  # weights of a loop's gap against a target's, and where both cannot be closed
+
+
+class Miss(NamedTuple):
+    """How far a frame is from its target: `position` [m], `rotation` [rad] (None where only a position was asked)."""
+
+    position: float
+    rotation: float | None
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where inverse kinematics ended. True where every target is met.
+
+    `q` (nq,); `errors` by frame name; `iterations` of all attempts; `restarts` after the first; `message`, a sentence;
+    `gaps`, how far loops and coupled joints are open, by name; empty where there are no loops.
+    """
+
+    q: Array
+    errors: Mapping[str, Miss]
+    iterations: int
+    converged: bool
+    restarts: int
+    message: str
+    gaps: Mapping[str, Gap] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.converged
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def inverse_kinematics(
+    model: Robot | System | Dynamics,
+    targets: Mapping[str, Target],
+    q0: npt.ArrayLike | None = None,
+    *,
+    limits: bool = True,
+    tolerance: float = 1e-10,
+    iterations: int = 200,
+    restarts: int = 40,
+    seed: int = 0,
+) -> Reached:
+    """The configuration that brings frames to their targets, with all loops closed.
+
+    `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
+    `targets`     body or frame name -> pose T_WF (4, 4), or position [m] (3,) alone
+    `q0`          where to start, (nq,); by default the neutral configuration. Moved inside the limits first.
+    `limits`      keep joints within their limits
+    `tolerance`   largest error of any target that counts as met, and largest gap of a loop, [m] and [rad]
+    `iterations`  steps per attempt
+    `restarts`    further attempts where the one from q0 ends short of a target; `seed` of their random configurations
+    """
+    dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
+    robot = dynamics.robot
+    if not tolerance > 0.0 or iterations < 1 or restarts < 0:
+        raise ShapeError(
+            f"inverse_kinematics: tolerance {tolerance}, iterations {iterations}, restarts {restarts}; expected a "
+            "positive tolerance, at least one iteration, and no fewer than zero restarts."
+        )
+    if not targets:
+        raise ShapeError("inverse_kinematics: no target was given; expected at least one, as {frame: pose}.")
+    goals = [_goal(dynamics, frame, target) for frame, target in targets.items()]
+    closer = Closer(dynamics, limits=limits, tolerance=tolerance) if robot.loops else None
+    ranges = Ranges(robot, limits, tuple(targets), [part.joints for part in closer.assemblies.parts] if closer else ())
+    start = ranges.inside(_start(robot, q0))
+    parameters = [dynamics.nominal_parameters] if dynamics.parameters else []
+    rows = sum(3 if goal.rotation is None else 6 for goal in goals)
+    rng = np.random.default_rng(seed)
+
+    def linearize(q: Array, weight: float = LOOPS) -> tuple[Array, Array]:
+        e, J = _linearized(goals, ranges.leading, parameters, q)
+        if closer is None:
+            return e, J
+        phi, slope = weight * closer.rows.error(q), weight * closer.rows.jacobian(q) @ ranges.leading
+        return np.append(e, -phi), np.vstack([J, slope])
+
+    def met(residual: Array) -> bool:
+        there = all(_largest(miss) <= tolerance for miss in _misses(goals, residual))
+        return there and float(np.abs(residual[rows:]).max(initial=0.0)) <= LOOPS * tolerance
+
+    problem = Problem(linearize, ranges.moved, ranges.held)
+    if closer is not None:
+        begun = closer.close(start)
+        if not begun:
+            errors = dict(zip(targets, _misses(goals, linearize(begun.q)[0]), strict=True))
+            message = f"the loops cannot be closed, so that no target is reached: {begun.message}"
+            return Reached(begun.q, errors, begun.iterations, False, 0, message, begun.gaps)
+        start = begun.q
+    best = descend(problem, start, reached=met, iterations=iterations)
+    count, restarted = best.iterations, 0
+    while not best.reached and restarted < restarts:
+        restarted += 1
+        missed = _missed(goals, best.residual) if restarted % 3 else list(targets)
+        q = ranges.elsewhere(best.q, missed, rng)
+        q = q if closer is None else closer.near(q).q
+        found = descend(problem, q, reached=met, iterations=iterations)
+        count += found.iterations
+        if found.reached or found.residual @ found.residual < best.residual @ best.residual:
+            best = found
+    if closer is not None and not best.reached:  # between targets and loops, the loops go first
+        strict = problem._replace(linearize=lambda q: linearize(q, LOOPS_FIRST))
+        closed = closer.near(descend(strict, closer.near(best.q).q, reached=met, iterations=iterations).q).q
+        best = best._replace(q=closed, residual=linearize(closed)[0])
+    errors = {goal.frame: miss for goal, miss in zip(goals, _misses(goals, best.residual), strict=True)}
+    message = _sentence(ranges, best, errors, 1 + restarted, tolerance)
+    gaps = {} if closer is None else closer.rows.gaps(best.q)
+    return Reached(best.q, errors, count, best.reached, restarted, message, gaps)
+
+
+# ── targets ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Goal(NamedTuple):
+    """A target made ready: where the frame shall be, and the functions that say where it is."""
+
+    frame: str
+    position: Array
+    rotation: Array | None
+    pose: CompiledFunction
+    jacobian: CompiledFunction  # in world axes, at the frame's origin
+
+
+def _goal(dynamics: Dynamics, frame: str, target: Target) -> Goal:
+    """Checks one target."""
+    label = f"target '{frame}'"
+    dynamics.robot.frame(frame)
+    try:
+        given = np.array(matrix_of(target) if isinstance(target, Pose) else target, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{label} is not an array of numbers; expected a pose (4, 4) or a position (3,).") from None
+    if given.shape not in ((4, 4), (3,)):
+        raise ShapeError(f"{label} has shape {given.shape}; expected a pose (4, 4) or a position (3,).")
+    if not np.isfinite(given).all():
+        raise ShapeError(f"{label} holds a value that is not finite; expected numbers. Look for a missing value.")
+    functions = dynamics.pose(frame), dynamics.jacobian(frame, "local_world_aligned")
+    if given.ndim == 1:
+        return Goal(frame, given, None, *functions)
+    if np.abs(given[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:
+        raise ShapeError(f"{label} has the last row {given[3].tolist()}; expected [0, 0, 0, 1]. Is it transposed?")
+    R = given[:3, :3]
+    if not is_rotation(R.tolist(), 1e-6):
+        off = np.abs(R @ R.T - np.eye(3)).max()
+        raise ShapeError(
+            f"{label} has no rotation in its upper left (3, 3): R R^T is off the unit matrix by {off:.3g} and det R is "
+            f"{np.linalg.det(R):.3g}; expected orthonormal axes, right-handed. Normalize the columns."
+        )
+    U, _, Vt = np.linalg.svd(R)  # the nearest rotation: digits lost in typing would else stand in the way
+    return Goal(frame, given[:3, 3], U @ Vt, *functions)
+
+
+def _linearized(goals: list[Goal], leading: Array, parameters: list[Array], q: Array) -> tuple[Array, Array]:
+    """Residual and Jacobian of all targets: 3 rows for a position, 6 for a pose."""
+    residuals, jacobians = [], []
+    for goal in goals:
+        T, J = goal.pose(q, *parameters), goal.jacobian(q, *parameters)
+        residuals.append(goal.position - T[:3, 3])
+        jacobians.append(J[:3])
+        if goal.rotation is not None:
+            w = np.array(log_so3((goal.rotation @ T[:3, :3].T).tolist()))
+            residuals.append(w)
+            jacobians.append(np.array(left_jacobian_so3_inverse((-w).tolist())) @ J[3:])
+    return np.concatenate(residuals), np.concatenate(jacobians) @ leading
+
+
+def _misses(goals: list[Goal], residual: Array) -> list[Miss]:
+    """How far each target is off, from the residual of all."""
+    misses, at = [], 0
+    for goal in goals:
+        position = float(np.linalg.norm(residual[at : at + 3]))
+        rotation = None if goal.rotation is None else float(np.linalg.norm(residual[at + 3 : at + 6]))
+        misses.append(Miss(position, rotation))
+        at += 3 if rotation is None else 6
+    return misses
+
+
+def _missed(goals: list[Goal], residual: Array) -> list[str]:
+    """The frames that are off by a good part of the largest error."""
+    sizes = [_largest(miss) for miss in _misses(goals, residual)]
+    return [goal.frame for goal, size in zip(goals, sizes, strict=True) if size >= 0.3 * max(sizes)]
+
+
+# ── from the start to the sentence ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _start(robot: Robot, q0: npt.ArrayLike | None) -> Array:
+    """The configuration to start from, checked."""
+    if q0 is None:
+        return neutral(robot)
+    q = np.array(q0, dtype=float)
+    if q.shape != (robot.nq,):
+        raise ShapeError(f"inverse_kinematics: q0 has shape {q.shape}; expected ({robot.nq},), one entry per q_names.")
+    if not np.isfinite(q).all():
+        bad = robot.q_names[int(np.argmin(np.isfinite(q)))]
+        raise ShapeError(f"inverse_kinematics: q0 is not finite at '{bad}'; expected numbers.")
+    for joint in robot.joints:
+        turning = [i for i, unit in enumerate(joint.table.q_units) if not unit]
+        length = float(np.linalg.norm(q[robot.q_slice(joint.name)][turning])) if turning else 1.0
+        if abs(length - 1.0) > 1e-6:
+            raise ShapeError(
+                f"inverse_kinematics: the quaternion of joint '{joint.name}' in q0 has length {length:.3g}; "
+                "expected 1. Normalize it; a free joint is [x y z qw qx qy qz]."
+            )
+    return q
+
+
+def _largest(miss: Miss) -> float:
+    return max(miss.position, miss.rotation or 0.0)
+
+
+def _sentence(ranges: Ranges, found: Descent, errors: Mapping[str, Miss], attempts: int, tolerance: float) -> str:
+    """What happened, for a person."""
+    tries = "the first attempt" if attempts == 1 else f"{attempts} attempts"
+    frame, miss = max(errors.items(), key=lambda item: _largest(item[1]))
+    if found.reached:
+        return f"every target is met within {tolerance:.0e} after {tries}; the largest error is {_largest(miss):.1e}."
+    turned = "" if miss.rotation is None else f" and {miss.rotation:.3g} rad"
+    met = sum(_largest(one) <= tolerance for one in errors.values())
+    stuck = ranges.at_limits(found.q)
+    blame = f" Joints at a limit: {', '.join(stuck)}." if stuck else ""
+    return (
+        f"target '{frame}' is not reached: the nearest found is {miss.position:.3g} m{turned} away, after {tries}; "
+        f"{met} of {len(errors)} targets are met.{blame} It may lie out of reach; allow more restarts, or move it."
+    )

@@ -1,0 +1,289 @@
+"""Planar loops in the complex plane: one complex equation per loop, linear in the turns of the links.
+
+A loop whose hinges are all parallel, and whose slides lie across them, moves in a plane, wherever that plane lies. With
+Theta_g = exp(i angle) the turn of links that share their orientation (a slide does not turn, a held hinge turns by a
+known angle), and s_k the travel of slide k, every closure says that two sums of vectors meet:
+
+    sum_g C[l, g] Theta_g + sum_k D[l, k] s_k Theta_g(k) = 0,      g = 0 is the ground, Theta_0 = 1
+
+C and D are constant: lengths, and what held joints make of them. Any complex-linear combination of such equations is
+one as well (Wampler 2001, "Solving the kinematics of planar mechanisms by Dixon determinant and a complex-plane
+formulation"). Loops that share a joint are one `PlanarLoops`; what carries all of it is its ground.
+"""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.mechanics.recursions.kinematics import pose_of_move
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Tree
+
+Complex = npt.NDArray[np.complex128]
+
+PARALLEL = 1e-9  # sine of the angle by which axes may be off
+HINGES = {("point", "parallel"), ("point",), ("line", "parallel")}  # closures that let the plane turn: a pin
+SLIDES = {("line", "orientation")}
+SLOTS = {("line",)}  # a pin in a slot
+WELDS = {("point", "orientation")}
+
+
+class Place(NamedTuple):
+    """A frame at q = 0, seen from the ground of the loops: its rotation (3, 3) and its origin (3,)."""
+
+    R: Array
+    p: Array
+
+
+class Member(NamedTuple):
+    """A link of planar loops: `at`, where its joint lies at q = 0; `along`, a slide's direction, else 0; `sign`, +1
+    where the hinge's axis is the plane's normal, -1 where it is the opposite; `q`, the place of its coordinate.
+    """
+
+    link: int
+    parent: int
+    at: complex
+    along: complex
+    sign: float
+    q: int
+
+
+class Closing(NamedTuple):
+    """What closes a loop: points on two links at q = 0, a slide's direction or 0, and the turn that both keep, or 0."""
+
+    parent: int
+    child: int
+    on_parent: complex
+    on_child: complex
+    along: complex
+    turn: complex
+
+
+class Equations(NamedTuple):
+    """C (L, 1 + r) and D (L, p), the group that each slide goes along (p,), and how coordinates follow from a solution.
+
+    `angles` has (place in q, sign, group of the link, factor, group of the parent, factor), `travels` (place in q,
+    slide); a turn of a link is its factor times the turn of its group.
+    """
+
+    C: Complex
+    D: Complex
+    carriers: tuple[int, ...]
+    angles: tuple[tuple[int, float, int, complex, int, complex], ...]
+    travels: tuple[tuple[int, int], ...]
+
+    @property
+    def unknowns(self) -> int:
+        return int(self.C.shape[1]) - 1 + int(self.D.shape[1])
+
+
+@dataclass(frozen=True)
+class PlanarLoops:
+    """Loops that share joints and move in one plane. `loops` are places in `robot.loops`, `places` those in q."""
+
+    loops: tuple[int, ...]
+    places: tuple[int, ...]
+    members: tuple[Member, ...]
+    closings: tuple[Closing, ...]
+    size: float  # the longest vector [m]
+
+    def equations(self, known: Mapping[int, float]) -> Equations | None:
+        """The loop equations where the coordinates at the places `known` have these values.
+
+        None where closures contradict each other, or say the same, about the orientation of links.
+        """
+        group: dict[int, int] = {}
+        factor: dict[int, complex] = {}
+        ground = {member.parent for member in self.members} - {member.link for member in self.members}
+        for link in (*ground, *(c.parent for c in self.closings), *(c.child for c in self.closings)):
+            group.setdefault(link, 0), factor.setdefault(link, 1.0)
+        count = 1
+        for member in self.members:
+            group[member.link], factor[member.link] = group[member.parent], factor[member.parent]
+            if not member.along and member.q in known:
+                factor[member.link] *= cmath.exp(1j * member.sign * known[member.q])
+            elif not member.along:
+                group[member.link], factor[member.link], count = count, 1.0, count + 1
+        for closing in self.closings:
+            if closing.turn and not _merged(group, factor, closing):
+                return None
+        used = sorted(set(group.values()) | {0})
+        group = {link: used.index(g) for link, g in group.items()}
+        return self._written(known, group, factor, len(used))
+
+    def _written(
+        self, known: Mapping[int, float], group: dict[int, int], factor: dict[int, complex], count: int
+    ) -> Equations:
+        free = [m for m in self.members if m.along and m.q not in known]
+        slots = [closing for closing in self.closings if closing.along]
+        carriers = [group[m.parent] for m in free] + [group[closing.parent] for closing in slots]
+        slide = {m.link: k for k, m in enumerate(free)}
+        rows: dict[int, tuple[Complex, Complex]] = {}
+        nothing = np.zeros(count, dtype=complex), np.zeros(len(carriers), dtype=complex)
+        start = {m.link: m.at for m in self.members}
+        for m in self.members:  # the origin of each link as a row of coefficients
+            c, d = (part.copy() for part in rows.get(m.parent, nothing))
+            c[group[m.parent]] += factor[m.parent] * (m.at - start.get(m.parent, 0.0))
+            if m.link in slide:
+                d[slide[m.link]] += factor[m.parent] * m.along
+            elif m.along:
+                c[group[m.parent]] += factor[m.parent] * m.along * known[m.q]
+            rows[m.link] = (c, d)
+        C, D = [], []
+        for closing in self.closings:
+            ends = []
+            for link, point in ((closing.child, closing.on_child), (closing.parent, closing.on_parent)):
+                c, d = (part.copy() for part in rows.get(link, nothing))
+                c[group[link]] += factor[link] * (point - start.get(link, 0.0))
+                ends.append((c, d))
+            c, d = ends[0][0] - ends[1][0], ends[0][1] - ends[1][1]
+            if closing.along:
+                d[len(free) + slots.index(closing)] -= factor[closing.parent] * closing.along
+            C.append(c)
+            D.append(d)
+        angles = tuple(
+            (m.q, m.sign, group[m.link], factor[m.link], group[m.parent], factor[m.parent])
+            for m in self.members
+            if not m.along and m.q not in known
+        )
+        travels = tuple((m.q, slide[m.link]) for m in free)
+        return Equations(np.array(C), np.array(D).reshape(len(C), len(carriers)), tuple(carriers), angles, travels)
+
+
+def _merged(group: dict[int, int], factor: dict[int, complex], closing: Closing) -> bool:
+    """Makes one group of two links that keep their turn: Theta_child = turn Theta_parent. False where they were one."""
+    a, b = closing.parent, closing.child
+    if group[a] == group[b]:
+        return False
+    kept, gone = group[a], group[b]
+    ratio = closing.turn * factor[a] / factor[b]  # Theta_gone = ratio Theta_kept
+    if gone == 0:
+        kept, gone, ratio = gone, kept, 1.0 / ratio
+    for link in [link for link, g in group.items() if g == gone]:
+        group[link], factor[link] = kept, ratio * factor[link]
+    return True
+
+
+# ── from a tree ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def components(tree: Tree) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """(loops, links) for each set of loops that share joints: places in `tree.closures` and in `tree.links`."""
+    found: list[tuple[set[int], set[int]]] = []
+    for index, closure in enumerate(tree.closures):
+        loops, links = {index}, set(_between(tree, closure.parent.link, closure.child.link))
+        for other in [part for part in found if part[1] & links]:
+            found.remove(other)
+            loops, links = loops | other[0], links | other[1]
+        found.append((loops, links))
+    return [(tuple(sorted(loops)), tuple(sorted(links))) for loops, links in sorted(found, key=lambda f: min(f[0]))]
+
+
+def _between(tree: Tree, a: int, b: int) -> list[int]:
+    """The links on the way between two links, without the one that carries both."""
+    above: list[list[int]] = []
+    for link in (a, b):
+        path = []
+        while link != WORLD:
+            path.append(link)
+            link = tree.links[link].parent
+        above.append(path)
+    while above[0] and above[1] and above[0][-1] == above[1][-1]:
+        above[0].pop(), above[1].pop()
+    return above[0] + above[1]
+
+
+def planar_loops(tree: Tree, loops: Sequence[int], links: Sequence[int]) -> PlanarLoops | None:
+    """The loops of one component as planar ones; None where they are not, or have joints of other kinds."""
+    kinds = {tree.links[i].kind for i in links}
+    if not kinds <= {"revolute", "prismatic"} or "revolute" not in kinds:
+        return None
+    places = _places(tree, links)
+    hinges = [i for i in links if tree.links[i].kind == "revolute"]
+    normal = places[hinges[0]].R[:, 2]
+    for i in links:
+        z = places[i].R[:, 2]
+        if not (_parallel(z, normal) if tree.links[i].kind == "revolute" else _across(z, normal)):
+            return None
+    across = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+    across /= np.linalg.norm(across)
+    upward = np.cross(normal, across)
+
+    def flat(vector: Array) -> complex:
+        return complex(vector @ across, vector @ upward)
+
+    members = []
+    for i in links:
+        link = tree.links[i]
+        z = places[i].R[:, 2]
+        hinge = link.kind == "revolute"
+        along = 0.0 if hinge else flat(z)
+        sign = float(np.sign(z @ normal)) if hinge else 0.0
+        members.append(Member(i, link.parent, flat(places[i].p), along, sign, link.q))
+    closings = []
+    for index in loops:
+        closing = _closing(tree.closures[index], places, normal, flat)
+        if closing is None:
+            return None
+        closings.append(closing)
+    points = [m.at for m in members] + [p for c in closings for p in (c.on_parent, c.on_child)]
+    size = max(abs(a - b) for a in points for b in points)
+    return PlanarLoops(tuple(loops), tuple(m.q for m in members), tuple(members), tuple(closings), size or 1.0)
+
+
+def _places(tree: Tree, links: Sequence[int]) -> dict[int, Place]:
+    """Where links are at q = 0, seen from what carries all of them; that link's own place is among them."""
+    zeros = [0.0] * tree.nq
+    places: dict[int, Place] = {}
+    for i in links:  # parents first
+        link = tree.links[i]
+        base = places.setdefault(link.parent, Place(np.eye(3), np.zeros(3)))
+        pose = pose_of_move(link.move(zeros))
+        R, p = np.array(pose.R, dtype=float), np.array(pose.p, dtype=float)
+        places[i] = Place(base.R @ R, base.p + base.R @ p)
+    return places
+
+
+def _parallel(a: Array, b: Array) -> bool:
+    return bool(np.linalg.norm(np.cross(a, b)) < PARALLEL)
+
+
+def _across(a: Array, b: Array) -> bool:
+    return bool(abs(a @ b) < PARALLEL)
+
+
+def _closing(
+    closure: Closure, places: Mapping[int, Place], normal: Array, flat: Callable[[Array], complex]
+) -> Closing | None:
+    """A closure in the plane; None where its kind or its axis does not fit."""
+    a, b = _seen(closure.parent, places), _seen(closure.child, places)
+    z_a, z_b = a.R[:, 2], b.R[:, 2]
+    ends = closure.parent.link, closure.child.link, flat(a.p), flat(b.p)
+    upright = _parallel(z_a, normal) and _parallel(z_b, normal) and z_a @ z_b > 0.0
+    lying = _across(z_a, normal) and _across(z_b, normal)
+    conditions = closure.conditions
+    if conditions == ("point",) or (conditions in HINGES and upright):
+        return Closing(*ends, 0.0, 0.0)
+    if conditions in SLOTS and _across(z_a, normal):
+        return Closing(*ends, flat(z_a), 0.0)
+    if conditions in SLIDES and lying:
+        return Closing(*ends, flat(z_a), flat(z_a) / flat(z_b))
+    if conditions in WELDS:
+        across = a.R @ np.cross(a.R.T @ normal, np.eye(3)[int(np.argmin(np.abs(a.R.T @ normal)))])
+        other = b.R @ (a.R.T @ across)
+        if _across(other, normal):
+            turn = flat(across) / flat(other)
+            return Closing(*ends, 0.0, turn / abs(turn))
+    return None
+
+
+def _seen(attachment: Attachment, places: Mapping[int, Place]) -> Place:
+    base = places.get(attachment.link, Place(np.eye(3), np.zeros(3)))
+    R, p = np.array(attachment.pose.R, dtype=float), np.array(attachment.pose.p, dtype=float)
+    return Place(base.R @ R, base.p + base.R @ p)

@@ -1,0 +1,356 @@
+"""All solutions of planar loop equations: block by block, each by elimination.
+
+The equations of `planar_equations` are linear in the turns of links, so a combination of loops may hold two unknowns only:
+a dyad (an Assur group of two links), which a circle and a circle, or a circle and a line, decide. What a dyad gives is
+known to the rest, and so on. Most linkages fall apart like this. Where two loops are left with four turns and no dyad
+among them, as in a Stephenson six-bar driven from its outer loop, two turns are eliminated linearly; the conditions
+
+    |T_c| = 1,  |T_d| = 1      with T_c, T_d affine in x = T_a and y = T_b
+
+become polynomials in x and y, quadratic in y. Their resultant by y,
+
+    (A1 C2 - A2 C1)^2 - (A1 B2 - A2 B1) (B1 C2 - B2 C1) = 0
+
+has degree 6 in x: six solutions at most, of which the real ones have |x| = 1. No solution is missed.
+
+Each block has an orientation, the sign of the determinant of its equations' derivative by its unknowns, turns first.
+Complex-linear combinations of equations do not change it, so it belongs to the mechanism: for a dyad of two links it is
++ where, going round the loop, the turn from the first to the second is counterclockwise. It keeps until the block is
+singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.loops.planar_equations import Complex, Equations
+
+RANK = 1e-9  # of the size of the loops: coefficients below are none
+DOUBLE = 1e-9  # of the size: circles that miss each other by less touch
+NEAR_CIRCLE = 0.05  # roots x of the resultant this near to |x| = 1 are tried by Newton's method
+SAME = 1e-6  # [rad], solutions nearer to each other are one
+LARGEST = 3  # loops in one block that is looked for,
+MOST_UNKNOWNS = 16  # and unknowns among which it is
+MOST_SOLUTIONS = 4096
+
+
+class Block(NamedTuple):
+    """Unknowns that `rows` (m, L), combinations of loops, decide: groups that turn, and slides; 2 m in all."""
+
+    turns: tuple[int, ...]
+    slides: tuple[int, ...]
+    rows: Complex
+
+
+class Solution(NamedTuple):
+    """Turns of all groups (1 + r,) and travels of all slides (p,), and the orientation of each block."""
+
+    turns: Complex
+    travels: Array
+    signs: tuple[int, ...]
+
+
+class Undecided(Exception):
+    """A block for which no elimination is written, or more solutions than one can list."""
+
+
+def blocks(equations: Equations, size: float) -> list[Block] | None:
+    """The equations in blocks, each decided by those before it; None where they do not decide all unknowns."""
+    C, D, carriers, _, _ = equations
+    basis: Complex = np.eye(len(C), dtype=complex)
+    used = np.hstack([np.abs(C), np.abs(D) * size]) > RANK * size
+    turns, slides = set(range(1, C.shape[1])), set(range(D.shape[1]))
+    found: list[Block] = []
+    while turns or slides:
+        block = _of_one_loop(used, carriers, basis, turns, slides)
+        block = block or next(_smallest(C, D, carriers, basis, turns, slides, size), None)
+        if block is None:
+            return None
+        found.append(block)
+        turns -= set(block.turns)
+        slides -= set(block.slides)
+        basis = _without(basis, block.rows)
+    return found if not len(basis) else None
+
+
+def _of_one_loop(
+    used: npt.NDArray[np.bool_], carriers: Sequence[int], basis: Complex, turns: set[int], slides: set[int]
+) -> Block | None:
+    """A loop that holds two unknowns by itself, as most dyads of long linkages do; the first one."""
+    count = used.shape[1] - len(carriers)
+    for row in basis:
+        loop = int(np.argmax(np.abs(row)))
+        if np.count_nonzero(np.abs(row) > RANK) != 1:
+            continue
+        mine = {g for g in turns if used[loop, g]}, {k for k in slides if used[loop, count + k]}
+        mine[0].update(carriers[k] for k in mine[1] if carriers[k] in turns)
+        if len(mine[0]) + len(mine[1]) == 2:
+            return Block(tuple(sorted(mine[0])), tuple(sorted(mine[1])), row[None, :])
+    return None
+
+
+def _smallest(
+    C: Complex, D: Complex, carriers: Sequence[int], basis: Complex, turns: set[int], slides: set[int], size: float
+) -> Iterator[Block]:
+    unknown = [("turn", g) for g in sorted(turns)] + [("slide", k) for k in sorted(slides)]
+    if len(unknown) > MOST_UNKNOWNS:
+        return
+    for loops in range(1, min(LARGEST, len(basis)) + 1):
+        for chosen in combinations(unknown, 2 * loops):
+            mine = {g for kind, g in chosen if kind == "turn"}, {k for kind, k in chosen if kind == "slide"}
+            if any(carriers[k] in turns - mine[0] for k in mine[1]):
+                continue  # a slide along a link that is not known yet
+            others = np.hstack([C[:, sorted(turns - mine[0])], D[:, sorted(slides - mine[1])] * size])
+            rows = _left_null(basis @ others, RANK * size) @ basis
+            if len(rows) == loops:
+                yield Block(tuple(sorted(mine[0])), tuple(sorted(mine[1])), rows)
+
+
+def _left_null(A: Complex, tolerance: float) -> Complex:
+    """Orthonormal rows y with y A = 0."""
+    if not A.shape[1]:
+        return np.eye(len(A), dtype=complex)
+    U, S, _ = np.linalg.svd(A)
+    rank = int((tolerance < S).sum())
+    return np.asarray(U[:, rank:].conj().T)
+
+
+def _without(basis: Complex, rows: Complex) -> Complex:
+    """Orthonormal rows for what is left of a row space; those that are left as they were stay so."""
+    rest = basis - (basis @ rows.conj().T) @ rows
+    sizes = np.linalg.norm(rest, axis=1)
+    whole, cut = rest[sizes > 1.0 - RANK], rest[sizes <= 1.0 - RANK]
+    rank = len(basis) - len(rows) - len(whole)
+    return np.vstack([whole, np.linalg.svd(cut)[2][:rank]]) if rank else whole
+
+
+def solutions(equations: Equations, parts: Sequence[Block], size: float) -> tuple[list[Solution], list[str]]:
+    """(all real solutions, why branches end): every block is solved for every solution of those before it.
+
+    Raises Undecided at a block of several loops that is not four turns, and where there are too many solutions.
+    """
+    C, D, carriers, _, _ = equations
+    begun = [Solution(np.where(np.arange(C.shape[1]) == 0, 1.0 + 0j, 0j), np.zeros(D.shape[1]), ())]
+    short: list[str] = []
+    for block in parts:
+        grown: list[Solution] = []
+        for so_far in begun:
+            carried = D * so_far.turns[list(carriers)] if D.shape[1] else D
+            constant = block.rows @ (C @ so_far.turns + carried @ so_far.travels)
+            a = block.rows @ C[:, list(block.turns)]
+            known = [k for k in block.slides if carriers[k] not in block.turns]
+            d = block.rows @ np.where(np.isin(np.arange(D.shape[1]), known), carried, D)[:, list(block.slides)]
+            along = [block.turns.index(carriers[k]) if k not in known else -1 for k in block.slides]
+            answers, why = _solved(constant, a, d, along, size)
+            short += [why] if why else []
+            for turns, travels in answers:
+                sign = _orientation(a, d, along, turns, travels, size)
+                all_turns, all_travels = so_far.turns.copy(), so_far.travels.copy()
+                all_turns[list(block.turns)], all_travels[list(block.slides)] = turns, travels
+                grown.append(Solution(all_turns, all_travels, (*so_far.signs, sign)))
+        begun = grown
+        if len(begun) > MOST_SOLUTIONS:
+            raise Undecided
+    return begun, short
+
+
+def signs_at(
+    equations: Equations, parts: Sequence[Block], turns: Complex, travels: Array, size: float
+) -> tuple[int, ...]:
+    """The orientation of each block at given turns (1 + r,) and travels (p,)."""
+    C, D, carriers, _, _ = equations
+    found = []
+    for block in parts:
+        known = [carriers[k] not in block.turns for k in block.slides]
+        d = block.rows @ D[:, list(block.slides)]
+        d = d * np.where(known, turns[[carriers[k] for k in block.slides]], 1.0) if len(known) else d
+        along = [-1 if k else block.turns.index(carriers[s]) for k, s in zip(known, block.slides, strict=True)]
+        a = block.rows @ C[:, list(block.turns)]
+        found.append(_orientation(a, d, along, turns[list(block.turns)], travels[list(block.slides)], size))
+    return tuple(found)
+
+
+def _derivative(a: Complex, d: Complex, along: Sequence[int], turns: Complex, travels: Array) -> Array:
+    """Of one block's equations, real and imaginary parts (2 m, 2 m), by angles and travels."""
+    by_turn = a.copy()
+    by_slide = d.copy()
+    for k, carrier in enumerate(along):
+        if carrier >= 0:
+            by_turn[:, carrier] += d[:, k] * travels[k]
+            by_slide[:, k] = d[:, k] * turns[carrier]
+    columns = np.hstack([1j * by_turn * turns, by_slide])
+    return np.vstack([columns.real, columns.imag])
+
+
+def _orientation(a: Complex, d: Complex, along: Sequence[int], turns: Complex, travels: Array, size: float) -> int:
+    J = _derivative(a, d, along, turns, travels)
+    J[:, : len(turns)] /= size
+    det = float(np.linalg.det(J))
+    # interleave real and imaginary rows: (-1)^(m (m - 1) / 2) of the stacked ones
+    m = len(a)
+    return 0 if abs(det) < 1e-8 else int(np.sign(det)) * (-1) ** (m * (m - 1) // 2)
+
+
+# ── one block ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+Answers = list[tuple[Complex, Array]]
+
+
+def _solved(constant: Complex, a: Complex, d: Complex, along: Sequence[int], size: float) -> tuple[Answers, str]:
+    """(solutions, why there is none): turns and travels of one block."""
+    turns, slides = a.shape[1], d.shape[1]
+    if len(constant) == 2 and turns == 4:
+        return [(np.exp(1j * angles), np.zeros(0)) for angles in _four_turns(constant, a, size)], ""
+    if len(constant) != 1:
+        raise Undecided
+    c = complex(constant[0])
+    if turns == 2:
+        return _two_circles(c, complex(a[0, 0]), complex(a[0, 1]), size)
+    if slides == 2:
+        return _two_lines(c, d[0])
+    if along[0] < 0:
+        return _circle_and_line(c, complex(a[0, 0]), complex(d[0, 0]), size)
+    return _turning_slide(c, complex(a[0, 0]), complex(d[0, 0]), size)
+
+
+def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answers, str]:
+    """c + a T1 + b T2 = 0: two links between two points."""
+    distance, first, second = abs(c), abs(a), abs(b)
+    if distance > first + second + DOUBLE * size or distance < abs(first - second) - DOUBLE * size:
+        return [], (
+            f"two links that reach from {round(abs(first - second), 12):.4g} m to {first + second:.4g} m have to span "
+            f"{distance:.4g} m"
+        )
+    if not distance > RANK * size:
+        return [], "two links of one length end in the same point, so that they may point anywhere"
+    along = (distance**2 + first**2 - second**2) / (2.0 * distance)  # of -a T1 ... on the way from the start to the end
+    high = np.sqrt(max(0.0, first**2 - along**2))
+    answers = []
+    for side in (1.0, -1.0) if high > 0.0 else (1.0,):
+        one = -c / distance * complex(along, side * high) / a
+        two = -(c + a * one) / b
+        answers.append((np.array([one / abs(one), two / abs(two)]), np.zeros(0)))
+    return answers, ""
+
+
+def _circle_and_line(c: complex, a: complex, d: complex, size: float) -> tuple[Answers, str]:
+    """c + a T + s d = 0: a link between a point and a line."""
+    off = abs((c * d.conjugate()).imag) / abs(d)
+    if off > abs(a) + DOUBLE * size:
+        return [], f"a link of {abs(a):.4g} m has to reach a slide {off:.4g} m away"
+    if abs(a) < RANK * size:
+        return [], "a link of no length may point anywhere"
+    middle = -(c * d.conjugate()).real / abs(d) ** 2
+    half = np.sqrt(max(0.0, abs(a) ** 2 - off**2)) / abs(d)
+    answers = []
+    for s in (middle + half, middle - half) if half > 0.0 else (middle,):
+        turn = -(c + s * d) / a
+        answers.append((np.array([turn / abs(turn)]), np.array([s])))
+    return answers, ""
+
+
+def _turning_slide(c: complex, a: complex, d: complex, size: float) -> tuple[Answers, str]:
+    """c + (a + s d) T = 0: a slide on a link that turns with it."""
+    off = abs((a * d.conjugate()).imag) / abs(d)
+    if off > abs(c) + DOUBLE * size:
+        return [], f"a slide that passes its hinge at {off:.4g} m has to end {abs(c):.4g} m away"
+    if abs(c) < RANK * size:
+        return [], "a slide ends in its own hinge, so that it may point anywhere"
+    middle = -(a * d.conjugate()).real / abs(d) ** 2
+    half = np.sqrt(max(0.0, abs(c) ** 2 - off**2)) / abs(d)
+    answers = []
+    for s in (middle + half, middle - half) if half > 0.0 else (middle,):
+        turn = -c / (a + s * d)
+        answers.append((np.array([turn / abs(turn)]), np.array([s])))
+    return answers, ""
+
+
+def _two_lines(c: complex, d: Complex) -> tuple[Answers, str]:
+    """c + s1 d1 + s2 d2 = 0."""
+    A = np.array([d.real, d.imag])
+    if abs(np.linalg.det(A)) < RANK * abs(d[0]) * abs(d[1]):
+        return [], "two slides are parallel"
+    return [(np.zeros(0, dtype=complex), np.linalg.solve(A, [-c.real, -c.imag]))], ""
+
+
+# ── two loops, four turns ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _four_turns(constant: Complex, a: Complex, size: float) -> list[Array]:
+    """All real angles (4,) with constant + a exp(i angles) = 0, two equations."""
+    pairs = sorted(combinations(range(4), 2), key=lambda pair: -abs(np.linalg.det(a[:, list(pair)])))
+    c, d = pairs[0]
+    x, y = (k for k in range(4) if k not in (c, d))
+    affine = -np.linalg.solve(a[:, [c, d]], np.column_stack([constant, a[:, x], a[:, y]]))
+    quadratics = [_quadratic(*row) for row in affine]
+    found: list[Array] = []
+    for root in _resultant_roots(*quadratics):
+        if abs(abs(root) - 1.0) > NEAR_CIRCLE:
+            continue
+        for A, B, C in quadratics:
+            for other in np.roots([_at(A, root), _at(B, root), _at(C, root)]):
+                if abs(abs(other) - 1.0) > 2.0 * NEAR_CIRCLE:
+                    continue
+                guess = np.zeros(4)
+                guess[[x, y]] = np.angle([root, other])
+                guess[[c, d]] = np.angle(affine @ [1.0, root, other])
+                angles = _polished(constant, a, guess, size)
+                if angles is not None and not any(_same(angles, known) for known in found):
+                    found.append(angles)
+    return found
+
+
+def _quadratic(k: complex, u: complex, w: complex) -> tuple[Complex, Complex, Complex]:
+    """|k + u x + w y|^2 = 1 times y, on |x| = |y| = 1: (A, B, C) of A y^2 + B y + C, each by powers -1, 0, 1 of x."""
+    size = abs(k) ** 2 + abs(u) ** 2 + abs(w) ** 2 - 1.0
+    A = w * np.array([u.conjugate(), k.conjugate(), 0.0])
+    B = np.array([k * u.conjugate(), size, k.conjugate() * u])
+    C = w.conjugate() * np.array([0.0, k, u])
+    return A, B, C
+
+
+def _at(powers: Complex, x: complex) -> complex:
+    return complex(powers @ np.array([1.0 / x, 1.0, x]))
+
+
+def _resultant_roots(one: tuple[Complex, ...], two: tuple[Complex, ...]) -> Complex:
+    """Values of x for which both quadratics have a common root."""
+    (A1, B1, C1), (A2, B2, C2) = one, two
+
+    def minor(p: Complex, q: Complex, r: Complex, s: Complex) -> Complex:
+        return np.asarray(np.convolve(p, s) - np.convolve(q, r))  # powers -2 .. 2
+
+    ac = minor(A1, A2, C1, C2)
+    powers = np.convolve(ac, ac) - np.convolve(minor(A1, A2, B1, B2), minor(B1, B2, C1, C2))  # powers -4 .. 4
+    largest = float(np.abs(powers).max())
+    if not largest > 0.0:
+        return np.zeros(0, dtype=complex)
+    powers = np.where(np.abs(powers) < 1e-13 * largest, 0.0, powers)
+    return np.asarray(np.roots(powers[::-1]))
+
+
+def _polished(constant: Complex, a: Complex, angles: Array, size: float) -> Array | None:
+    """The angles after Newton's method, where it ends near to where it began."""
+    begun = angles.copy()
+    for _ in range(30):
+        turns = np.exp(1j * angles)
+        e = constant + a @ turns
+        error = np.concatenate([e.real, e.imag])
+        if np.abs(error).max() < 1e-14 * size:
+            break
+        J = _derivative(a, a[:, :0], (), turns, np.zeros(0))
+        step: Array = np.asarray(np.linalg.lstsq(J, error, rcond=1e-12)[0])
+        angles = angles - np.clip(step, -0.3, 0.3)
+    e = constant + a @ np.exp(1j * angles)
+    near = np.abs(np.exp(1j * angles) - np.exp(1j * begun)).max() < 0.3
+    return angles if near and np.abs(e).max() < 1e-10 * size else None
+
+
+def _same(a: Array, b: Array) -> bool:
+    return bool(np.abs(np.exp(1j * a) - np.exp(1j * b)).max() < SAME)

@@ -1,0 +1,135 @@
+"""The configurations a robot may take while it reaches: limits, couplings, unit quaternions.
+
+Every step is taken on the manifold (model.configuration) and then put back inside. A velocity stands at a limit where
+the coordinate it moves does; that is known for coordinates that go one to one with a velocity (hinges, slides, screws,
+the heading of a planar joint). The positions of planar and free joints, where limited at all, are only cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.model.configuration import integrate, random_configuration
+from kinemorph.model.couplings import coupled_limits, followers
+from kinemorph.model.robot import Robot
+
+ONE_TO_ONE = {
+    "revolute": (0, 0),
+    "prismatic": (0, 0),
+    "helical": (0, 0),
+    "planar": (2, 2),
+}  # places in the step's q and v
+
+
+class Ranges:
+    """Where q may go. `frames` are the frames to be placed: joints that move none of them keep their coordinates.
+
+    `linked` are sets of joints that loops join: who moves one of them moves all.
+    """
+
+    def __init__(
+        self, robot: Robot, limits: bool, frames: Collection[str], linked: Collection[Collection[str]] = ()
+    ) -> None:
+        self.robot = robot
+        self.limits = limits
+        self.frames = frames
+        self.linked = linked
+
+    # ── moving about ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def inside(self, q: Array) -> Array:
+        """q with limits kept, coupled joints on their leaders, and quaternions of length 1."""
+        q = np.clip(q, *self.bounds)
+        for part in self._quaternions:
+            q[part] /= np.linalg.norm(q[part])
+        for joint, (leader, multiplier, offset) in self._followers.items():
+            q[self.robot.q_slice(joint)] = multiplier * q[self.robot.q_slice(leader)] + offset
+        return q
+
+    def moved(self, q: Array, dv: Array) -> Array:
+        """q after the step dv, put back inside."""
+        return self.inside(np.asarray(integrate(self.robot, q, self.leading @ dv)))
+
+    def held(self, q: Array, push: Array) -> npt.NDArray[np.bool_]:
+        """Velocities at a limit and pushed against it, shape (nv,)."""
+        lower, upper = self.bounds
+        at_lower, at_upper = np.zeros((2, self.robot.nv), dtype=bool)
+        coordinates, velocities = self._pairs
+        at_lower[velocities] = q[coordinates] <= lower[coordinates]
+        at_upper[velocities] = q[coordinates] >= upper[coordinates]
+        return np.asarray((at_lower & (push < 0.0)) | (at_upper & (push > 0.0)))
+
+    def elsewhere(self, q: Array, frames: Collection[str], rng: np.random.Generator) -> Array:
+        """q with joints drawn anew: those that move `frames` and no other frame, or all that move one if none is."""
+        mine = np.any([self._moving[frame] for frame in frames], axis=0)
+        others = np.any([np.zeros_like(mine), *(self._moving[f] for f in self.frames if f not in frames)], axis=0)
+        drawn = mine & ~others if np.any(mine & ~others) else np.any(list(self._moving.values()), axis=0)
+        return self.inside(np.where(drawn, random_configuration(self.robot, rng), q))
+
+    def at_limits(self, q: Array) -> list[str]:
+        """Names of the coordinates that stand at a limit."""
+        lower, upper = self.bounds
+        return [name for name, x, a, b in zip(self.robot.q_names, q, lower, upper, strict=True) if x in (a, b)]
+
+    # ── what the robot allows ─────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper limits of q, (nq,) each; a leader is bound by the limits of its followers too."""
+        if not self.limits:
+            return np.full(self.robot.nq, -np.inf), np.full(self.robot.nq, np.inf)
+        return coupled_limits(self.robot)
+
+    @cached_property
+    def leading(self) -> Array:
+        """All velocities from those of the leaders, (nv, nv): a coupled joint's row is a multiple of its leader's."""
+        matrix = np.eye(self.robot.nv)
+        for joint, (leader, multiplier, _) in self._followers.items():
+            row = self.robot.v_slice(joint)
+            matrix[row] = 0.0
+            matrix[row, self.robot.v_slice(leader)] = multiplier
+        return matrix
+
+    @cached_property
+    def _followers(self) -> dict[str, tuple[str, float, float]]:
+        """Coupled joint -> (leader that follows no other, multiplier, offset)."""
+        return dict(followers(self.robot.couplings))
+
+    @cached_property
+    def _pairs(self) -> tuple[list[int], list[int]]:
+        """Coordinates that go one to one with a velocity, and those velocities."""
+        coordinates, velocities = [], []
+        for joint in self.robot.joints:
+            q, v = self.robot.q_slice(joint.name).start, self.robot.v_slice(joint.name).start
+            for step in joint.table.primitives:
+                if step.kind in ONE_TO_ONE:
+                    at_q, at_v = ONE_TO_ONE[step.kind]
+                    coordinates.append(q + step.q[0] + at_q)
+                    velocities.append(v + step.v[0] + at_v)
+        return coordinates, velocities
+
+    @cached_property
+    def _quaternions(self) -> list[slice]:
+        """Where the quaternions lie in q: they have no unit and stand last in their joint."""
+        ends = [self.robot.q_slice(joint.name).stop for joint in self.robot.joints if "" in joint.table.q_units]
+        return [slice(end - 4, end) for end in ends]
+
+    @cached_property
+    def _moving(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """For every frame: the coordinates that move it, shape (nq,)."""
+        robot, masks = self.robot, {}
+        leaders = {joint: leader for joint, (leader, _, _) in self._followers.items()}
+        for frame in self.frames:
+            masks[frame] = np.zeros(robot.nq, dtype=bool)
+            above = [robot.parent_joint[body].name for body in robot.path_to_root(robot.frame(frame).body)[:-1]]
+            moving = {leaders.get(name, name) for name in above}
+            for joints in self.linked:
+                moving |= set(joints) if moving & set(joints) else set()
+            for name in moving:
+                masks[frame][robot.q_slice(name)] = True
+        return masks

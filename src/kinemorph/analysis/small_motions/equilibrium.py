@@ -1,0 +1,193 @@
+"""Static equilibrium: a state at rest that stays at rest, and whether it does so when disturbed.
+
+`equilibrium_search` searches for it; `stability` judges it. A search that fails is a result as well, and says where a force is
+left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.equilibrium_search import CLOSED, Balance, Search
+from kinemorph.analysis.small_motions.linearize import Model
+from kinemorph.analysis.small_motions.plant_derivatives import Point, point_of
+from kinemorph.analysis.small_motions.poles import Poles
+from kinemorph.analysis.small_motions.stability import Verdict, stability_of
+from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.user_laws import Law
+from kinemorph.shown import Shown
+
+KICK = 0.05  # [rad or m] away from an equilibrium that is not stable
+KICKS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium(Shown):
+    """Where a search for an equilibrium ended. True where it found one. Made by `equilibrium`.
+
+    `q` (nq,), `x` (nx,), `u` (nu,), `p`    the state at rest
+    `residual` (nv + nx,)         forces left unbalanced [N m or N], then rates of x; `worst` is the largest force
+    `stable`                      True, False, or None where linear equations do not decide; `reason` says why
+    `message`                     a sentence for a person
+    """
+
+    q: Array
+    x: Array
+    u: Array
+    p: Array
+    residual: Array
+    converged: bool
+    iterations: int
+    stable: bool | None
+    reason: str
+    message: str
+    plant: Plant
+
+    def __bool__(self) -> bool:
+        return self.converged
+
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def worst(self) -> float:
+        """The largest unbalanced force [N m or N]."""
+        return float(np.abs(self.residual[: self.plant.nv]).max(initial=0.0))
+
+
+def equilibrium(
+    model: Model,
+    q: Any = None,
+    u: Any = None,
+    *,
+    x: Any = None,
+    p: Any = None,
+    m: Any = None,
+    t: float = 0.0,
+    forces: Law | None = None,
+    locked: str | Sequence[str] = (),
+    stable: bool = False,
+    tolerance: float = 1e-10,
+    iterations: int = 1000,
+    regularizer: float = 100.0,
+) -> Equilibrium:
+    """A state at rest that stays at rest, near a first guess.
+
+    `q`, `x`          the guess, by name or in order; the plant's start where none is given
+    `u`, `p`, `t`     inputs, parameters and time, held; so is `m`, what elements remember. Constraints that go with
+                      time stand as they do then
+    `forces`          a law of generalized forces, as for `simulate`; `locked` are joints that do not move
+    `stable`          seek a stable one: follow the damped motion downhill, and leave equilibria that are not stable
+    `tolerance`       of the unbalanced forces, against the largest force or stiffness (per rad or m) on the way
+    `regularizer`     k [1/s^2] of the damped steps
+
+    Where none is found the result says so and names the joint with the largest unbalanced force.
+    """
+    for name, value in (("tolerance", tolerance), ("regularizer", regularizer), ("iterations", iterations)):
+        if not value > 0 or not np.isfinite(value):
+            raise UnsupportedError(f"equilibrium: {name} is {value}; expected a finite number above 0.")
+    plant = as_plant(model, forces=forces, locked=locked)
+    start = point_of(plant, q, None, x, u, p, t, m)
+    start = replace(start, v=np.zeros(plant.nv))
+    search = Search(plant, downhill=stable, tolerance=tolerance, regularizer=regularizer)
+    search.slopes.check_laws()
+    try:
+        return _settled(search, start, int(iterations))
+    except KinemorphError as error:
+        return _broken(search, start, str(error))
+    except np.linalg.LinAlgError:
+        return _broken(search, start, "forces or their slopes are too large for numbers. Start elsewhere.")
+
+
+def _settled(search: Search, start: Point, most: int) -> Equilibrium:
+    """From a guess to the result."""
+    here = search.at(start)
+    for _ in range(KICKS + 1):
+        here = search.settle(here, most)
+        if not search.balanced(here):
+            return _failed(search, here, most)
+        verdict, found = stability_of(search.plant, here.point)
+        if not search.downhill or verdict.stable is not False or found is None:
+            return _found(search, here, verdict)
+        here = search.at(search.moved(here.point, _away(search, found), np.zeros(search.plant.nx)))
+    return _found(search, here, verdict)
+
+
+def _away(search: Search, found: Poles) -> Array:
+    """A small displacement along the motion that grows fastest."""
+    shape = found.vectors[int(np.argmax(found.alpha)), : search.plant.nv].real
+    return np.asarray(KICK * shape / max(float(np.abs(shape).max(initial=0.0)), 1e-300))
+
+
+def _found(search: Search, here: Balance, verdict: Verdict) -> Equilibrium:
+    """An equilibrium with the verdict on it."""
+    word = {True: "stable", False: "not stable", None: "marginal"}[verdict.stable]
+    message = f"Equilibrium of '{search.plant.name}' after {search.count} iterations, {word}: {verdict.reason}"
+    led = search.slopes.led(here.point)
+    if led:
+        message += f" Constraint '{led}' moves at t = {here.point.t:g} s; forces are balanced as it stands then."
+    return _result(search, here, True, verdict.stable, verdict.reason, message)
+
+
+def _failed(search: Search, here: Balance, most: int) -> Equilibrium:
+    """The sentence for a search that ended elsewhere."""
+    why = f"No equilibrium of '{search.plant.name}' was found in {search.count} iterations (of at most {most}): "
+    if here.opened > CLOSED:
+        why += f"loops stay open by {here.opened:.3g} [m or rad]. Start from an assembled configuration."
+    else:
+        why += _unbalanced(search, here)
+    return _result(search, here, False, None, "It is no equilibrium.", why)
+
+
+def _unbalanced(search: Search, here: Balance) -> str:
+    nv = search.plant.nv
+    free = here.Z @ here.f
+    sizes = np.abs(free) / np.repeat(np.maximum(search.largest, 1e-300), (nv, search.plant.nx))
+    worst = int(np.argmax(sizes))
+    if worst >= nv:
+        column = search.plant.x[worst - nv]
+        return f"'{column.name}' still changes by {-free[worst]:.3g} {column.unit}/s. Start nearer to a solution."
+    column = search.plant.v[worst]
+    unit = FORCE_UNITS.get(column.unit, "")
+    return (
+        f"a force of {-free[worst]:.4g} {unit}".rstrip()
+        + f" is left at '{column.name}', the largest of all. Start nearer to a solution, or see that something "
+        "holds that coordinate: a joint, a spring, an input."
+    )
+
+
+def _broken(search: Search, start: Point, why: str) -> Equilibrium:
+    """The result where the equations have no finite value on the way."""
+    nothing = np.zeros(search.slopes.n)
+    point, rest = (search.last.point, search.last.residual) if search.last else (start, nothing)
+    message = f"No equilibrium of '{search.plant.name}' was found: after {search.count} iterations, {why}"
+    return Equilibrium(
+        point.q,
+        point.x,
+        point.u,
+        point.p,
+        rest,
+        False,
+        search.count,
+        None,
+        "It is no equilibrium.",
+        message,
+        search.plant,
+    )
+
+
+def _result(
+    search: Search, here: Balance, converged: bool, stable: bool | None, reason: str, message: str
+) -> Equilibrium:
+    at = here.point
+    return Equilibrium(
+        at.q, at.x, at.u, at.p, here.residual, converged, search.count, stable, reason, message, search.plant
+    )

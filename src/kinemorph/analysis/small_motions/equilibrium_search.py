@@ -1,0 +1,206 @@
+"""The search for balance: steps of Newton and of a damped motion, until no force is left over.
+
+The residual r(w, x) at v = 0, z = 0 is to become zero. Newton's step solves  K dy = -r, K = dr/dy; far from a solution
+it leads anywhere. There the inertia helps,
+
+    (K + k M) dy = -r,    k = 100 at first                                  (EasyDyn's regularizer)
+
+one step of a motion so damped that it creeps along the forces; it leads downhill, to where a real robot comes to rest.
+Newton takes over where its step is short, or where it goes with the forces and halves them: then the digits double from
+step to step, also near an equilibrium that is not stable. After each step the coordinates are centered anew, so any
+joint manifold will do. Where forces leave a direction free (a cart on a rail), steps are those of least norm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.plant_derivatives import Point, slopes_of
+from kinemorph.plants.plant import Plant
+
+SHORT = 0.25  # a Newton step up to this [rad or m] is near enough to be trusted
+TURN = 1.0  # the longest step of an angle [rad]
+LONG = 10.0  # the longest step of anything else in a damped motion [m or the unit of a state]
+FREE = 1e-10  # singular values of the stiffness below this, against the largest, leave a direction free
+CLOSED = 1e-10  # [m or rad] loops are closed up to this
+PATIENCE = 50  # steps in which a force that no stiffness opposes may stay as it is
+
+
+class Balance(NamedTuple):
+    """The problem at one point: forces f left over along independent y, their stiffness K and inertia M."""
+
+    point: Point
+    residual: Array  # (nv + nx,), forces even where loops close
+    f: Array
+    K: Array
+    M: Array
+    Z: Array
+    opened: float  # how far loops are open
+    closing: Array  # dw that closes them
+
+
+class Search:
+    """One search and what it has seen."""
+
+    def __init__(self, plant: Plant, *, downhill: bool, tolerance: float, regularizer: float) -> None:
+        self.plant, self.slopes = plant, slopes_of(plant)
+        self.downhill, self.tolerance, self.k = downhill, tolerance, regularizer
+        self.largest = np.zeros(2)  # force or stiffness seen: of mechanics, of x
+        self.count = 0
+        self.last: Balance | None = None
+        turns = np.array([column.unit == "rad/s" for column in plant.v], dtype=bool)
+        self.longest = np.concatenate([np.where(turns, TURN, LONG), np.full(plant.nx, LONG)])
+
+    def settle(self, here: Balance, most: int) -> Balance:
+        """Steps until the forces are balanced, then a few more for the last digits."""
+        constant, since = _unopposed(here), 0
+        while not self.balanced(here) and self.count < most and since < PATIENCE:
+            self.count += 1
+            here = self._newton(here) or self._damped(here)
+            now = _unopposed(here)
+            unchanged = now.any() and np.abs(now - constant).max() <= 1e-6 * np.abs(now).max()
+            constant, since = now, since + 1 if unchanged else 0
+        for _ in range(3):
+            polished = self.step(here, self._newton_step(here)[0])
+            if not _size(polished) < _size(here) or not self.balanced(polished):
+                break
+            here = polished
+        self.last = here
+        return here
+
+    def at(self, point: Point) -> Balance:
+        """Forces, stiffness and inertia at a point, along independent directions."""
+        slopes, nv = self.slopes, self.plant.nv
+        rest = slopes.residual(point)
+        blocks = slopes.blocks(point, np.zeros(slopes.n))
+        weight = np.eye(slopes.n)
+        if slopes.constrained:
+            weight[:nv, :nv] = slopes.mass(point, blocks)  # its residual is an acceleration
+        rest, stiff, inert = weight @ rest, weight @ np.hstack([blocks.w, blocks.x]), weight @ blocks.z
+        phi, J = slopes.closure(point)
+        closing = -np.linalg.pinv(J, FREE) @ phi
+        Z = slopes.directions(point).V
+        X = np.eye(self.plant.nx)[:, slopes.counted]
+        Y = np.zeros((slopes.n, Z.shape[1] + X.shape[1]))
+        Y[:nv, : Z.shape[1]], Y[nv:, Z.shape[1] :] = Z, X
+        f = Y.T @ (rest + stiff[:, :nv] @ closing)
+        here = Balance(
+            point, rest, f, Y.T @ stiff @ Y, Y.T @ inert @ Y, Y, float(np.abs(phi).max(initial=0.0)), closing
+        )
+        for k, part in enumerate(self._parts(here)):
+            sizes = (np.abs(f[part]).max(initial=0.0), np.abs(here.K[part]).max(initial=0.0))
+            self.largest[k] = max(self.largest[k], *sizes)
+        self.last = here
+        return here
+
+    def _parts(self, here: Balance) -> tuple[slice, slice]:
+        n = len(here.f) - len(self.slopes.counted)
+        return slice(0, n), slice(n, len(here.f))
+
+    def balanced(self, here: Balance) -> bool:
+        """Whether the forces are zero against what was seen, and loops are closed."""
+        small = all(
+            np.abs(here.f[part]).max(initial=0.0) <= self.tolerance * largest
+            for part, largest in zip(self._parts(here), self.largest, strict=True)
+        )
+        return small and here.opened <= CLOSED
+
+    # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _newton_step(self, here: Balance) -> tuple[Array, bool]:
+        """(dy, whether it balances the linear equations)."""
+        if not len(here.f):
+            return np.zeros(0), True
+        dy = -np.linalg.pinv(here.K, FREE) @ here.f
+        left = np.abs(here.f + here.K @ dy).max()
+        return dy, bool(left <= 1e-6 * np.abs(here.f).max())
+
+    def _newton(self, here: Balance) -> Balance | None:
+        """Newton's step where it can be trusted, else None."""
+        dy, valid = self._newton_step(here)
+        if not valid or (self.downhill and not _is_positive(here.K, here.M)):
+            return None
+        change = here.Z @ dy
+        short = bool(np.abs(change).max(initial=0.0) <= SHORT)
+        with_forces = float(dy @ here.f) <= 0.0 and bool((np.abs(change) <= np.maximum(self.longest, TURN)).all())
+        if not (short or with_forces):
+            return None
+        new = self.step(here, dy)
+        better = _size(new) < (1.0 if short else 0.5) * _size(here) or new.opened < 0.5 * here.opened
+        return new if better else None
+
+    def _damped(self, here: Balance) -> Balance:
+        """A step of the damped motion: faster as long as forces go on pulling the same way, else slower."""
+        busy = (here.f != 0.0) | (here.K != 0.0).any(axis=0) | (here.K != 0.0).any(axis=1)
+        f, K, M = here.f[busy], here.K[np.ix_(busy, busy)], here.M[np.ix_(busy, busy)]
+        for _ in range(60):
+            if _is_positive(K + self.k * M, M):
+                break
+            self.k *= 4.0
+        dy = np.zeros(len(here.f))
+        dy[busy] = -np.linalg.pinv(K + self.k * M, 1e-14) @ f
+        change = here.Z @ dy
+        share = min(1.0, 1.0 / max(float((np.abs(change) / self.longest).max(initial=0.0)), 1e-300))
+        new = self.step(here, share * dy)
+        onward = float(change @ (new.Z @ new.f)) <= 0.0
+        self.k = max(self.k / 1.5, 1e-3) if onward else min(self.k * 3.0, 1e12)
+        return new
+
+    def step(self, here: Balance, dy: Array) -> Balance:
+        """The problem after a step, with loops closed as well as a linear step can."""
+        change = here.Z @ dy
+        nv = self.plant.nv
+        return self.at(self._closed(self.moved(here.point, change[:nv] + here.closing, change[nv:])))
+
+    def _closed(self, point: Point) -> Point:
+        """A point with loops closed, by short steps; as it is where they do not come nearer."""
+        phi, J = self.slopes.closure(point)
+        opened = float(np.abs(phi).max(initial=0.0))
+        nothing = np.zeros(self.plant.nx)
+        while opened > CLOSED:
+            dw = -np.linalg.pinv(J, FREE) @ phi
+            new = self.moved(point, dw * min(1.0, SHORT / max(float(np.abs(dw).max()), 1e-300)), nothing)
+            phi, J = self.slopes.closure(new)
+            if not float(np.abs(phi).max()) < 0.9 * opened:
+                break
+            point, opened = new, float(np.abs(phi).max())
+        return point
+
+    def moved(self, point: Point, dw: Array, dx: Array) -> Point:
+        """A point with its coordinates moved, and centered anew."""
+        s = np.concatenate([dw, np.zeros(self.plant.nv + self.plant.nx)])
+        q = self.slopes.place(point.q, s) if self.plant.nv else point.q
+        return replace(point, q=q, x=point.x + dx)
+
+
+def _unopposed(here: Balance) -> Array:
+    """The part of the forces that no displacement changes, shape (nv + nx,): a weight that nothing carries."""
+    if not len(here.f):
+        return np.zeros(len(here.Z))
+    left = here.f - here.K @ (np.linalg.pinv(here.K, FREE) @ here.f)
+    return here.Z @ np.where(np.abs(left) > 1e-6 * np.abs(here.f).max(), left, 0.0)
+
+
+def _size(here: Balance) -> float:
+    """The forces as accelerations, so that all units count alike."""
+    if not len(here.f):
+        return 0.0
+    return float(np.linalg.norm(np.linalg.pinv(here.M, 1e-14) @ here.f))
+
+
+def _is_positive(K: Array, M: Array) -> bool:
+    """Whether the symmetric part of K is positive, a direction without stiffness counted as such."""
+    if not len(K):
+        return True
+    shifted = 0.5 * (K + K.T) + 1e-9 * max(float(np.abs(K).max()), 1e-300) * np.diag(
+        np.maximum(M.diagonal(), 1e-300) / max(float(np.abs(M).max()), 1e-300)
+    )
+    try:
+        np.linalg.cholesky(shifted)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,311 @@
+"""Linearization of a plant about any state, with exact derivatives.
+
+    ds/dt = A s + B u + drift,    y = C s + D u        s, u and y measured from where it is linearized
+
+s = [w, v, x], the state in local coordinates about q. At an equilibrium the drift is zero. Mechanical plants have the
+second-order form as well,
+
+    M a + C v + K w = F u
+
+from the residual itself: K = dr/dw, C = dr/dv, M = dr/da, F = -dr/du (EasyDyn's .kk, .cc, .mm and .ff).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.plant_derivatives import (
+    Blocks,
+    Point,
+    Slopes,
+    closed_point,
+    listed,
+    point_of,
+    regular_solve,
+    slopes_of,
+    state_names,
+)
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.user_laws import Law
+
+if TYPE_CHECKING:
+    from kinemorph.analysis.small_motions.poles import Poles
+
+Model = Plant | Dynamics | System | Robot
+
+
+@dataclass(frozen=True, eq=False)
+class SecondOrder:
+    """M a + C v + K w = F u - residual. M, C, K (nv, nv) and F (nv, nu); residual (nv,) where it is linearized."""
+
+    M: Array
+    C: Array
+    K: Array
+    F: Array
+    residual: Array
+    names: tuple[str, ...]  # of the velocities
+    input_names: tuple[str, ...]
+
+    def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+        """Writes the matrices as text, rows on lines: path.mm, path.cc, path.kk and path.ff. Gives their paths."""
+        written = []
+        for suffix, matrix in ((".mm", self.M), (".cc", self.C), (".kk", self.K), (".ff", self.F)):
+            target = Path(f"{os.fspath(path)}{suffix}")
+            lines = (" ".join(f"{entry: .16e}" for entry in row) for row in matrix)
+            written.append(write_text(target, "\n".join(lines) + "\n"))
+        return tuple(written)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Linearization:
+    """A (ns, ns), B (ns, nu), C (ny, ns), D (ny, nu) about a state. Made by `linearize`.
+
+    `drift` (ns,) is ds/dt there. `basis` (ns, n) spans the changes of state that are possible: all of them, but for
+    locked joints, loops and coupled joints; `dual` (n, ns) are the coordinates along it. `second_order` is the form
+    with mass matrix, where the plant is mechanical.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    state_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    plant: Plant
+    point: Point
+    drift: Array
+    basis: Array
+    dual: Array
+    second_order: SecondOrder | None
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.A)} states, {self.B.shape[1]} inputs, {len(self.C)} outputs"
+        return f"<Linearization of '{self.plant.name}': {sizes}>"
+
+    @property
+    def q(self) -> Array:
+        """The configuration it was made at, shape (nq,)."""
+        return self.point.q
+
+    @property
+    def v(self) -> Array:
+        """The velocity it was made at, shape (nv,)."""
+        return self.point.v
+
+    @property
+    def x(self) -> Array:
+        """The extra states it was made at, shape (nx,)."""
+        return self.point.x
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether it was made at an equilibrium: the drift is zero to rounding."""
+        return bool(np.abs(self.drift).max(initial=0.0) <= 1e-7 * max(1.0, np.abs(self.A).max(initial=0.0)))
+
+    @property
+    def directions(self) -> tuple[Array, Array]:
+        """(Z, V): the independent changes of coordinates, (nv, n), and of velocities, (nv, k); see `basis`."""
+        nv = self.plant.nv
+        placed = self.basis[:nv].any(axis=0)
+        moving = self.basis[nv : 2 * nv].any(axis=0) & ~placed
+        return self.basis[:nv, placed], self.basis[nv : 2 * nv, moving]
+
+    def minimal(self) -> tuple[Array, Array, Array, Array]:
+        """(A, B, C, D) in independent coordinates, along `basis`: no locked joints, no directions that loops forbid."""
+        return self.dual @ self.A @ self.basis, self.dual @ self.B, self.C @ self.basis, self.D
+
+    def poles(self, *, window: tuple[float, float] | None = None) -> Poles:
+        """Its eigenvalues; see `kinemorph.analysis.small_motions.poles.poles`."""
+        from kinemorph.analysis.small_motions.poles import poles
+
+        return poles(self, window=window)
+
+    def as_state_space(self, library: str = "scipy") -> Any:
+        """The minimal form as an object of another library: "scipy" (signal.StateSpace) or "control" (control.ss)."""
+        if library == "scipy":
+            from scipy.signal import StateSpace
+
+            return StateSpace(*self.minimal())
+        if library == "control":
+            try:
+                import control  # type: ignore[import-not-found,unused-ignore]
+            except ImportError:
+                raise MissingExtraError("control", "control") from None
+            return control.ss(*self.minimal())
+        raise UnsupportedError(f"as_state_space: '{library}' is given; expected 'scipy' or 'control'.")
+
+
+def linearize(
+    model: Model,
+    q: Any = None,
+    v: Any = None,
+    x: Any = None,
+    u: Any = None,
+    *,
+    t: float = 0.0,
+    p: Any = None,
+    m: Any = None,
+    outputs: Mapping[str, Law] | Sequence[str] | None = None,
+    forces: Law | None = None,
+    locked: str | Sequence[str] = (),
+) -> Linearization:
+    """The linear equations of a plant near a state, with exact derivatives.
+
+    `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; what is left out is
+                              the plant's start, or follows from named coordinates where loops have to close
+    `m`                       what elements remember, held; `run.segments[-1].m[-1]` is what they did at a run's end
+    `outputs`                 laws of one number each, by name; or names of states ("w.elbow", "v.elbow", "current")
+                              and of the plant's own outputs. By default its outputs, or all states where it has none
+    `forces`, `locked`        as for `simulate`
+
+    Any state will do; where it is no equilibrium, `drift` is how fast it leaves.
+    """
+    plant = as_plant(model, forces=forces, locked=locked)
+    slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
+    slopes.check_closed(point)
+    drift = slopes.rate(point)
+    blocks = slopes.blocks(point, drift[plant.nv :])
+    A, B = _first_order(slopes, point, blocks)
+    C, D, names = _outputs(plant, point, outputs)
+    basis, dual = independent(slopes, point)
+    second = _second_order(slopes, point, blocks, drift[plant.nv :], A) if plant.nv and not plant.nx else None
+    inputs = tuple(column.name for column in plant.u)
+    return Linearization(A, B, C, D, state_names(plant), inputs, names, plant, point, drift, basis, dual, second)
+
+
+def second_order_matrices(
+    model: Model,
+    q: Any = None,
+    v: Any = None,
+    u: Any = None,
+    *,
+    a: Any = None,
+    t: float = 0.0,
+    p: Any = None,
+    forces: Law | None = None,
+    locked: str | Sequence[str] = (),
+) -> SecondOrder:
+    """M, C, K and F of a mechanical plant about a state: M a + C v + K w = F u.
+
+    `a` (nv,) are the accelerations that the derivatives are taken at; by default those that the equations give, where M
+    is regular, else 0. Where joints of several axes move (v is not 0), w is measured in their own local coordinates.
+    Rows without accelerations are welcome: M may be singular.
+    """
+    plant = as_plant(model, forces=forces, locked=locked)
+    if not plant.nv or plant.nx:
+        what = "no velocities" if not plant.nv else f"the further states {listed([c.name for c in plant.x])}"
+        raise UnsupportedError(f"plant '{plant.name}' has {what}; it has no second-order form. Use linearize.")
+    if plant.constraint_names:
+        raise UnsupportedError(
+            f"robot '{plant.name}' has loops, coupled joints or other constraints: its velocities depend on each "
+            "other. Use linearize(...).minimal()."
+        )
+    slopes, point = slopes_of(plant), point_of(plant, q, v, None, u, p, t)
+    z = np.zeros(plant.nv)
+    if a is not None:
+        z = plant.initial("v", a)
+    elif point.v.any() or slopes.residual(point).any():
+        z = _accelerations(slopes, point)
+    return _from_residual(slopes, point, slopes.blocks(point, z), z)
+
+
+def _accelerations(slopes: Slopes, point: Point) -> Array:
+    try:
+        return slopes.rate(point)[slopes.plant.nv :]
+    except UnsupportedError:  # no accelerations where M is singular
+        return np.zeros(slopes.n)
+
+
+def _from_residual(slopes: Slopes, point: Point, blocks: Blocks, z: Array) -> SecondOrder:
+    plant = slopes.plant
+    names = tuple(column.name for column in plant.v)
+    rest = slopes.residual(point, z)
+    return SecondOrder(blocks.z, blocks.v, blocks.w, -blocks.u, rest, names, tuple(c.name for c in plant.u))
+
+
+def _second_order(slopes: Slopes, point: Point, blocks: Blocks, z: Array, A: Array) -> SecondOrder:
+    """The second-order form; of a robot with loops by its tree's mass matrix."""
+    plant = slopes.plant
+    if not slopes.constrained:
+        return _from_residual(slopes, point, blocks, z)
+    nv, M = plant.nv, slopes.mass(point, blocks)
+    names = tuple(column.name for column in plant.v)
+    inputs = tuple(column.name for column in plant.u)
+    return SecondOrder(M, M @ blocks.v, M @ blocks.w, -M @ blocks.u, np.zeros(nv), names, inputs)
+
+
+def _first_order(slopes: Slopes, point: Point, blocks: Blocks) -> tuple[Array, Array]:
+    """A and B from the blocks of the residual."""
+    plant = slopes.plant
+    nv, ns = plant.nv, plant.ns
+    A, B = np.zeros((ns, ns)), np.zeros((ns, plant.nu))
+    A[:nv, :nv], A[:nv, nv : 2 * nv] = slopes.chart(point)
+    solved = -regular_solve(plant, blocks.z, np.hstack([blocks.w, blocks.v, blocks.x, blocks.u]))
+    A[nv:], B[nv:] = solved[:, :ns] + 0.0, solved[:, ns:] + 0.0  # no zero with a sign
+    return A, B
+
+
+def independent(slopes: Slopes, point: Point) -> tuple[Array, Array]:
+    """(basis (ns, n), dual (n, ns)) of the changes of state that are possible and matter; dual basis = 1."""
+    Z, G, V = slopes.directions(point)
+    X = np.eye(slopes.plant.nx)[:, slopes.counted]
+    (nv, n), (nx, k) = Z.shape, X.shape
+    both = n + V.shape[1]
+    basis, dual = np.zeros((2 * nv + nx, both + k)), np.zeros((both + k, 2 * nv + nx))
+    basis[:nv, :n], basis[nv : 2 * nv, :n], basis[nv : 2 * nv, n:both], basis[2 * nv :, both:] = Z, G, V, X
+    dual[:n, :nv], dual[n:both, nv : 2 * nv], dual[both:, 2 * nv :] = Z.T, V.T, X.T
+    return basis, dual
+
+
+def _outputs(
+    plant: Plant, point: Point, outputs: Mapping[str, Law] | Sequence[str] | None
+) -> tuple[Array, Array, tuple[str, ...]]:
+    """(C, D, names) of the outputs asked for."""
+    states = state_names(plant)
+    wanted: Mapping[str, Law] | Sequence[str] = (list(plant.outputs) or states) if outputs is None else outputs
+    if isinstance(wanted, str):
+        wanted = (wanted,)
+    if isinstance(wanted, Mapping):
+        laws, names = dict(wanted), tuple(wanted)
+    else:
+        names = tuple(wanted)
+        known = (*states, *plant.outputs)
+        for name in names:
+            if name not in known:
+                raise ShapeError(
+                    f"plant '{plant.name}' has no state or output '{name}'.{did_you_mean(name, known)} "
+                    f"Known: {listed(known)}."
+                )
+        laws = {name: plant.outputs[name] for name in names if name in plant.outputs}
+    C, D = np.zeros((len(names), plant.ns)), np.zeros((len(names), plant.nu))
+    rows = [k for k, name in enumerate(names) if name in laws]
+    if laws:
+        C[rows], D[rows] = build(jacobian(plant.observed(laws, "outputs"), "out", ("s", "u")))(*point.inputs)
+    for k, name in enumerate(names):
+        if name not in laws:
+            C[k, states.index(name)] = 1.0
+    return C, D, names
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Writes a file; where that fails, one sentence says why."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise KinemorphError(f"'{path}' cannot be written: {error.strerror}. Choose another folder or name.") from None
+    return path

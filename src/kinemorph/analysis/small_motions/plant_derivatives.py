@@ -1,0 +1,405 @@
+"""Exact derivatives of a plant's equations at one state: what equilibrium, linearization and sensitivities share.
+
+With s = [w, v, x] in local coordinates about q (w = 0) and z = [a, dx/dt], the equations are  r(s, z, u) = 0 and
+
+    dw/dt = local_rate(w, v),    blocks:  r_w, r_v, r_x, r_z, r_u
+
+For a robot without constraints  r = ID(q, v, a) - tau: the derivatives of ID are the closed ones of Dynamics, which run
+in loops for robots with many joints, and only the forces are differentiated on their graph. Any other plant is
+differentiated on its residual's graph as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.derivatives.differentiate import forward, jacobian, sparse_jacobian
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.mechanics.constraints.closures import constraint_names
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
+from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
+
+SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
+OPEN = 1e-6  # of the size of its loop: a constraint that is off by more is not kept
+WRITTEN_OUT = 200_000  # operations of the residual times directions, up to which a Jacobian is one piece of code
+FLAT = 1e-10  # singular values of constraint rows below this, against the largest, repeat other rows
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A state of a plant with its inputs: where something is looked at."""
+
+    t: float
+    q: Array
+    v: Array
+    x: Array
+    m: Array
+    u: Array
+    p: Array
+
+    @property
+    def s(self) -> Array:
+        """[0, v, x], shape (ns,): the state in local coordinates about q."""
+        return np.concatenate([np.zeros(len(self.v)), self.v, self.x])
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """As the plant's programs want them: t, base, s, m, u, p."""
+        return (self.t, self.q, self.s, self.m, self.u, self.p)
+
+
+class Blocks(NamedTuple):
+    """Derivatives of the residual, shape (nv + nx, ...) each."""
+
+    w: Array
+    v: Array
+    x: Array
+    z: Array
+    u: Array
+
+
+class Directions(NamedTuple):
+    """Which ways a state may change: w = Z y, v = G y + V s with independent y and s.
+
+    Z (nv, n) and V (nv, k) orthonormal, G (nv, n). Where constraints are on velocities alone, as of wheels, V has fewer
+    columns than Z: a wheel gets to where it cannot go at once.
+    """
+
+    Z: Array
+    G: Array
+    V: Array
+
+
+def point_of(
+    plant: Plant,
+    q: Any = None,
+    v: Any = None,
+    x: Any = None,
+    u: Any = None,
+    p: Any = None,
+    t: float = 0.0,
+    m: Any = None,
+) -> Point:
+    """The state that the arguments say, each a sequence, numbers by name, or None for the plant's start."""
+    if not np.isfinite(t):
+        raise UnsupportedError(f"t is {t} s; expected a finite time.")
+    groups = {"q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
+    values = {group: plant.initial(group, given) for group, given in groups.items()}
+    values["v"][list(plant.locked)] = 0.0
+    base = values["q"] if not plant.nv else _finished(plant, values["q"])
+    return Point(float(t), base, *(values[group] for group in ("v", "x", "m", "u", "p")))
+
+
+def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
+    """As `point_of`; where coordinates or velocities are named, the others follow so that constraints are kept."""
+    found = point_of(plant, q, v, *others)
+    if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
+        return found
+    at, moving = closed_start(plant, found.t, (found.q, found.v, found.x), (q, v, (found.m, found.u, found.p)))
+    return replace(found, q=at, v=moving if isinstance(v, Mapping) or found.v.any() else found.v)
+
+
+def _finished(plant: Plant, q: Array) -> Array:
+    """q with quaternions of length 1."""
+    found: Array = slopes_of(plant).place(q, np.zeros(plant.ns))
+    return found
+
+
+def slopes_of(plant: Plant) -> Slopes:
+    """The derivatives of a plant, compiled once and kept as long as it lives."""
+    found = _SLOPES.get(plant)
+    if found is None:
+        found = _SLOPES[plant] = Slopes(plant)
+    return found
+
+
+class Slope:
+    """One output's derivative by one input, (m, n); only entries that can be other than zero are compiled."""
+
+    def __init__(self, program: Program, of: str, by: str) -> None:
+        sparse = sparse_jacobian(program, of, by)
+        sizes = {port.name: port.size for port in (*program.inputs, *program.outputs)}
+        self.shape = (sizes[of], sizes[by])
+        self.rows, self.columns = sparse.rows, sparse.cols
+        self.entries = build(sparse.program) if len(sparse.rows) else None
+
+    def __call__(self, *inputs: Any) -> Array:
+        matrix = np.zeros(self.shape)
+        if self.entries is not None:
+            matrix[self.rows, self.columns] = self.entries(*inputs)
+        return matrix
+
+
+class Slopes:
+    """Compiled derivatives of one plant; each is made when it is first used."""
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = ref(plant)  # it lives as long as its plant, and does not keep it alive
+        self.n = plant.nv + plant.nx
+
+    @property
+    def plant(self) -> Plant:
+        """Whose derivatives these are."""
+        plant = self._plant()
+        assert plant is not None
+        return plant
+
+    def check_laws(self) -> None:
+        """Traces the equations: a law that is wrong says so here, by an exception."""
+        assert self.plant.residual.outputs
+
+    # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def place(self) -> CompiledFunction:
+        """q from (base, s)."""
+        return build(self.plant.place)
+
+    @cached_property
+    def _residual(self) -> CompiledFunction:
+        return build(self.plant.residual)
+
+    def rate(self, at: Point) -> Array:
+        """ds/dt, shape (ns,), from the residual, linear in z. Raises UnsupportedError where z is not unique."""
+        rest = self.residual(at)
+        if not rest.any():
+            return np.concatenate([at.v, rest])
+        return np.concatenate([at.v, -regular_solve(self.plant, self.blocks(at, np.zeros(self.n)).z, rest)])
+
+    def residual(self, at: Point, z: Array | None = None) -> Array:
+        """r at z, shape (nv + nx,), 0 by default."""
+        t, base, s, m, u, p = at.inputs
+        found: Array = self._residual(t, base, s, np.zeros(self.n) if z is None else z, m, u, p)
+        return found
+
+    # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def dynamics(self) -> Dynamics | None:
+        """The robot's equations where nothing constrains it, in full precision and without outside wrenches."""
+        return None if self.constrained else self.robot
+
+    @property
+    def constrained(self) -> bool:
+        """Whether loops, coupled joints or elements constrain the motion; its residual is then an acceleration."""
+        return bool(self.plant.constraint_names)
+
+    @cached_property
+    def robot(self) -> Dynamics | None:
+        """The robot's equations, in full precision and without outside wrenches."""
+        given = self.plant.dynamics
+        if given is None or (given.precision == "float64" and not given.wrenches):
+            return given
+        names = [parameter.name for parameter in given.parameters]
+        return derive(given.robot, given.formulation, parameters=names or None)  # type: ignore[arg-type]
+
+    @cached_property
+    def _efforts(self) -> dict[str, tuple[Slope, Slope]]:
+        """The derivatives of all forces by s and by u, as two parts each."""
+        program = self.plant.efforts
+        assert program is not None
+        return {by: (Slope(program, "supplied", by), Slope(program, "damping", by)) for by in ("s", "u")}
+
+    @cached_property
+    def _extra(self) -> CompiledFunction:
+        """Of the rows of x."""
+        return build(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
+
+    @cached_property
+    def _whole(self) -> Callable[..., tuple[Array, ...]]:
+        """The derivatives of the residual by s, z and u, from its inputs.
+
+        Written out for small plants. The solution under constraints has every acceleration depend on every number: for
+        large ones that would be hundreds of thousands of operations to compile, so that they go direction by direction.
+        """
+        residual, by = self.plant.residual, ("s", "z", "u")
+        sizes = [port.size for port in residual.inputs if port.name in by]
+        if sum(residual.op_counts.values()) * sum(sizes) <= WRITTEN_OUT:
+            return build(jacobian(residual, "out", by))
+        along, parts = build(forward(residual, by)), np.cumsum(sizes)
+        ways = [np.split(way, parts[:-1]) for way in np.eye(int(parts[-1]))]
+
+        def columns(*inputs: Any) -> tuple[Array, ...]:
+            found = np.array([along(*inputs, *way) for way in ways]).T
+            return tuple(np.split(found, parts[:-1], axis=1))
+
+        return columns
+
+    @cached_property
+    def _chart(self) -> CompiledFunction:
+        return build(jacobian(_rows(self.plant.rate, 0, self.plant.nv), "out", "s"))
+
+    def chart(self, at: Point) -> tuple[Array, Array]:
+        """d(dw/dt) by w and by v at w = 0, shape (nv, nv) each: at rest, and where every joint has one axis, 0 and 1.
+
+        A plant that looks at its motion on the constraints has its velocities brought onto them, which shows in both.
+        """
+        nv = self.plant.nv
+        if at.v.any():
+            by_s = self._chart(*at.inputs)
+            return by_s[:, :nv], by_s[:, nv : 2 * nv]
+        return np.zeros((nv, nv)), np.diag([0.0 if k in self.plant.locked else 1.0 for k in range(nv)])
+
+    def blocks(self, at: Point, z: Array) -> Blocks:
+        """All derivatives of the residual at z."""
+        nv, ns = self.plant.nv, self.plant.ns
+        if self.dynamics is None or self.plant.efforts is None:
+            t, base, s, m, u, p = at.inputs
+            r_s, r_z, r_u = self._whole(t, base, s, z, m, u, p)
+        else:
+            r_s, r_z, r_u = self._of_robot(at, z, self.dynamics)
+        return Blocks(r_s[:, :nv], r_s[:, nv : 2 * nv], r_s[:, 2 * nv : ns], r_z, r_u)
+
+    def _of_robot(self, at: Point, z: Array, dynamics: Dynamics) -> tuple[Array, Array, Array]:
+        nv, n = self.plant.nv, self.n
+        still = list(self.plant.locked)
+        a = z[:nv].copy()
+        a[still] = 0.0
+        by_q, by_v, by_a = of_robot(dynamics.inverse_dynamics_derivatives, dynamics, at.p, at.q, at.v, a)
+        tau_s, tau_u = (sum(part(*at.inputs) for part in self._efforts[by]) for by in ("s", "u"))
+        r_s, r_z, r_u = np.zeros((n, self.plant.ns)), np.eye(n), np.zeros((n, self.plant.nu))
+        r_s[:nv] = np.hstack([by_q, by_v, np.zeros((nv, self.plant.nx))]) - tau_s
+        r_u[:nv] = -tau_u
+        r_z[:nv, :nv] = by_a
+        if n > nv:
+            t, base, s, m, u, p = at.inputs
+            r_s[nv:], r_u[nv:] = self._extra(t, base, s, z, m, u, p)
+        for k in still:  # its row is  z_k = 0, and its velocity and acceleration are 0 whatever they are said to be
+            r_s[k], r_u[k], r_s[:, nv + k], r_z[k], r_z[:, k] = 0.0, 0.0, 0.0, 0.0, 0.0
+            r_z[k, k] = 1.0
+        return r_s, r_z, r_u
+
+    # ── where it may move ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def directions(self, at: Point) -> Directions:
+        """Independent directions of a state: without locked joints, along what constraints leave free."""
+        nv, still = self.plant.nv, list(self.plant.locked)
+        if not self.constrained:
+            Z = np.eye(nv)[:, [k for k in range(nv) if k not in still]]
+            return Directions(Z, np.zeros_like(Z), Z)
+        assert self.plant.robot is not None
+        phi, rate, J, sizes = self._constraints(*at.inputs)
+        J = J / sizes[:, None]
+        holds = np.eye(nv)[still]
+        Z, V = (null_space(np.vstack([rows, holds])) for rows in (J[: len(phi)], J))
+        if not at.v.any() and len(rate) == len(constraint_names(self.plant.robot)):  # loops alone, at rest
+            return Directions(Z, np.zeros_like(Z), V)
+        turned = self._rate_slope(*at.inputs)[:, :nv] / sizes[:, None]
+        G = -np.linalg.pinv(np.vstack([J, holds]), FLAT) @ np.vstack([turned, 0.0 * holds]) @ Z
+        return Directions(Z, G, V)
+
+    def closure(self, at: Point) -> tuple[Array, Array]:
+        """(phi, J): how far constraints on positions are off, (nh,), and its derivative by w, (nh, nv)."""
+        if not self.constrained:
+            return np.zeros(0), np.zeros((0, self.plant.nv))
+        phi, _, J, _ = self._constraints(*at.inputs)
+        return phi, J[: len(phi)]
+
+    def led(self, at: Point) -> str:
+        """The constraint that goes fastest with time at a state at rest, by name; "" where none does."""
+        if not self.constrained:
+            return ""
+        _, rate, _, sizes = self._constraints(*at.inputs)
+        fast = np.abs(rate / sizes)
+        return self.plant.constraint_names[int(np.argmax(fast))] if fast.max(initial=0.0) > OPEN else ""
+
+    def check_closed(self, at: Point) -> None:
+        """Refuses states off the constraints: near them no motion is to be had. At rest time is held."""
+        if not self.constrained:
+            return
+        phi, rate, _, sizes = self._constraints(*at.inputs)
+        rate = rate if at.v.any() else np.zeros_like(rate)
+        for group, errors, per in (("q", phi, ""), ("v", rate, "/s")):
+            off = errors / sizes[: len(errors)]
+            if np.abs(off).max(initial=0.0) > OPEN:
+                raise ShapeError(
+                    f"{group}: loops or constraints of '{self.plant.name}' are off, "
+                    f"{row_gaps(self.plant, off, sizes, per)}; expected a state that keeps them. Take one of a run, an "
+                    f"equilibrium, or name what you know, as {group}={{...}}, and the others follow."
+                )
+
+    @cached_property
+    def _constraints(self) -> CompiledFunction:
+        assert self.plant.constraints is not None
+        return build(self.plant.constraints)
+
+    @cached_property
+    def _rate_slope(self) -> CompiledFunction:
+        """Of the rates of all constraints by s."""
+        assert self.plant.constraints is not None
+        return build(jacobian(self.plant.constraints, "rate", "s"))
+
+    def mass(self, at: Point, blocks: Blocks) -> Array:
+        """The mass matrix that goes with the accelerations of z, shape (nv, nv); under constraints the tree's."""
+        nv = self.plant.nv
+        if self.constrained and self.robot is not None:
+            found: Array = of_robot(self.robot.mass_matrix, self.robot, at.p, at.q)
+            return found
+        return blocks.z[:nv, :nv]
+
+    @property
+    def counted(self) -> list[int]:
+        """Indices of the extra states that matter to others: all but the energies that are only added up."""
+        return [k for k, column in enumerate(self.plant.x) if column.name not in (SUPPLIED, DISSIPATED)]
+
+
+def null_space(rows: Array) -> Array:
+    """Orthonormal directions (nv, n) that no row (m, nv) sees; rows that repeat others up to FLAT count once."""
+    _, sizes, basis = np.linalg.svd(rows)
+    rank = int((sizes > FLAT * max(1.0, sizes.max(initial=0.0))).sum())
+    found: Array = basis[rank:].T
+    return found
+
+
+def is_singular(matrix: Array) -> bool:
+    """Whether a matrix has no inverse to speak of; rows of different units are told apart by their own size."""
+    sizes = np.abs(matrix).max(axis=1, initial=0.0)
+    if len(matrix) == 0:
+        return False
+    return bool((sizes == 0.0).any() or 1.0 / np.linalg.cond(matrix / sizes[:, None]) < SINGULAR)
+
+
+def regular_solve(plant: Plant, matrix: Array, right: Array) -> Array:
+    """matrix^-1 right, or the sentence that there is none."""
+    if is_singular(matrix):
+        raise UnsupportedError(
+            f"plant '{plant.name}': its accelerations are not determined, the mass matrix is singular there. Give "
+            "every moving body inertia; `poles` and `second_order_matrices` take equations without inertia as they are."
+        )
+    return np.asarray(np.linalg.solve(matrix, right), dtype=float)
+
+
+def _rows(program: Program, first: int, last: int) -> Program:
+    """The program of some entries of the output alone."""
+    refs = program.refs[first:last]
+    return Program(f"{program.name}_rows", program.inputs, (Port("out", (last - first,)),), program.graph, refs)
+
+
+_SLOPES: WeakKeyDictionary[Plant, Slopes] = WeakKeyDictionary()
+
+
+def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: Array) -> Any:
+    """A function of a Dynamics at a state, with its own parameters, which come first, where it takes them."""
+    return function(*state, p[: len(dynamics.parameters)]) if dynamics.parameters else function(*state)
+
+
+def state_names(plant: Plant) -> tuple[str, ...]:
+    """Names of the entries of s: "w.elbow", "v.elbow", and extra states by their own."""
+    return (*(f"w.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a sentence."""
+    return ", ".join(f"'{name}'" for name in names) or "none"

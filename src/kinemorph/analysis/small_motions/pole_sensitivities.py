@@ -1,0 +1,176 @@
+"""How poles change with parameters, by left and right eigenvectors and exact second derivatives.
+
+A motion  w = psi_w e^(lambda t), x = psi_x e^(lambda t)  of the residual's linear equations fulfills N(lambda) psi = 0,
+
+    N(lambda) psi = r_w psi_w + r_v lambda psi_w + r_a lambda^2 psi_w + r_x psi_x + r_dx lambda psi_x
+
+With the left vector eta, eta^T N = 0, the pole moves by
+
+    d lambda / dp = - (eta^T dN/dp psi) / (eta^T dN/dlambda psi)
+
+dN/dp is total: the equilibrium about which the plant moves shifts with p as well. eta^T N psi is one number for any
+robot: a forward sweep along psi, weighted by eta, and one gradient of that give all parameters at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.eigenproblems import Complex
+from kinemorph.analysis.small_motions.linearize import Model
+from kinemorph.analysis.small_motions.plant_derivatives import Blocks, Point, Slopes, point_of, regular_solve, slopes_of
+from kinemorph.analysis.small_motions.poles import Poles, poles
+from kinemorph.analysis.small_motions.sensitivities import named_units, with_parameters
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.derivatives.differentiate import forward, jacobian, reverse
+from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.user_laws import Law
+
+MULTIPLE = 1e-7  # a pole whose left and right vectors are that nearly at right angles has no derivative
+
+
+@dataclass(frozen=True, eq=False)
+class PoleSensitivities:
+    """Derivatives of poles by parameters. Made by `pole_sensitivities`.
+
+    `values` (n, k) complex: d lambda_j / d p_k, with the `names` and `units` of the parameters. Multiple poles without
+    a derivative have NaN in their row, and `note` names them.
+    """
+
+    poles: Poles
+    values: Complex
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    note: str = ""
+
+    def __getitem__(self, name: str) -> Complex:
+        """d lambda / d p of all poles by one parameter, shape (n,)."""
+        if name not in self.names:
+            raise ShapeError(f"sensitivities by '{name}' were not asked for.{did_you_mean(name, self.names)}")
+        return self.values[:, self.names.index(name)]
+
+    @property
+    def omega(self) -> Array:
+        """d omega / d p [rad/s per unit], shape (n, k)."""
+        return self.values.imag
+
+    @property
+    def alpha(self) -> Array:
+        """d alpha / d p [1/s per unit], shape (n, k)."""
+        return self.values.real
+
+
+def pole_sensitivities(
+    model: Model,
+    parameters: str | Sequence[str],
+    q: Any = None,
+    x: Any = None,
+    u: Any = None,
+    *,
+    p: Any = None,
+    t: float = 0.0,
+    forces: Law | None = None,
+    locked: str | Sequence[str] = (),
+) -> PoleSensitivities:
+    """Derivatives of the poles of a plant at rest by its parameters ("all" for every one).
+
+    At an equilibrium they are those of the poles about the equilibrium, which moves with the parameters; elsewhere
+    those at the same q and x. Inputs "u.elbow" that are held count as parameters, too.
+    """
+    plant, names = with_parameters(model, parameters, forces, locked)
+    if not names:
+        raise UnsupportedError("pole_sensitivities: name at least one parameter.")
+    point = point_of(plant, q, None, x, u, p, t)
+    if point.v.any():
+        raise UnsupportedError(f"plant '{plant.name}' starts with a velocity; pole sensitivities are those at rest.")
+    found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, t=point.t)
+    work = _Work(slopes_of(plant), point, still=not found.note)
+    rows = [work.derivative(complex(value), vector) for value, vector in zip(found.values, found.vectors, strict=True)]
+    whole = np.array(rows, dtype=complex).reshape(len(found), len(plant.p) + plant.nu)
+    values = whole[:, [_place(plant, name) for name in names]]
+    multiple = [str(k + 1) for k in range(len(found)) if np.isnan(values[k]).any()]
+    note = f"Multiple poles, number {', '.join(multiple)}, have no derivative." if multiple else ""
+    units = named_units(plant)
+    return PoleSensitivities(found, values, names, tuple(units[name] for name in names), note)
+
+
+def _place(plant: Plant, name: str) -> int:
+    """The place of a parameter among [p, u]."""
+    return len(plant.p) + plant.index("u", name[2:]) if name.startswith("u.") else plant.index("p", name)
+
+
+class _Work:
+    """The programs and numbers that the derivatives of all poles share."""
+
+    def __init__(self, slopes: Slopes, point: Point, *, still: bool) -> None:
+        self.slopes, self.point, plant = slopes, point, slopes.plant
+        self.z = np.zeros(slopes.n) if still else slopes.rate(point)[plant.nv :]
+        self.blocks: Blocks = slopes.blocks(point, self.z)
+        along = forward(plant.residual, ("s", "z"))
+        self.gradient: CompiledFunction = build(reverse(along, "d_out", by=("s", "z", "p", "u")))
+        t, base, s, m, u, p = point.inputs
+        self.at = (t, base, s, self.z, m, u, p)
+        by_p, by_u = build(jacobian(plant.residual, "out", ("p", "u")))(*self.at)
+        self.by_p: Array = np.hstack([by_p, by_u])  # of the residual
+        self.ds, self.dz = self._shift() if still else self._held()
+
+    def _held(self) -> tuple[Array, Array]:
+        """How s and z change with the parameters where the state is held."""
+        dz = -regular_solve(self.slopes.plant, self.blocks.z, self.by_p)
+        return np.zeros((self.slopes.plant.ns, self.by_p.shape[1])), dz
+
+    def _shift(self) -> tuple[Array, Array]:
+        """How an equilibrium moves with the parameters; by least norm where directions are free."""
+        slopes, plant, blocks = self.slopes, self.slopes.plant, self.blocks
+        nv, count = plant.nv, self.by_p.shape[1]
+        closing = np.zeros((nv, count))
+        if plant.constraints is not None and len(plant.p):
+            _, J = slopes.closure(self.point)
+            phi_p = build(jacobian(plant.constraints, "phi", "p"))(*self.point.inputs)
+            closing[:, : len(plant.p)] = -np.linalg.pinv(J, 1e-10) @ phi_p
+        Z, X = slopes.directions(self.point).V, np.eye(plant.nx)[:, slopes.counted]
+        Y = np.zeros((slopes.n, Z.shape[1] + X.shape[1]))
+        Y[:nv, : Z.shape[1]], Y[nv:, Z.shape[1] :] = Z, X
+        stiff = np.hstack([blocks.w, blocks.x])
+        moved = -Y @ np.linalg.pinv(Y.T @ stiff @ Y, 1e-10) @ Y.T @ (self.by_p + blocks.w @ closing)
+        ds = np.zeros((plant.ns, count))
+        ds[:nv], ds[2 * nv :] = moved[:nv] + closing, moved[nv:]
+        return ds, np.zeros((slopes.n, count))
+
+    def derivative(self, value: complex, vector: Complex) -> Complex:
+        """d lambda / d [p, u], shape (np + nu,)."""
+        nv, blocks = self.slopes.plant.nv, self.blocks
+        psi_w, psi_x = vector[:nv], vector[2 * nv :]
+        along_s = np.concatenate([psi_w, value * psi_w, psi_x])
+        along_z = np.concatenate([value * value * psi_w, value * psi_x])
+        N = np.hstack([blocks.w + value * blocks.v + value**2 * blocks.z[:, :nv], blocks.x + value * blocks.z[:, nv:]])
+        left, sizes, _ = np.linalg.svd(N)
+        eta = left[:, -1].conj()
+        slope = (blocks.v + 2.0 * value * blocks.z[:, :nv]) @ psi_w + blocks.z[:, nv:] @ psi_x
+        turn = eta @ slope
+        repeated = len(sizes) > 1 and sizes[-2] <= 1e-10 * sizes[0]
+        if repeated or abs(turn) <= MULTIPLE * float(np.linalg.norm(slope)):
+            return np.full(self.by_p.shape[1], np.nan, dtype=complex)
+        g_s, g_z, g_p = self._weighted(eta, along_s, along_z)
+        found: Complex = -(g_p + g_s @ self.ds + g_z @ self.dz) / turn
+        return found
+
+    def _weighted(self, eta: Complex, along_s: Complex, along_z: Complex) -> tuple[Complex, Complex, Complex]:
+        """Gradients of eta^T N psi by s, z and [p, u]: bilinear, so four real ones."""
+        totals: list[Complex] = [np.zeros(0, complex)] * 3
+        for weight, factor in ((eta.real, 1.0 + 0.0j), (eta.imag, 1.0j)):
+            for part, more in (("real", 1.0 + 0.0j), ("imag", 1.0j)):
+                d_s, d_z = getattr(along_s, part), getattr(along_z, part)
+                g_s, g_z, g_p, g_u = self.gradient(*self.at, d_s.copy(), d_z.copy(), weight.copy())
+                parts = (g_s, g_z, np.concatenate([g_p, g_u]))
+                totals = [
+                    factor * more * new + (old if len(old) else 0.0) for old, new in zip(totals, parts, strict=True)
+                ]
+        return totals[0], totals[1], totals[2]

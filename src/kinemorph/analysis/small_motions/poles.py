@@ -1,0 +1,231 @@
+"""Poles, damping and mode shapes of a plant near a state.
+
+A pole  lambda = alpha + i omega  is a motion  exp(lambda t) psi  of the linearized plant; `eigenproblems` finds them.
+Of two conjugate poles the one with positive omega is listed; a pole at zero is listed once for each shape. Poles are
+sorted by omega.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.eigenproblems import Complex, Motions, of_linear, of_pencil
+from kinemorph.analysis.small_motions.linearize import Linearization, Model, linearize, write_text
+from kinemorph.analysis.small_motions.plant_derivatives import Point, closed_point, is_singular, slopes_of
+from kinemorph.errors import UnsupportedError
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.user_laws import Law
+from kinemorph.shown import Shown
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Poles(Shown):
+    """Poles of a plant near a state, sorted by omega; of n poles the arrays have shape (n,). Made by `poles`.
+
+    `values`        lambda = alpha + i omega [1/s], of conjugates the one with omega > 0
+    `shapes`        (n, k): row j is the shape of pole j in the coordinates `names`, its largest entry 1; real where all
+                    are real, else complex
+    `modal_mass`    psi^T M psi [kg or kg m^2] (for complex shapes the conjugate of the first); None without mass matrix
+    `vectors`       (n, ns): the same motions in all states s = [w, v, x]
+    `note`          what to know about them; "" where there is nothing
+    """
+
+    values: Complex
+    shapes: npt.NDArray[Any]
+    modal_mass: Array | None
+    vectors: Complex
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    plant: Plant
+    point: Point
+    note: str = ""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"<Poles of '{self.plant.name}': {len(self)}>"
+
+    @property
+    def q(self) -> Array:
+        """The configuration about which the plant moves, shape (nq,)."""
+        return self.point.q
+
+    @property
+    def alpha(self) -> Array:
+        """Real parts [1/s]: growth, negative where a motion dies away."""
+        return self.values.real
+
+    @property
+    def omega(self) -> Array:
+        """Imaginary parts [rad/s]."""
+        return self.values.imag
+
+    @property
+    def frequency(self) -> Array:
+        """omega / 2 pi [Hz]."""
+        return np.asarray(self.values.imag / (2.0 * math.pi))
+
+    @property
+    def damping_ratio(self) -> Array:
+        """-alpha / |lambda|; 0 for a pole at zero."""
+        sizes = np.abs(self.values)
+        return np.asarray(np.where(sizes > 0.0, -self.alpha / np.where(sizes > 0.0, sizes, 1.0), 0.0) + 0.0)
+
+    @property
+    def all_values(self) -> Complex:
+        """The poles with their conjugates."""
+        return np.concatenate([self.values, self.values[self.omega > 0.0].conj()])
+
+    def rows(self) -> list[dict[str, float]]:
+        """A table: number, alpha, omega, frequency, damping_ratio and, where there is one, modal_mass of each pole."""
+        columns = {"alpha": self.alpha, "omega": self.omega, "frequency": self.frequency}
+        columns["damping_ratio"] = self.damping_ratio
+        if self.modal_mass is not None:
+            columns["modal_mass"] = self.modal_mass
+        return [
+            {"number": k + 1, **{name: float(column[k]) for name, column in columns.items()}} for k in range(len(self))
+        ]
+
+    def __str__(self) -> str:
+        """The table as text."""
+        headed = ("alpha [1/s]", "omega [rad/s]", "freq [Hz]", "damping ratio", "modal mass")
+        rows = self.rows()
+        count = len(rows[0]) - 1 if rows else len(headed)
+        lines = [f"Poles of '{self.plant.name}'" + (f". {self.note}" if self.note else "")]
+        lines.append("     " + "".join(f"{title:>18}" for title in headed[:count]))
+        lines += [
+            f"{row['number']:5d}" + "".join(f"{value:18.10g}" for name, value in row.items() if name != "number")
+            for row in rows
+        ]
+        return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+        """Writes text files, as EasyDyn's users know them: path.lst, the poles, and path.mod, the mode shapes.
+
+        A path that ends in .lst or .mod writes that one alone. Gives the paths written.
+        """
+        target = Path(path)
+        wanted = [target.suffix] if target.suffix in (".lst", ".mod") else [".lst", ".mod"]
+        texts = {".lst": self._poles_text, ".mod": self._shapes_text}
+        return tuple(
+            write_text(target if target.suffix == suffix else Path(f"{target}{suffix}"), texts[suffix]())
+            for suffix in wanted
+        )
+
+    def _poles_text(self) -> str:
+        titles = ("ALPHA", "OMEGA", "FREQ", "DAMP_RATIO") + (() if self.modal_mass is None else ("MODAL_MASS",))
+        lines = [f"{'POLE':>5}" + "".join(f"{title:>25}" for title in titles)]
+        for row in self.rows():
+            numbers = [value for name, value in row.items() if name != "number"]
+            lines.append(f"{row['number']:5d}" + "".join(f"{value:25.16e}" for value in numbers))
+        return "\n".join(lines) + "\n"
+
+    def _shapes_text(self) -> str:
+        lines = []
+        for k, row in enumerate(self.rows()):
+            lines.append(f"MODE {k + 1}  ALPHA {row['alpha']:.16e}  OMEGA {row['omega']:.16e}")
+            width = max(len(name) for name in self.names)
+            for name, entry in zip(self.names, self.shapes[k], strict=True):
+                lines.append(f"  {name:{width}}{entry.real:25.16e}{entry.imag:25.16e}")
+        return "\n".join(lines) + "\n"
+
+
+def poles(
+    model: Model | Linearization,
+    q: Any = None,
+    v: Any = None,
+    x: Any = None,
+    u: Any = None,
+    *,
+    t: float = 0.0,
+    p: Any = None,
+    m: Any = None,
+    forces: Law | None = None,
+    locked: str | Sequence[str] = (),
+    window: tuple[float, float] | None = None,
+) -> Poles:
+    """Poles and mode shapes of a plant near a state; see `linearize` for the arguments.
+
+    `window` keeps the poles of frequencies between two values [Hz]. The state should be an equilibrium (`equilibrium`
+    finds one); where it is not, the note says so.
+    """
+    if isinstance(model, Linearization):
+        _refuse(q=q, v=v, x=x, u=u, p=p, m=m, forces=forces, locked=locked or None)
+        return _finished(model.plant, model.point, of_linear(model), model.at_rest, window)
+    plant = as_plant(model, forces=forces, locked=locked)
+    slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
+    if plant.dynamics is None and not point.v.any():  # equations may lack inertia; at rest that does not matter
+        rest = slopes.residual(point)
+        blocks = slopes.blocks(point, np.zeros(slopes.n))
+        if is_singular(blocks.z):
+            still = bool(np.abs(rest).max(initial=0.0) <= 1e-7)
+            return _finished(plant, point, of_pencil(slopes, point), still, window)
+    found = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
+    return _finished(plant, point, of_linear(found), found.at_rest, window)
+
+
+def _refuse(**given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise UnsupportedError(f"poles: {name} is given with a Linearization, which has it already. Leave it out.")
+
+
+# ── order and scale ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window: tuple[float, float] | None) -> Poles:
+    """Conjugates once, sorted by omega, shapes scaled, modal masses."""
+    slopes, nv = slopes_of(plant), plant.nv
+    values, vectors = motions.values.copy(), motions.vectors.T
+    size = np.abs(values).max(initial=0.0)
+    values[np.abs(values.imag) <= 1e-14 * size] = values[np.abs(values.imag) <= 1e-14 * size].real
+    keys = [(round(float(value.imag), 12), abs(value.real), -value.real) for value in values]
+    order = [k for k in sorted(range(len(values)), key=keys.__getitem__) if values[k].imag >= 0.0]
+    if window is not None:
+        low, high = _checked_window(window)
+        order = [k for k in order if low <= values[k].imag / (2.0 * math.pi) <= high]
+    values, vectors = values[order] + 0.0, vectors[order]
+    columns = plant.v if nv else plant.x
+    seen = vectors[:, :nv] if nv else vectors
+    factors = np.array([_largest(row) for row in seen], dtype=complex).reshape(-1, 1)
+    vectors = vectors / factors
+    shapes: npt.NDArray[Any] = vectors[:, :nv] if nv else vectors
+    if not np.abs(shapes.imag).max(initial=0.0) > 1e-14:
+        shapes = shapes.real + 0.0
+    masses = None
+    if nv:
+        M = slopes.mass(point, slopes.blocks(point, np.zeros(slopes.n)))
+        masses = np.einsum("ki,ij,kj->k", shapes.conj(), M, shapes).real
+    note = "" if still else "The state is no equilibrium: these are the poles of the equations held fast there."
+    units = tuple(column.unit.removesuffix("/s") for column in columns)
+    names = tuple(column.name for column in columns)
+    return Poles(values, shapes, masses, vectors, names, units, plant, point, note)
+
+
+def _largest(row: Complex) -> complex:
+    """The largest entry, the first of those that are equally large to rounding; 1 where all are zero."""
+    sizes = np.abs(row)
+    if not sizes.max(initial=0.0) > 0.0:
+        return 1.0
+    return complex(row[int(np.flatnonzero(sizes >= (1.0 - 1e-9) * sizes.max())[0])])
+
+
+def _checked_window(window: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(bound) for bound in window)
+    except (TypeError, ValueError):
+        raise UnsupportedError(f"window is {window!r}; expected two frequencies [Hz], as (0.0, 10.0).") from None
+    if not low <= high:
+        raise UnsupportedError(f"window is ({low}, {high}) Hz; expected the lower frequency first.")
+    return low, high

@@ -1,0 +1,244 @@
+"""How a motion changes with parameters, inputs and the initial state: exact derivatives.
+
+Derivatives of a state are integrated along with the motion, as further states of the plant (`variational_plant`), by any
+method and under the same error control. Those of poles are in `pole_sensitivities`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.linearize import Model
+from kinemorph.analysis.small_motions.plant_derivatives import listed, point_of
+from kinemorph.analysis.small_motions.variational_plant import varied
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.model.robot import Robot
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.user_laws import Law
+from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.integrators.methods import DEFAULT, method_named
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.simulate import simulate
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivities:
+    """Derivatives of a motion, at n times by k quantities. Made by `sensitivities`.
+
+    `q` (n, nv, k)    of the configuration, along unit velocities: for joints with one axis dq/dp
+    `v` (n, nv, k), `x` (n, nx, k)
+    `names`, `units`  of the k quantities
+
+    `found["q.elbow", "l1"]` is one of them as an array (n,), `found.unit("q.elbow", "l1")` its unit.
+    """
+
+    trajectory: Trajectory
+    t: Array
+    q: Array
+    v: Array
+    x: Array
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def __getitem__(self, key: tuple[str, str]) -> Array:
+        column, name = self._columns, self._place(key[1])
+        if key[0] not in column:
+            raise ShapeError(
+                f"sensitivities have no column '{key[0]}'.{did_you_mean(key[0], column)} Known: {listed(list(column))}."
+            )
+        group, k, _ = column[key[0]]
+        found: Array = getattr(self, group)[:, k, name]
+        return found
+
+    def unit(self, column: str, name: str) -> str:
+        """The unit of a derivative, as "rad/m" or "(rad/s)/(N m)"."""
+        self[column, name]
+        above, below = self._columns[column][2], self.units[self._place(name)]
+        return f"{_grouped(above)}/{_grouped(below)}" if below else above
+
+    @property
+    def _columns(self) -> dict[str, tuple[str, int, str]]:
+        plant = self.trajectory.segments[0].plant
+        found = {f"q.{c.name}": ("q", k, c.unit.removesuffix("/s")) for k, c in enumerate(plant.v)}
+        found |= {f"v.{c.name}": ("v", k, c.unit) for k, c in enumerate(plant.v)}
+        return found | {c.name: ("x", k, c.unit) for k, c in enumerate(plant.x)}
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise ShapeError(
+                f"sensitivities by '{name}' were not asked for.{did_you_mean(name, self.names)} "
+                f"Known: {listed(self.names)}."
+            )
+        return self.names.index(name)
+
+
+def _grouped(unit: str) -> str:
+    return f"({unit})" if "/" in unit or " " in unit else unit or "1"
+
+
+def sensitivities(
+    model: Model,
+    until: float,
+    parameters: str | Sequence[str] = (),
+    *,
+    initial: str | Sequence[str] = (),
+    q: Any = None,
+    v: Any = None,
+    x: Any = None,
+    u: Any = None,
+    p: Any = None,
+    forces: Law | None = None,
+    locked: str | Sequence[str] = (),
+    method: str | Method = DEFAULT,
+    step: float | None = None,
+    rtol: float = 1e-9,
+    atol: float = 1e-11,
+    sample: float | Sequence[float] | None = None,
+    start: float = 0.0,
+) -> Sensitivities:
+    """A motion from `start` to `until` [s] together with its derivatives.
+
+    `parameters`    names of the robot's parameters ("all" for every one), and "u.elbow" for an input that is held
+    `initial`       names of initial values: "q.elbow" (along that unit velocity), "v.elbow", a further state by its
+                    own name; "all" for every one
+
+    The other arguments are those of `simulate`; tolerances hold for the derivatives, too. What a parameter changes is
+    the motion from the same initial state.
+    """
+    if method_named(method).name == "variational":
+        raise UnsupportedError(
+            "sensitivities: the variational method starts from a Lagrangian, which derivatives of a state do not have. "
+            "Use 'dop853', or 'leapfrog' with a step."
+        )
+    plant, names = with_parameters(model, parameters, forces, locked)
+    first = _initial_names(plant, initial)
+    if not names and not first:
+        raise UnsupportedError("sensitivities: name at least one of `parameters` or `initial`.")
+    _check_loops(plant, names, first, q, p)
+    seeds = _seeds(plant, first)
+    wide = varied(plant, names, len(first))
+    x0 = plant.initial("x", x)
+    S0 = np.zeros((len(names) + len(first), plant.ns))
+    S0[len(names) :] = seeds
+    run = simulate(
+        wide,
+        until,
+        q=q,
+        v=v,
+        x=np.concatenate([x0, S0.ravel()]),
+        p=p,
+        inputs=plant.initial("u", u) if plant.nu else None,
+        method=method,
+        step=step,
+        rtol=rtol,
+        atol=atol,
+        sample=sample,
+        start=start,
+    )
+    return _result(plant, run, (*names, *first))
+
+
+def with_parameters(
+    model: Model, wanted: str | Sequence[str], forces: Law | None, locked: str | Sequence[str]
+) -> tuple[Plant, tuple[str, ...]]:
+    """The plant with the named parameters as inputs, and the names."""
+    if isinstance(model, Plant):
+        known = [column.name for column in model.p]
+        names = tuple(known) if wanted == "all" else (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        for name in (name for name in names if not name.startswith("u.") and name not in known):
+            raise ModelError(
+                f"parameter '{name}': plant '{model.name}' keeps {listed(known)} as inputs.{did_you_mean(name, known)} "
+                "Name it in `parameters` where the plant is made."
+            )
+        plant = as_plant(model, forces=forces, locked=locked)
+    else:
+        names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        own = [name for name in names if not name.startswith("u.")]
+        plant = as_plant(model, forces=forces, locked=locked, parameters="all" if wanted == "all" else own or None)
+        names = tuple(column.name for column in plant.p) if wanted == "all" else names
+    for name in names:
+        if name.startswith("u."):
+            plant.index("u", name[2:])
+        if names.count(name) > 1:
+            raise ModelError(f"sensitivities: '{name}' is named {names.count(name)} times. Name it once.")
+    return plant, names
+
+
+def _initial_names(plant: Plant, initial: str | Sequence[str]) -> tuple[str, ...]:
+    known = _initial_known(plant)
+    names = tuple(known) if initial == "all" else (initial,) if isinstance(initial, str) else tuple(initial)
+    for name in names:
+        if name not in known:
+            raise ShapeError(
+                f"initial '{name}': plant '{plant.name}' has no such value.{did_you_mean(name, known)} "
+                f"Known: {listed(list(known))}."
+            )
+    return names
+
+
+def _initial_known(plant: Plant) -> dict[str, int]:
+    """Names of initial values and their place in s."""
+    names = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
+    return {name: k for k, name in enumerate(names)}
+
+
+def _seeds(plant: Plant, names: Sequence[str]) -> Array:
+    known = _initial_known(plant)
+    return np.eye(plant.ns)[[known[name] for name in names]].reshape(len(names), plant.ns)
+
+
+def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: Any, p: Any) -> None:
+    """Loops stay closed only where neither parameters nor the initial state open them."""
+    if plant.constraints is None:
+        return
+    if initial:
+        raise UnsupportedError(
+            f"initial {listed(initial)}: robot '{plant.name}' has loops, coupled joints or other constraints, which a "
+            "single coordinate would open. Ask for parameters."
+        )
+    if plant.p:
+        at = point_of(plant, q, p=p)
+        moved = np.abs(build(jacobian(plant.constraints, "phi", "p"))(*at.inputs)).max(axis=0, initial=0.0)
+        for column, size in zip(plant.p, moved, strict=True):
+            if column.name in names and size > 1e-12:
+                raise UnsupportedError(
+                    f"parameter '{column.name}' opens a loop of robot '{plant.name}': the initial state would have to "
+                    "change with it. Ask for masses and other parameters that leave loops closed."
+                )
+
+
+def _result(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:
+    """The motion by itself, and the derivatives by quantity."""
+    nv, nx, ns = plant.nv, plant.nx, plant.ns
+    segments = tuple(replace(part, plant=plant, x=part.x[:, :nx]) for part in run.segments)
+    wide = np.concatenate([part.x for part in run.segments])[:, nx:]
+    S = wide.reshape(len(wide), len(names), ns).transpose(0, 2, 1)
+    units = named_units(plant)
+    return Sensitivities(
+        replace(run, segments=segments),
+        np.concatenate([part.t for part in segments]),
+        S[:, :nv],
+        S[:, nv : 2 * nv],
+        S[:, 2 * nv :],
+        names,
+        tuple(units[name] for name in names),
+    )
+
+
+def named_units(plant: Plant) -> Mapping[str, str]:
+    """Units of everything that can be asked for."""
+    units = {f"q.{c.name}": c.unit.removesuffix("/s") for c in plant.v}
+    units |= {f"v.{c.name}": c.unit for c in plant.v} | {f"u.{c.name}": c.unit for c in plant.u}
+    units |= {c.name: c.unit for c in plant.x} | {c.name: c.unit for c in plant.p}
+    robot = plant.robot
+    if isinstance(robot, Robot):
+        units |= {parameter.name: parameter.unit for parameter in robot.parameters}
+    return units

@@ -1,0 +1,83 @@
+"""The laws that tie a derived model to the robot it came from.
+
+Equations may obey every law of mechanics and still be those of another robot: all formulations start from one resolved
+tree. So poses, the mass matrix and the energies are computed a second time from the declared data
+(analysis.verification.declared_model), and the recursions are run on the links as the user wrote them. Gravity comes in
+by the potential energy, forces and Jacobians by the laws that bind them to energies and poses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.verification.declared_model import Declared, as_declared
+from kinemorph.analysis.verification.sampling import Figure, Sample, largest
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.graphs.tracing import trace
+from kinemorph.mechanics.recursions import composite_bodies, newton_euler
+from kinemorph.mechanics.trees.resolve import resolve
+
+NEAR = 1e-3  # [m] a position nearer to the origin than this is held against this
+
+
+def poses_as_declared(s: Sample) -> Figure:
+    """Every body and frame is where the product of its joints' poses puts it; positions over the robot's reach."""
+    d, right = s.dynamics, as_declared(s.dynamics.robot, s.q)
+    found = dict(zip(d.robot.body_names, s.call(d.forward_kinematics).swapaxes(0, 1), strict=True))
+    found |= {frame.name: s.call(d.pose(frame.name)) for frame in d.robot.frames}
+    unit = np.ones((len(s.q), 3, 4))
+    unit[:, :, 3] = np.maximum(right.reach, NEAR)[:, None]
+    figures = []
+    for name, pose in found.items():
+        figure = s.worst((pose - right.poses[name])[:, :3] / unit, np.ones(len(s.q)), by_joint=False)
+        figures.append(Figure(figure.worst, f"'{name}': {figure.where}"))
+    return largest(figures)
+
+
+def mass_as_declared(s: Sample) -> Figure:
+    """M is the sum over bodies of J^T I J, plus the armatures; each entry over the sizes of its own two velocities."""
+    right = as_declared(s.dynamics.robot, s.q)
+    size = np.sqrt(right.mass_size)
+    gap = _over(s.call(s.dynamics.mass_matrix) - right.mass_matrix, size[:, :, None] * size[:, None, :])
+    return s.worst(gap, np.ones(len(gap)))
+
+
+def energy_as_declared(s: Sample) -> Figure:
+    """T is half v . M v with M as declared, and V is the sum of -m g . c."""
+    right = as_declared(s.dynamics.robot, s.q)
+    kinetic, potential = s.call(s.dynamics.energy)
+    gap = _over(kinetic - 0.5 * np.einsum("ni,nij,nj->n", s.v, right.mass_matrix, s.v), _kinetic_size(s, right))
+    moving = s.worst(gap, np.ones(len(gap)))
+    gap = (potential - right.potential) / np.maximum(right.potential_size, s.weight)
+    resting = s.worst(gap, np.ones(len(gap)))
+    return largest(
+        [Figure(moving.worst, f"kinetic: {moving.where}"), Figure(resting.worst, f"potential: {resting.where}")]
+    )
+
+
+def _kinetic_size(s: Sample, right: Declared) -> Array:
+    """A bound of the kinetic energy [J], (n,): no two velocities cancel."""
+    return np.asarray(0.5 * (np.abs(s.v) * np.sqrt(right.mass_size)).sum(axis=1) ** 2)
+
+
+def _over(gap: Array, size: Array) -> Array:
+    """A difference over its size; 0 where there is none, whatever the size."""
+    with np.errstate(all="ignore"):
+        return np.where(gap == 0.0, 0.0, gap / size)
+
+
+def same_on_links_as_written(s: Sample) -> Figure:
+    """Reframing and regrouping change nothing: the recursions on the links as the user wrote them give the same."""
+    d = s.dynamics
+
+    def written(q: Any, v: Any, a: Any, p: Any) -> dict[str, Any]:
+        tree = resolve(d.robot, {parameter.name: x for parameter, x in zip(d.parameters, p, strict=True)})
+        return {"M": composite_bodies.mass_matrix(tree, q), "tau": newton_euler.inverse_dynamics(tree, q, v, a)}
+
+    shapes = {"q": s.q.shape[1:], "v": s.v.shape[1:], "a": s.a.shape[1:], "p": d.nominal_parameters.shape}
+    M, tau = s.call(build(trace(written, shapes, name=f"{d.robot.name}.as_written"), "interpreter"))
+    forces = s.call(d.inverse_dynamics, still=True)
+    return largest([s.worst(s.call(d.mass_matrix) - M, M), s.worst(forces - tau, tau, floor=s.weight)])

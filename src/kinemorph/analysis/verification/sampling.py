@@ -1,0 +1,127 @@
+"""A derived model at random states, and the two tools that every law needs: relative errors and exact rates of change.
+
+Rates are exact: the program of a compiled function is carried out over dual numbers, q moving with qdot and v with a.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.linear import applied
+from kinemorph.algebra.scalar import f
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.evaluation import carry_out
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.model.configuration import random_configuration
+from kinemorph.model.parameter import evaluate
+from kinemorph.vocabulary.blocks import Block
+
+
+class Figure(NamedTuple):
+    """A law's largest relative error, where it was seen, and what else is worth knowing."""
+
+    worst: float
+    where: str = ""
+    note: str = ""
+
+
+def largest(figures: Sequence[Figure]) -> Figure:
+    """The figure with the largest error; nan counts as larger than any."""
+    return max(figures, key=lambda figure: (math.isnan(figure.worst), figure.worst))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A derived model at n random states: q (n, nq), v and a (n, nv), wrenches (n, k, 6), p the nominal parameters."""
+
+    dynamics: Dynamics
+    q: Array
+    v: Array
+    a: Array
+    wrenches: Array
+
+    def call(self, function: CompiledFunction, *, still: bool = False, **given: Array) -> Any:
+        """A function at the states, its inputs found by name; `given` replaces some, `still` drops the wrenches."""
+        return function(*self.inputs(function.program, still=still, **given))
+
+    def inputs(self, program: Program, *, still: bool = False, **given: Array) -> list[Array]:
+        """The sampled arrays for the inputs of a program."""
+        held: dict[str, Array] = {"q": self.q, "v": self.v, "a": self.a, "tau": self.a}
+        held["wrenches"] = 0.0 * self.wrenches if still else self.wrenches
+        held["p"] = self.dynamics.nominal_parameters
+        return [given.get(port.name, held[port.name]) for port in program.inputs]
+
+    def rates(self, function: CompiledFunction) -> list[Array]:
+        """d/dt of every output of a function as the robot moves: q with v, v with a; exact, by dual numbers."""
+        program = function.program
+        speeds = {"q": self.call(self.dynamics.configuration_rate), "v": self.a}
+        moving = [
+            (array, speeds.get(port.name)) for port, array in zip(program.inputs, self.inputs(program), strict=True)
+        ]
+        return _carried(program, moving, len(self.q))
+
+    @property
+    def weight(self) -> float:
+        """The robot's weight at an arm of 1 mm [N m]: a force below that is small, and may be all rounding."""
+        robot = self.dynamics.robot
+        return 1e-3 * robot.total_mass * (1.0 + math.hypot(*(evaluate(x) for x in robot.gravity)))
+
+    def worst(self, difference: Array, *terms: Array, floor: float = 0.0, by_joint: bool = True) -> Figure:
+        """The largest entry of a difference (n, ...) over the largest entry of its terms, state by state.
+
+        `floor` is the least size that counts, for terms that may vanish. `by_joint`: the entries go by velocities,
+        whose names then say where the largest one is.
+        """
+        n = len(difference)
+        size = np.max([np.abs(term).reshape(n, -1).max(axis=1) for term in terms], axis=0, initial=floor)
+        gap = np.abs(difference).reshape(n, -1)
+        with np.errstate(all="ignore"):
+            ratio = np.where(gap == 0.0, 0.0, gap / size[:, None])
+        state, entry = np.unravel_index(int(np.argmax(ratio)), ratio.shape)  # a nan is found first
+        places = np.unravel_index(int(entry), difference.shape[1:]) if difference.ndim > 1 else ()
+        names = self.dynamics.robot.v_names
+        label = ", ".join(names[i] if by_joint else str(i) for i in places)
+        return Figure(float(ratio[state, entry]), f"largest at state {state}" + (f", entry [{label}]" if label else ""))
+
+
+def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: int) -> list[Array]:
+    """The tangents of a program's outputs, each (n, *shape), its inputs being pairs of a value and a rate (or None)."""
+    columns: list[Any] = []
+    for port, (value, rate) in zip(program.inputs, moving, strict=True):
+        flat = np.broadcast_to(value, (n, *port.shape)).reshape(n, port.size)
+        slope = None if rate is None else rate.reshape(n, port.size)
+        columns += [flat[:, k] if slope is None else Dual(flat[:, k], slope[:, k], level=1) for k in range(port.size)]
+    entries, outs = iter(carry_out(program, columns, _lifted)), []
+    for port in program.outputs:
+        out = np.zeros((n, port.size))
+        for k in range(port.size):
+            value = next(entries)
+            out[:, k] = value.tangent if isinstance(value, Dual) else 0.0
+        outs.append(out.reshape(n, *port.shape))
+    return outs
+
+
+def _lifted(op: str | Block) -> Callable[..., Any]:
+    """What an op or a block does to scalars of any kind."""
+    return partial(_applied, op) if isinstance(op, Block) else getattr(f, op)
+
+
+def _applied(block: Block, *args: Any) -> list[Any]:
+    return applied(block, args)
+
+
+def drawn(dynamics: Dynamics, states: int, seed: int) -> Sample:
+    """A model at random states: q over its whole range, velocities, accelerations and wrenches of about 1 SI unit."""
+    rng, robot = np.random.default_rng(seed), dynamics.robot
+    q = np.array([random_configuration(robot, rng) for _ in range(states)]).reshape(states, robot.nq)
+    v, a = rng.normal(size=(2, states, robot.nv))
+    return Sample(dynamics, q, v, a, rng.normal(size=(states, len(dynamics.wrenches), 6)))

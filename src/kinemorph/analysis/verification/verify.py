@@ -1,0 +1,172 @@
+"""Verify a derived model at random states: its declaration, the laws of mechanics, other formulations, the interpreter.
+
+    print(verify(robot))
+
+Four kinds of evidence. Poses, masses and energies must be those of the Robot's own data, computed a second time without
+the tree that all else rests on (analysis.verification.declared_model). The laws (analysis.verification.laws) hold for
+any correct equations of motion. Another formulation is another way to the same numbers. The interpreter is the
+definition of what a compiled function computes. A model that passes is that of the Robot as declared; that it is the
+robot one meant, no check can say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.verification.laws import LAWS, ROUNDING, Law, condition_numbers
+from kinemorph.analysis.verification.sampling import Figure, Sample, drawn, largest
+from kinemorph.analysis.verification.verdict import Check, Verification, judged
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.deriving.dynamics import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS, Dynamics, derive
+from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
+from kinemorph.mechanics.formulations.table import FORMULATIONS
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System, as_robot
+
+DENSE_LIMIT = 12  # dof up to which another formulation's own mass matrix and forward dynamics are compared too
+SIZE_LIMIT = 60  # dof up to which formulations that grow with the square of the dof are compared unasked
+
+
+def verify(
+    model: Robot | System | Dynamics, *, states: int = 8, seed: int = 0, formulations: Sequence[str] | None = None
+) -> Verification:
+    """Checks a derived model, or derives a robot and checks that.
+
+    `states`        how many random states to look at
+    `seed`          of the random states; the same seed gives the same verdict
+    `formulations`  those to compare with; by default every other one, up to 60 degrees of freedom
+    """
+    if isinstance(model, Robot | System):
+        model = derive(model)
+    if isinstance(model, Assembly):
+        as_robot(model)  # which says what to pass
+    if not isinstance(model, Dynamics):
+        raise ModelError(
+            f"verify was given a {type(model).__name__}; expected a Robot, a System or a Dynamics. "
+            "Build a robot by name with library.build(name)."
+        )
+    if states < 1:
+        raise ShapeError(f"verify: states is {states}; expected 1 or more.")
+    for name in formulations or ():
+        if name not in FORMULATIONS:
+            raise UnsupportedError(f"formulation '{name}' is unknown. Choose from {', '.join(FORMULATIONS)}.")
+    sample = drawn(model, states, seed)
+    rows = [*LAWS, *_other_formulations(model, formulations), _same_as_interpreter()]
+    checks = tuple(_checked(row, sample) for row in rows)
+    return Verification(model.robot.name, model.formulation, model.backend, states, seed, checks)
+
+
+def _checked(law: Law, sample: Sample) -> Check:
+    """A law held against the model. A refusal skips it; a function that cannot give a number fails it."""
+    if not sample.dynamics.robot.nv:
+        return Check(law.name, law.says, "skipped", note="the robot has no joint that moves.")
+    try:
+        worst, where, note = law.figure(sample)
+    except UnsupportedError as refusal:
+        return Check(law.name, law.says, "skipped", note=str(refusal))
+    except KinemorphError as error:
+        return judged(law.name, law.says, float("nan"), law.tolerance, str(error))
+    seen = "" if worst <= law.tolerance else where
+    return judged(law.name, law.says, worst, law.tolerance, "; ".join(filter(None, (seen, note))))
+
+
+# ── other formulations ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _other_formulations(model: Dynamics, wanted: Sequence[str] | None) -> list[Law]:
+    names = [name for name in FORMULATIONS if name != model.formulation] if wanted is None else wanted
+    return [
+        Law(
+            f"formulation {name}",
+            f"The equations by '{name}' give the same M, h and ID.",
+            ROUNDING,
+            _agrees_with(name, asked=wanted is not None),
+        )
+        for name in names
+    ]
+
+
+def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], Figure]:
+    """Inverse dynamics under random and under every unit acceleration: that is all of M and h."""
+
+    def figure(s: Sample) -> Figure:
+        d, nv = s.dynamics, s.dynamics.robot.nv
+        if nv > SIZE_LIMIT and not asked:
+            raise UnsupportedError(
+                f"{nv} degrees of freedom; '{name}' is compared unasked up to {SIZE_LIMIT}. "
+                f"Pass formulations=['{name}'] to wait for it."
+            )
+        other = derive(d.robot, name, parameters=[p.name for p in d.parameters], backend="interpreter")  # type: ignore[arg-type]
+        pushes = np.concatenate([s.a[:, None], _units(len(s.q), nv)], axis=1)
+        wide = replace(s, q=s.q[:, None], v=s.v[:, None], a=pushes, wrenches=0.0 * s.wrenches[:, None])
+        ours, theirs = (wide.call(way.inverse_dynamics) for way in (d, other))
+        figures = [s.worst(ours - theirs, ours, theirs, floor=s.weight, by_joint=False)]
+        if nv > DENSE_LIMIT:
+            note = f"through ID under unit accelerations; its own M and FD are compared up to {DENSE_LIMIT} dof"
+            return figures[0]._replace(note=note)
+        M = s.call(other.mass_matrix)
+        figures.append(s.worst(s.call(d.mass_matrix) - M, M))
+        ours, theirs = (s.call(way.forward_dynamics, still=True) for way in (d, other))
+        figures.append(s.worst((ours - theirs) / condition_numbers(s)[:, None], ours, theirs))
+        return largest(figures)
+
+    return figure
+
+
+def _units(n: int, nv: int) -> Array:
+    """Zero and every unit acceleration, (n, 1 + nv, nv)."""
+    return np.broadcast_to(np.vstack([np.zeros(nv), np.eye(nv)]), (n, 1 + nv, nv))
+
+
+# ── the interpreter ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+FORCES = {"mass_matrix", "inverse_dynamics", "bias_forces", "gravity_forces", "coriolis_matrix", "energy"}
+
+
+def _same_as_interpreter() -> Law:
+    return Law(
+        "compiled code",
+        "Every compiled function gives what the interpreter gives, on one state and on a batch.",
+        ROUNDING,
+        _compiled_is_interpreted,
+    )
+
+
+def _compiled_is_interpreted(s: Sample) -> Figure:
+    if s.dynamics.backend == "interpreter":
+        raise UnsupportedError("this model runs on the interpreter itself.")
+    condition = condition_numbers(s)
+    figures = []
+    for function in _every_function(s.dynamics):
+        inputs = s.inputs(function.program)
+        expected = _outputs(build(function.program, "interpreter")(*inputs))
+        batch = _outputs(function(*inputs))
+        first = [x if port.name == "p" else x[0] for x, port in zip(inputs, function.program.inputs, strict=True)]
+        single = _outputs(function(*first))
+        floor = s.weight if function.name.removeprefix(f"{s.dynamics.robot.name}.") in FORCES else 1e-3
+        for ours, alone, exact in zip(batch, single, expected, strict=True):
+            gap = np.concatenate([ours - exact, (alone - exact[0])[None]])
+            if function.name.endswith(".forward_dynamics"):  # rounding of the matrix is magnified in its solution
+                gap = gap / np.append(condition, condition[0])[:, None]
+            figure = s.worst(gap, np.concatenate([exact, exact[:1]]), floor=floor, by_joint=False)
+            figures.append(Figure(figure.worst, f"largest in function '{function.name}'"))
+    return largest(figures)
+
+
+def _every_function(d: Dynamics) -> list[CompiledFunction]:
+    """The functions of a model, and those of one frame."""
+    names = STATE_FUNCTIONS if d.robot.is_open else (*STATE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+    functions = [getattr(d, name) for name in names]
+    end = d.robot.frames[0].name if d.robot.frames else d.robot.body_names[-1]
+    return [*functions, d.pose(end), d.jacobian(end), d.jacobian_rate(end)]
+
+
+def _outputs(result: Any) -> list[Array]:
+    return [np.asarray(x) for x in (result if isinstance(result, tuple) else (result,))]

@@ -1,0 +1,1 @@
+"""Closed chains: forward dynamics, and ten seconds of a four-bar by every simulator."""

@@ -1,0 +1,115 @@
+"""The robots with loops of the tables, and states in which their loops are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.bench.loops.pinocchio import twin_with_loops
+from kinemorph.bench.speed.contest import Algorithm, Contest
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.library.benchmark_linkages import bricard
+from kinemorph.model.library.linkages import four_bar
+from kinemorph.model.library.walking_linkages import jansen, klann
+from kinemorph.model.robot import Robot
+
+CONSTRAINED = Algorithm(
+    "constrained FD", "forward dynamics with loops", "forward_dynamics", ("constrained", "lcaba"), (("v",),), x="tau"
+)
+ASSEMBLED = (0.6, 0.02989836, 1.6066907)  # a configuration of the four-bar, to eight figures
+STEPS, STRIDE, CORRECTIONS = 20, 0.5, 12  # of the walk to a random configuration [rad or m]
+RANK = 1e-7  # singular values below this share of the largest are none
+
+
+class Looped(NamedTuple):
+    """A row of the table: how the robot is made, a configuration near which it closes, and how often it is there.
+
+    All joints are hinges. `copies` of the robot stand side by side and are one robot to both libraries.
+    """
+
+    make: Callable[[], Robot]
+    q: tuple[float, ...] = ()  # zeros, where it is empty
+    copies: int = 1
+
+
+LOOPED: dict[str, Looped] = {
+    "four_bar": Looped(four_bar, ASSEMBLED),
+    "four_bar x 4": Looped(four_bar, ASSEMBLED, 4),
+    "four_bar x 16": Looped(four_bar, ASSEMBLED, 16),
+    "klann": Looped(klann),
+    "jansen": Looped(jansen),
+    "bricard": Looped(lambda: bricard().robot),
+}
+QUICK_LOOPED = ("four_bar", "four_bar x 4")
+
+
+def side_by_side(robot: Robot, copies: int) -> Robot:
+    """Several of the same robot; where they stand does not matter, as nothing touches."""
+    builder = RobotBuilder(f"{copies}_of_{robot.name}", gravity=robot.gravity)
+    for k in range(copies):
+        called = {"world": "world"} | {name: f"{name}_{k}" for name in robot.body_names}
+        builder.add(*(replace(body, name=called[body.name]) for body in robot.bodies))
+        for joint in (*robot.joints, *robot.loops):
+            parent, child = called[joint.parent], called[joint.child]
+            builder.add(replace(joint, name=f"{joint.name}_{k}", parent=parent, child=child))
+    return builder.build()
+
+
+class LoopContest(Contest):
+    """Forward dynamics of a robot with loops, on states in which they are closed."""
+
+    def __init__(self, name: str) -> None:
+        self.row = LOOPED[name]
+        self.single = derive(self.row.make())
+        copies = self.row.copies
+        robot = self.single.robot if copies == 1 else side_by_side(self.single.robot, copies)
+        dynamics = self.single if copies == 1 else derive(robot)
+        super().__init__(twin_with_loops(robot), CONSTRAINED, dynamics, robot.body_names[-1])
+
+    def states(self, n: int, seed: int = 0) -> dict[str, Array]:
+        """Closed configurations, velocities that keep them closed, and any forces; copies differ from each other."""
+        near = np.array(self.row.q or (0.0,) * self.single.robot.nq)
+        found = closed_states(self.single, near, n * self.row.copies, seed)
+        return {name: np.ascontiguousarray(values.reshape(n, -1)) for name, values in found.items()}
+
+
+def closed_states(dynamics: Dynamics, near: Array, n: int, seed: int = 0) -> dict[str, Array]:
+    """q, v and tau (n, nv): n random walks from `near` (nq,), closed after every step by Newton's method.
+
+    The rank of the constraints is that of the first configuration: an over-constrained mechanism has more rows than
+    that, and while it is a little open they contradict each other.
+    """
+    rng = np.random.default_rng([seed, 53])
+    nv = dynamics.robot.nv
+    q = _closed(dynamics, near[None], _rank(dynamics, near))
+    rank = _rank(dynamics, q[0])
+    q = np.repeat(q, n, axis=0)
+    for _ in range(STEPS):
+        q = _closed(dynamics, q + STRIDE * _allowed(dynamics, q, rank, rng.normal(size=(n, nv))), rank)
+    v = _allowed(dynamics, q, rank, 3.0 * rng.normal(size=(n, nv)))
+    return {"q": q, "v": v, "tau": 5.0 * rng.normal(size=(n, nv))}
+
+
+def _rank(dynamics: Dynamics, q: Array) -> int:
+    values = np.linalg.svd(dynamics.constraint_jacobian(q), compute_uv=False)
+    return int((values > RANK * values[0]).sum())
+
+
+def _closed(dynamics: Dynamics, q: Array, rank: int) -> Array:
+    for _ in range(CORRECTIONS):
+        U, s, Vt = np.linalg.svd(dynamics.constraint_jacobian(q), full_matrices=False)
+        along = np.einsum("nrk,nr->nk", U[:, :, :rank], dynamics.constraint_error(q)) / s[:, :rank]
+        q = q - np.einsum("nkv,nk->nv", Vt[:, :rank], along)
+    return q
+
+
+def _allowed(dynamics: Dynamics, q: Array, rank: int, v: Array) -> Array:
+    """The part of v (n, nv) that keeps the loops closed."""
+    Vt = np.linalg.svd(dynamics.constraint_jacobian(q), full_matrices=False)[2][:, :rank]
+    rest: Array = v - np.einsum("nkv,nk->nv", Vt, np.einsum("nkv,nv->nk", Vt, v))
+    return rest

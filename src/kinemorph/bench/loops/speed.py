@@ -1,0 +1,43 @@
+"""The speed of forward dynamics with closed loops: ours, and Pinocchio's `constraintDynamics` and `lcaba`.
+
+Both start from the same closed states and give the same accelerations, to 1e-9 relative, before anything is timed. The
+faster of Pinocchio's algorithms counts, each with the cheapest setting that is as exact as that (pinocchio_loops). One
+row for each way of calling; robots that are copies of another are held against it: time should grow in proportion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kinemorph.bench.loops.models import LOOPED, QUICK_LOOPED, LoopContest
+from kinemorph.bench.loops.pinocchio import settled
+from kinemorph.bench.peers.pinocchio_cpp import Say
+from kinemorph.bench.speed.speed import Arena, Row, measured_rows
+from kinemorph.bench.targets import judge_loops
+from kinemorph.bench.timing import Pace
+
+MODES = ("scalar", "batched", "python-raw", "python-call")
+
+
+def compare_loops(pace: Pace, library: Path | None, *, quick: bool, say: Say) -> Iterator[Row]:
+    """The rows, as they are measured. Times are in µs per evaluation; `growth` is time over that of copies alone."""
+    arena = Arena(pace, library)
+    alone: dict[tuple[object, str], float] = {}
+    for name in QUICK_LOOPED if quick else LOOPED:
+        say(f"{name}: deriving")
+        contest = LoopContest(name)
+        robot, copies = contest.twin.robot, contest.row.copies
+        settled(contest, arena.peer)
+        settings = ", ".join(f"{way}: mu {p.mu:g}, {p.iterations} it." for way, p in contest.twin.prox.items())
+        for row in measured_rows(name, contest, MODES, arena):
+            key, ours = (contest.row.make, row["mode"]), row["ours_us"]
+            growth = None
+            if ours is not None and copies == 1:
+                alone[key] = ours
+            elif ours is not None and key in alone:
+                growth = ours / (copies * alone[key])
+            facts = {"kind": "speed", **row, "loops": len(robot.loops), "growth": growth, "settings": settings}
+            if ours is not None:
+                facts |= judge_loops(row["mode"], row["ratio"], growth)._asdict()
+            yield facts

@@ -1,0 +1,127 @@
+"""The table of scale: how the stages from a grid of cells to a run grow with the number of modules.
+
+    assemble    the grid in text to an assembly: cells, dockings, all checks
+    robot       `assembly.robot()`: 2 bodies and 4 frames for each module, checked
+    tables      the walk over the modules, DTL and AIM
+    IDTL        its lines: pairs of modules, of which one carries the other and is no neighbor
+    trace       forward dynamics as a graph
+    forward     the same to machine code for one state, its graph included, nothing in the cache
+    first       `simulate` for one step: the plant, the march, their machine code, nothing in the cache
+    step        of RK4, four evaluations of forward dynamics with damping of hinges [µs]
+    closed      the stacked matrices of the paper: operations of its inverse dynamics, and the time to trace it
+
+Times are of the core, the least of several: neighbors on a machine only add. The exponent of a stage is
+log(time ratio) / log(size ratio) between the last two sizes: 1 is linear, 2 quadratic. IDTL and closed form are
+quadratic by nature on a chain, where all pairs of modules carry one another; a tree has fewer pairs.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from kinemorph.bench.modules.models import GRIDS
+from kinemorph.bench.peers.pinocchio_cpp import Say
+from kinemorph.bench.timing import Pace, samples_in_turns
+from kinemorph.codegen.building.self_test import self_test
+from kinemorph.codegen.storing.cache import switched_off
+from kinemorph.deriving.dynamics import derive
+from kinemorph.formats.assemble import assemble
+from kinemorph.model.modules import assembly_incidence, traverse
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.stepper import Stepper
+
+Row = dict[str, Any]
+T = TypeVar("T")
+STEP = 1e-4  # [s]
+STEPS = 50  # in one sample
+MANY, FEW = 9, 3  # repeats, those of what takes seconds
+# stages and the exponent up to which they count as near linear; None: quadratic by nature
+STAGES: dict[str, float | None] = {
+    "assemble_ms": 1.2,
+    "robot_ms": 1.2,
+    "tables_ms": 1.2,
+    "trace_ms": 1.2,
+    "forward_ms": 1.2,
+    "first_ms": 1.2,
+    "step_us": 1.2,
+    "idtl_rows": None,
+    "idtl_ms": None,
+    "closed_ops": None,
+    "closed_ms": None,
+}
+
+
+def scale(sizes: Sequence[int], pace: Pace, *, say: Say = lambda message: None) -> Iterator[Row]:
+    """One row for each kind and size, then one with the exponents of each kind; times are of the core."""
+    self_test()  # loads LLVM
+    _measured(GRIDS["chain"](4), pace)  # imports what is imported when it is first used
+    for kind, grid in GRIDS.items():
+        rows = []
+        for count in sizes:
+            say(f"{kind} of {count} modules")
+            rows.append({"kind": "scale", "shape": kind, "modules": count, **_measured(grid(count), pace)})
+            yield rows[-1]
+        if len(rows) > 1:
+            yield {"kind": "growth", "shape": kind, **exponents(*rows[-2:])}
+
+
+def exponents(small: Row, large: Row) -> Row:
+    """The exponent of growth of each stage between two rows, and which of them are not near linear."""
+    ratio = math.log(large["modules"] / small["modules"])
+    found = {stage: math.log(large[stage] / small[stage]) / ratio for stage in STAGES}
+    steep = [stage for stage, most in STAGES.items() if most is not None and found[stage] > most]
+    return {"from": small["modules"], "to": large["modules"], **found, "steep": steep}
+
+
+def _measured(grid: str, pace: Pace) -> Row:
+    """What one size takes."""
+    assemble_ms, assembly = _least(lambda: assemble(grid), MANY)
+    robot_ms, robot = _least(assembly.robot, MANY)
+    tables_ms, _ = _least(lambda: (traverse(assembly), assembly_incidence(assembly)), MANY)
+    idtl_ms, idtl = _least(lambda: traverse(assembly).indirect, MANY)
+    run: Row = {"method": "rk4", "step": STEP, "sample": STEP}
+    with switched_off():
+        trace_ms, _ = _least(lambda: derive(robot, backend="interpreter").forward_dynamics, FEW)
+        forward_ms, function = _least(lambda: derive(robot).forward_dynamics, FEW)
+        system = assembly.system()
+        first_ms, _ = _least(lambda: simulate(system, STEP, **run), FEW)
+        stepper = Stepper(system, method="rk4", step=STEP)
+        closed_ms, closed_ops = _least(
+            lambda: derive(robot, formulation="closed_form", backend="interpreter").inverse_dynamics.ops, 2
+        )
+
+    def steps() -> None:
+        stepper.restart(0.0)
+        stepper.advance(STEPS * STEP)
+
+    (taken,) = samples_in_turns([steps], pace)
+    return {
+        "nv": robot.nv,
+        "assemble_ms": assemble_ms,
+        "robot_ms": robot_ms,
+        "tables_ms": tables_ms,
+        "trace_ms": trace_ms,
+        "forward_ms": forward_ms,
+        "ops": function.ops,
+        "first_ms": first_ms,
+        "step_us": 1e6 * min(taken) / STEPS,
+        "idtl_rows": len(idtl),
+        "idtl_ms": idtl_ms,
+        "closed_ops": closed_ops,
+        "closed_ms": closed_ms,
+    }
+
+
+def _least(work: Callable[[], T], repeats: int) -> tuple[float, T]:
+    """(least time of the core [ms], what came out); garbage is collected off the clock."""
+    taken = []
+    for _ in range(repeats):
+        gc.collect()
+        start = time.process_time()
+        result = work()
+        taken.append(1e3 * (time.process_time() - start))
+    return min(taken), result

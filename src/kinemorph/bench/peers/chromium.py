@@ -1,0 +1,63 @@
+"""A Chromium without a window, in which pages are timed and tested; Playwright drives it.
+
+    python -m kinemorph.bench.peers.chromium
+
+prints the one that is found, or a sentence that says how to get one, and then ends with 1.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+ADVICE = (
+    "no Chromium is found. Install one (Debian and Ubuntu: apt-get install chromium; elsewhere: python -m playwright "
+    "install chromium), or name it in the environment variable CHROMIUM."
+)
+OPTIONS = (
+    "--no-sandbox",  # root has none
+    *("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),  # WebGL without a GPU
+    # it asks nobody for anything
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"),
+    "--disable-quic",
+)
+
+
+def find_chromium() -> str | None:
+    """The program: named by CHROMIUM, on the path, or Playwright's own. None where there is none."""
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return shutil.which(named)
+    for name in NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    return _playwrights_own()
+
+
+def _playwrights_own() -> str | None:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return None
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() else None
+
+
+def launch(playwright: Playwright, program: str) -> Browser:
+    """Starts it without a window."""
+    return playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
+
+
+if __name__ == "__main__":
+    program = find_chromium()
+    print(program or ADVICE)
+    sys.exit(0 if program else 1)

@@ -1,0 +1,215 @@
+"""Pinocchio's C++, built for this CPU from the headers that its Python package carries, and called through ctypes.
+
+`peer.cpp` is compiled once, header-only, with `-O3 -march=native -DNDEBUG`; that takes minutes. The library is kept in
+the cache folder under a hash of everything it is made from. A model goes over joint by joint, as numbers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.metadata
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin, joint_here
+from kinemorph.codegen.storing.cache import VARIABLE, CodeCache, cache_folder
+from kinemorph.errors import CompileError, MissingExtraError
+
+SOURCE = Path(__file__).parent / "peer.cpp"
+FLAGS = (
+    *("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-shared", "-fPIC", "-w"),
+    # what Pinocchio's own build sets: its list of joints is longer than Boost's default
+    *("-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30"),
+    "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+)
+COMPILERS = ("g++", "c++", "clang++")
+HEADERS = {
+    "libpinocchio": "pinocchio/config.hpp",
+    "cmeel-boost": "boost/version.hpp",
+    "cmeel-eigen": "eigen3/Eigen/Core",
+}
+INCLUDE = "cmeel.prefix/include"
+
+# the order of the enumerations in peer.cpp
+ALGORITHMS = (
+    "rnea",
+    "crba",
+    "crba_world",
+    "aba",
+    "aba_world",
+    "drnea",
+    "daba",
+    "fk",
+    "jacobian",
+    "constrained",
+    "lcaba",
+)
+JOINTS = (
+    *("RX", "RY", "RZ", "RevoluteUnaligned", "RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"),
+    *("PX", "PY", "PZ", "PrismaticUnaligned", "HelicalUnaligned", "Planar", "Spherical", "FreeFlyer"),
+)
+
+Say = Callable[[str], None]
+
+
+def _folder() -> Path:
+    """Where built libraries are kept: a folder of its own in the cache. CompileError where it cannot be used."""
+    outer = cache_folder()
+    if outer is None:
+        raise CompileError(f"the cache on disk is switched off ({VARIABLE}), and a build takes minutes.")
+    for folder in (outer, outer / "bench"):
+        problem = CodeCache(folder).problem()  # what lies there is executed: it must belong to the user alone
+        if problem:
+            raise CompileError(f"the cache folder '{folder}' cannot be used ({problem}).")
+    return outer / "bench"
+
+
+def _include_folders() -> tuple[list[str], list[str]]:
+    """Folders with the headers of Pinocchio, Boost and Eigen, and the names and versions they come from."""
+    folders, versions = [], []
+    for package, header in HEADERS.items():
+        try:
+            found = importlib.metadata.distribution(package)
+        except importlib.metadata.PackageNotFoundError:
+            raise MissingExtraError(package, "bench") from None
+        path = Path(str(found.locate_file(INCLUDE)))
+        if not (path / header).is_file():
+            raise CompileError(f"the header '{header}' is not in the installed package '{package}' {found.version}.")
+        folders += [str(path), str(path / "eigen3")]
+        versions.append(f"{package} {found.version}")
+    return sorted(set(folders)), versions
+
+
+def compiler() -> str:
+    """The C++ compiler: the one that CXX names, or one of the usual names. CompileError where there is none."""
+    for name in (os.environ.get("CXX", ""), *COMPILERS):
+        found = shutil.which(name) if name else None
+        if found:
+            return found
+    raise CompileError(f"there is no C++ compiler; looked for {', '.join(COMPILERS)} and the one that CXX names.")
+
+
+def built_library(say: Say) -> Path:
+    """The compiled library; built where the cache folder has none. MissingExtraError or CompileError tell why not."""
+    command = compiler()
+    folders, versions = _include_folders()
+    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
+    # -march=native depends on the CPU, which the compiler can spell out
+    target = subprocess.run(
+        [command, "-march=native", "-dM", "-E", "-x", "c++", os.devnull], capture_output=True, text=True, check=False
+    ).stdout
+    made_from = "\n".join([SOURCE.read_text(encoding="utf-8"), *FLAGS, *versions, version, target])
+    key = hashlib.sha256(made_from.encode()).hexdigest()[:24]
+    folder = _folder()
+    library = folder / f"peer-{key}.so"
+    if library.is_file():
+        return library
+    say(f"building Pinocchio's C++ with {Path(command).name}, once; this takes some minutes")
+    part = folder / f"peer-{key}.{os.getpid()}.part"
+    line = [command, *FLAGS, *(f"-I{path}" for path in folders), str(SOURCE), "-o", str(part)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode:
+        part.unlink(missing_ok=True)
+        first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
+        raise CompileError(f"Pinocchio's C++ does not compile with {command}: {first[:300]}")
+    os.replace(part, library)  # whole or not at all: two processes may build at once
+    say(f"built {library.name}")
+    return library
+
+
+class CppPeer:
+    """A twin's model in C++. Each holds its own workspace, so each may run in its own thread."""
+
+    label = "Pinocchio C++"
+
+    def __init__(self, twin: PinocchioTwin, tip: str, library: Path) -> None:
+        self._code = _loaded(library)
+        model = twin.model
+        self._sizes = {
+            "rnea": model.nv, "aba": model.nv, "aba_world": model.nv, "crba": model.nv**2, "crba_world": model.nv**2,
+            "drnea": 3 * model.nv**2, "daba": 3 * model.nv**2, "fk": 16 * (model.njoints - 1), "jacobian": 6 * model.nv,
+            "constrained": model.nv, "lcaba": model.nv,
+        }  # fmt: skip
+        self._peer = self._code.peer_new(_pointer(_row(model.gravity.linear)))
+        for index in range(1, model.njoints):
+            joint, inertia, at = model.joints[index], model.inertias[index], model.jointPlacements[index]
+            _, axis, pitch = joint_here(joint)
+            kind = JOINTS.index(joint.shortname().removeprefix("JointModel"))
+            numbers: list[Any] = [_row(axis), pitch, _row(at.rotation), _row(at.translation), float(inertia.mass)]
+            numbers += [_row(inertia.lever), _row(inertia.inertia)]
+            numbers.append(_row(model.armature[joint.idx_v : joint.idx_v + joint.nv]))
+            arguments = [x if isinstance(x, float) else _pointer(x) for x in numbers]
+            self._code.peer_joint(self._peer, int(model.parents[index]), kind, *arguments)
+        self._code.peer_ready(self._peer, int(twin.at[tip][0]))
+        for held in twin.held:
+            first, second = ([_row(pose[:3, :3]), _row(pose[:3, 3])] for pose in (held.first_pose, held.second_pose))
+            ends = [(held.first, *map(_pointer, first)), (held.second, *map(_pointer, second))]
+            self._code.peer_loop(self._peer, *ends[0], *ends[1])
+        for algorithm, prox in twin.prox.items():
+            self._code.peer_settle(self._peer, ALGORITHMS.index(algorithm), *prox)
+
+    def results(self, algorithm: str, q: Array, v: Array, x: Array) -> Array:
+        """The results of all states, shape (n, size)."""
+        out = np.full((len(q), self._sizes[algorithm]), np.nan)
+        self._run(algorithm, q, v, x, out)
+        return out
+
+    def work(self, algorithm: str, q: Array, v: Array, x: Array) -> Callable[[], Any]:
+        """One sweep over all states, in one foreign call; the interpreter lock is free meanwhile.
+
+        q (n, nq), v (n, nv) and x (n, nv), acceleration or force, are C-contiguous and in Pinocchio's convention.
+        Results stay in Pinocchio's workspace, where its users find them.
+        """
+        return partial(self._run, algorithm, q, v, x)
+
+    def march(self, algorithm: str, steps: int, step: float, q: Array, v: Array) -> None:
+        """Steps of RK4 [s] without forces, in one foreign call; q and v are moved to where they end."""
+        self._code.peer_march(self._peer, ALGORITHMS.index(algorithm), steps, step, q.ctypes.data, v.ctypes.data)
+
+    def _run(self, algorithm: str, q: Array, v: Array, x: Array, out: Array | None = None) -> None:
+        place = None if out is None else out.ctypes.data
+        self._code.peer_run(
+            self._peer, ALGORITHMS.index(algorithm), len(q), q.ctypes.data, v.ctypes.data, x.ctypes.data, place
+        )
+
+    def __del__(self) -> None:
+        if getattr(self, "_peer", None):
+            self._code.peer_delete(self._peer)
+
+
+def _row(values: Any) -> Array:
+    """Numbers row by row, as the C interface reads them."""
+    return np.array(values, dtype=np.float64).ravel()
+
+
+def _pointer(values: Array) -> Any:
+    return values.ctypes.data_as(ctypes.c_void_p)
+
+
+@cache
+def _loaded(library: Path) -> Any:
+    code = ctypes.CDLL(str(library))
+    pointer: Any = ctypes.c_void_p
+    integer: Any = ctypes.c_int
+    real: Any = ctypes.c_double
+    code.peer_new.restype = pointer
+    code.peer_new.argtypes = [pointer]
+    code.peer_joint.argtypes = [pointer, integer, integer, pointer, real, pointer, pointer, real] + [pointer] * 3
+    code.peer_ready.argtypes = [pointer, integer]
+    code.peer_loop.argtypes = [pointer, *[integer, pointer, pointer] * 2]
+    code.peer_settle.argtypes = [pointer, integer, real, integer]
+    code.peer_march.argtypes = [pointer, integer, ctypes.c_long, real, pointer, pointer]
+    code.peer_run.argtypes = [pointer, integer, ctypes.c_long] + [pointer] * 4
+    code.peer_delete.argtypes = [pointer]
+    for name in ("peer_joint", "peer_ready", "peer_loop", "peer_settle", "peer_march", "peer_run", "peer_delete"):
+        getattr(code, name).restype = None
+    return code

@@ -1,0 +1,1 @@
+"""Replays: time to make, open and play a page, and its size."""

@@ -1,0 +1,1 @@
+"""Runs in time: the same motion by several simulators."""

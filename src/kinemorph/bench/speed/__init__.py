@@ -1,0 +1,1 @@
+"""Time per evaluation, time to compile, time to load."""

@@ -1,0 +1,152 @@
+"""What is compared: for each algorithm the function here, the function there, and that both answers agree.
+
+Fair means: the same outputs, the same states, both sides free to keep what they compute once per robot. Pinocchio
+offers CRBA and ABA in two conventions; the faster one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.model.robot import Robot
+
+AGREE = 1e-9  # relative difference below which two answers are the same
+
+
+class Peer(Protocol):
+    """Pinocchio, in one of its languages."""
+
+    label: str
+
+    def results(self, algorithm: str, q: Array, v: Array, x: Array) -> Array: ...
+
+    def work(self, algorithm: str, q: Array, v: Array, x: Array) -> Callable[[], Any]: ...
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A row of the tables: our `function`, of the tip where `of_tip`; what its third state `x` is; the ways to do it
+    there; and the axes of each output: "v" has length nv and is reordered, "pose" stands for bodies x 4 x 4.
+    """
+
+    name: str
+    says: str
+    function: str
+    peer: tuple[str, ...]
+    axes: tuple[tuple[str, ...], ...]
+    x: str = "a"
+    of_tip: bool = False
+
+
+VECTOR, MATRIX = ("v",), ("v", "v")
+_ROWS = (
+    Algorithm("RNEA", "inverse dynamics", "inverse_dynamics", ("rnea",), (VECTOR,)),
+    Algorithm("CRBA", "mass matrix", "mass_matrix", ("crba", "crba_world"), (MATRIX,)),
+    Algorithm("ABA", "forward dynamics", "forward_dynamics", ("aba", "aba_world"), (VECTOR,), x="tau"),
+    Algorithm("dRNEA", "RNEA by q, v and a", "inverse_dynamics_derivatives", ("drnea",), (MATRIX,) * 3),
+    Algorithm("dABA", "ABA by q, v and tau", "forward_dynamics_derivatives", ("daba",), (MATRIX,) * 3, x="tau"),
+    Algorithm("FK", "poses of all bodies", "forward_kinematics", ("fk",), (("pose",),)),
+    Algorithm("Jacobian", "of the tip, in its own axes", "jacobian", ("jacobian",), (("6", "v"),), of_tip=True),
+)
+ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
+
+
+def farthest_body(robot: Robot) -> str:
+    """The body with the most joints between it and the world; the first one of several."""
+    depth = {"world": 0}
+    for joint in robot.order:
+        depth[joint.child] = depth[joint.parent] + 1
+    return max(robot.body_names, key=lambda name: depth[name])
+
+
+def random_states(robot: Robot, n: int, seed: int = 0) -> dict[str, Array]:
+    """q (n, nq); v, a and tau (n, nv): angles in [-pi, pi], lengths in [-1, 1] m, any orientation, limits ignored."""
+    rng = np.random.default_rng([seed, 41])
+    reach = {"rad": np.pi, "m": 1.0}
+    q = np.stack(
+        [rng.uniform(-reach[unit], reach[unit], n) if unit else rng.normal(size=n) for unit in robot.q_units], 1
+    )
+    for joint in robot.joints:
+        turning = [k for k, unit in enumerate(joint.table.q_units, robot.q_slice(joint.name).start) if not unit]
+        if turning:
+            q[:, turning] /= np.linalg.norm(q[:, turning], axis=1, keepdims=True)
+    v, a, tau = rng.normal(size=(3, n, robot.nv)) * np.array([1.0, 2.0, 5.0])[:, None, None]
+    return {"q": q, "v": v, "a": a, "tau": tau}
+
+
+class Contest:
+    """One algorithm of one robot, here and there."""
+
+    def __init__(self, twin: PinocchioTwin, algorithm: Algorithm, dynamics: Dynamics, tip: str) -> None:
+        self.twin, self.algorithm, self.tip = twin, algorithm, tip
+        found = getattr(dynamics, algorithm.function)
+        self.function: CompiledFunction = found(tip) if algorithm.of_tip else found
+
+    def states(self, n: int, seed: int = 0) -> dict[str, Array]:
+        """Random states of the robot, see `random_states`."""
+        return random_states(self.twin.robot, n, seed)
+
+    def inputs(self, states: dict[str, Array]) -> list[Array]:
+        """The states that our function takes, in its order."""
+        return [states[port.name] for port in self.function.program.inputs]
+
+    def outputs(self, n: int) -> list[Array]:
+        """Places for n results, poisoned."""
+        return [np.full((n, *port.shape), np.nan) for port in self.function.program.outputs]
+
+    def peer_states(self, states: dict[str, Array]) -> tuple[Array, Array, Array]:
+        """The same states as the peer takes them: q, v, and a or tau."""
+        twin = self.twin
+        q, v, x = twin.configuration(states["q"]), twin.velocity(states["v"]), twin.velocity(states[self.algorithm.x])
+        return np.ascontiguousarray(q), np.ascontiguousarray(v), np.ascontiguousarray(x)
+
+    @cached_property
+    def input_bytes(self) -> int:
+        """How much memory the inputs of one state take."""
+        return int(8 * sum(port.size for port in self.function.program.inputs))
+
+    @cached_property
+    def state_bytes(self) -> int:
+        """How much memory one state takes in a batch, inputs and outputs."""
+        return self.input_bytes + int(8 * sum(port.size for port in self.function.program.outputs))
+
+    def difference(self, ours: list[Array], flat: Array) -> float:
+        """The largest relative difference between our results and the peer's, over states and outputs."""
+        worst, start = 0.0, 0
+        for mine, axes in zip(ours, self.algorithm.axes, strict=True):
+            shape = self._peer_shape(axes)
+            size = int(np.prod(shape))
+            theirs = self._in_our_order(flat[:, start : start + size].reshape(-1, *shape), axes)
+            start += size
+            gap, scale = (np.abs(x).reshape(len(mine), -1).max(axis=1) for x in (mine - theirs, theirs))
+            worst = max(worst, float((gap / np.maximum(scale, 1e-300)).max()), key=lambda x: (np.isnan(x), x))
+        return worst
+
+    def _peer_shape(self, axes: tuple[str, ...]) -> tuple[int, ...]:
+        if axes == ("pose",):
+            return (self.twin.model.njoints - 1, 4, 4)
+        return tuple(self.twin.model.nv if axis == "v" else int(axis) for axis in axes)
+
+    def _in_our_order(self, values: Array, axes: tuple[str, ...]) -> Array:
+        if axes == ("pose",):
+            at = [self.twin.at[name] for name in self.twin.robot.body_names]
+            held = np.concatenate([np.broadcast_to(np.eye(4), (len(values), 1, 4, 4)), values], axis=1)
+            return np.stack([held[:, index] @ pose for index, pose in at], axis=1)
+        if axes == ("6", "v"):  # the twist of the tip's joint there, of its own frame here
+            values = self.twin.seen_from(self.tip) @ values
+        return self.twin.ours(values, tuple(k for k, axis in enumerate(axes, 1) if axis == "v"))
+
+
+def contests(twin: PinocchioTwin, names: list[str]) -> list[Contest]:
+    """The contests of one robot, one for each algorithm named."""
+    dynamics, tip = derive(twin.robot), farthest_body(twin.robot)
+    return [Contest(twin, ALGORITHMS[name], dynamics, tip) for name in names]

@@ -1,0 +1,1 @@
+"""Hexapods on the ground, here and in MuJoCo, compared at equal error."""

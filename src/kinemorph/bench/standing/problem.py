@@ -1,0 +1,144 @@
+"""Hexapods on the ground: dropped, standing, pushed. The problem as data, and the error of a run.
+
+The hexapods of 24 and 36 dof stand on six feet at the ends of their legs, held by a spring and a damper at every leg
+joint. Dropped from a small height, or set down and pushed, they come to rest. Every simulator has the same masses,
+gains and push, and its own model of the ground; so each is held against its own run at a sixteenth of the step.
+
+All times are whole multiples of every step in STEPS, so that no step is cut short.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.configuration import neutral
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Frame, Robot
+
+Scenario = Literal["dropped", "pushed"]
+
+SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
+STEPS = tuple(0.016 / 2**k for k in range(13))  # [s], 16 ms to 4 microseconds
+FINER = 4  # a run is held against the one so many places further down the list: a sixteenth of its step
+DURATION = 10.0  # [s]
+COMPONENTS = {"base position": "m", "base orientation": "rad", "joint angles": "rad"}
+BASE, PUSHED = 7, "pushed"  # numbers of q that are the base's; the frame at its center of mass
+
+
+class Ground(NamedTuple):
+    """The plane z = 0 in our own law of contact. With e the depth of a foot,
+
+        normal force    max(e, 0) max(stiffness + damping de/dt, 0)
+        friction        `friction` times the normal force against the sliding velocity, less in proportion below `creep`
+
+    A standing foot sinks in by half a millimeter, is damped about critically and creeps as in MuJoCo's default contact.
+    """
+
+    stiffness: float = 5e4  # [N/m]
+    damping: float = 5e5  # [N s/m^2]
+    friction: float = 1.0
+    creep: float = 0.025  # [m/s]
+
+
+GROUND = Ground()
+
+
+class Push(NamedTuple):
+    """A force at the center of mass of the base, along the axes of the world, for a while."""
+
+    start: float = 4.0  # [s]
+    end: float = 4.24  # [s]
+    force: tuple[float, float, float] = (35.0, 65.0, 0.0)  # [N]
+
+
+class Legs(NamedTuple):
+    """The posture of one leg, root to tip, and its foot."""
+
+    posture: tuple[float, ...]  # [rad]
+    foot: tuple[float, float, float]  # in the last link [m]; links are along x
+
+
+LEGS = {
+    "hexapod24": Legs((0.0, 0.1, 1.2), (0.20, 0.0, 0.0)),
+    "hexapod36": Legs((0.0, 0.1, 1.0, 0.0, 0.2), (0.08, 0.0, 0.0)),
+}
+LIMBS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A robot with feet (frames of it), where it begins, at rest, and what happens. q is [base (7), leg joints]."""
+
+    name: str
+    scenario: Scenario
+    robot: Robot
+    feet: tuple[str, ...]
+    q: Array
+    push: Push | None
+    stiffness: float = 200.0  # at every leg joint [N m/rad]
+    damping: float = 5.0  # [N m s/rad]
+    ground: Ground = GROUND
+    duration: float = DURATION
+    sample: float = 0.08  # [s] between two looks at it
+
+    @property
+    def posture(self) -> Array:
+        """The angles that the springs at the leg joints pull to, shape (nv - 6,)."""
+        return self.q[BASE:]
+
+    @property
+    def times(self) -> Array:
+        """When it is looked at, shape (n,) [s]."""
+        return np.arange(1.0, round(self.duration / self.sample) + 1.0) * self.sample
+
+    @property
+    def phases(self) -> list[tuple[Array, tuple[float, float, float]]]:
+        """The times in order, in parts with the force on the base during each [N]."""
+        if self.push is None:
+            return [(self.times, (0.0, 0.0, 0.0))]
+        first, last = (round(t / self.sample) for t in (self.push.start, self.push.end))
+        before, during, after = np.split(self.times, [first, last])
+        return [(before, (0.0, 0.0, 0.0)), (during, self.push.force), (after, (0.0, 0.0, 0.0))]
+
+
+@cache
+def standing(name: str, scenario: Scenario) -> Standing:
+    """A hexapod of the tables with feet: dropped from 1 cm, or set down on the ground and pushed at 4 s."""
+    legs, robot = LEGS[name], stored_robot(name)
+    n = len(legs.posture)
+    base = robot.bodies[0]
+    feet = tuple(Frame(f"foot{k + 1}", f"b{n * (k + 1)}", Pose(IDENTITY.R, legs.foot)) for k in range(LIMBS))
+    pushed = Frame(PUSHED, base.name, Pose(IDENTITY.R, evaluate_all(base.com)))
+    robot = replace(robot, frames=(*feet, pushed))
+    q = np.array(neutral(robot))
+    q[BASE:] = legs.posture * LIMBS
+    names = tuple(foot.name for foot in feet)
+    lowest = min(pose.p[2] for pose in forward_kinematics(resolve(robot), q.tolist(), names))
+    q[2] = (0.01 if scenario == "dropped" else 0.0) - lowest
+    return Standing(name, scenario, robot, names, q, Push() if scenario == "pushed" else None)
+
+
+def rms_errors(found: Array, wanted: Array) -> dict[str, float]:
+    """RMS over all samples of the distance of the base [m], the angle it is turned by, and all joint angles [rad].
+
+    Both are (n, nq) in our order; infinite where a run has failed.
+    """
+    if not np.all(np.isfinite(found)):
+        return dict.fromkeys(COMPONENTS, math.inf)
+    gap = found - wanted
+    one, other = found[:, 3:BASE], wanted[:, 3:BASE]
+    side = np.sign(np.sum(one * other, axis=1, keepdims=True))  # q and -q are the same rotation
+    chord = np.linalg.norm(one / np.linalg.norm(one, axis=1, keepdims=True) - side * other, axis=1)
+    angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
+    values = (np.linalg.norm(gap[:, :3], axis=1), angle, gap[:, BASE:])
+    return {name: float(np.sqrt(np.mean(value**2))) for name, value in zip(COMPONENTS, values, strict=True)}

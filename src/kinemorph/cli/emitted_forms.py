@@ -1,0 +1,251 @@
+"""What `kinemorph derive` gives: functions of a robot in one of many forms, each a row of one table.
+
+A form turns functions into files, by name: source text of a language, formulas, the graph. Where the text speaks of
+its own file (C includes its header, MATLAB finds a function by its file), files are named after the place they go to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kinemorph.codegen.backends.identifiers import comment, identifier
+from kinemorph.codegen.backends.text.languages import function_name
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.loops.printing import format_program
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.deriving.function_names import MAIN_FUNCTIONS
+from kinemorph.display.equations.equations_of_motion import (
+    ParameterChoice,
+    symbolic_dynamics,
+    symbols_of,
+    write_equations,
+)
+from kinemorph.display.tables.summaries import Data, Split, function_of, timed
+from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.model.robot import Robot
+
+Files = dict[str, str]
+
+
+class Work(NamedTuple):
+    """What is to be written: functions of one robot, under a name that files are called after."""
+
+    dynamics: Dynamics
+    functions: Sequence[CompiledFunction]
+    name: str
+    precision: str
+
+
+# ── forms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _text(work: Work) -> Files:
+    return {f"{identifier(work.name)}.txt": "\n".join(_formulas(work, "#", "text"))}
+
+
+def _latex(work: Work) -> Files:
+    return {f"{identifier(work.name)}.tex": "\n".join(_formulas(work, "%", "latex"))}
+
+
+def _formulas(work: Work, mark: str, kind: str) -> list[str]:
+    """Comment lines that say what the symbols stand for, then the formulas; function after function."""
+    texts = []
+    for function in work.functions:
+        equations = write_equations(work.dynamics, [function.program])
+        lines = [f"{mark} {comment(function.name)}, by {work.dynamics.formulation}"]
+        lines += [f"{mark}   {comment(line)}" for line in equations.legend]
+        texts.append("\n".join(lines) + "\n" + getattr(equations, kind))
+    return texts
+
+
+def _graph(work: Work) -> Files:
+    texts = [format_program(function.program, limit=None) + "\n" for function in work.functions]
+    return {f"{identifier(work.name)}_graph.txt": "\n".join(texts)}
+
+
+def _llvm(work: Work) -> Files:
+    """A module of its own for every function."""
+    return {
+        f"{identifier(f'{work.name}_{function_name(function.program)}')}.ll": str(function.source)
+        for function in work.functions
+    }
+
+
+def _sympy(work: Work) -> Files:
+    from kinemorph.codegen.backends.text.sympy_source import export_sympy
+
+    programs = [function.program for function in work.functions]
+    return export_sympy(programs, work.name, symbols=symbols_of(work.dynamics))
+
+
+def _source(module: str, export: str) -> Callable[[Work], Files]:
+    """A backend's own exporter, loaded when it is first used."""
+
+    def write(work: Work) -> Files:
+        exporter = getattr(import_module(f"kinemorph.codegen.backends.{module}"), export)
+        files: Files = exporter([function.program for function in work.functions], work.name, precision=work.precision)
+        return files
+
+    return write
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to give functions.
+
+    `write`      makes the files; None for the table of counts
+    `mark`       begins a comment, to part several files on stdout
+    `symbolic`   parameters and gravity are symbols unless numbers are asked for
+    `compiled`   shows what the compiler gives, so functions are compiled
+    `precise`    comes in float32 too
+    `bound`      the text speaks of its own file's name
+    """
+
+    write: Callable[[Work], Files] | None
+    mark: str = "#"
+    symbolic: bool = False
+    compiled: bool = False
+    precise: bool = False
+    bound: bool = False
+
+
+FORMS: dict[str, Form] = {
+    "summary": Form(None, compiled=True),
+    "text": Form(_text, symbolic=True),
+    "latex": Form(_latex, "%", symbolic=True),
+    "sympy": Form(_sympy, symbolic=True),
+    "python": Form(_source("text.python", "export_python"), precise=True),
+    "matlab": Form(_source("text.matlab", "export_matlab"), "%", precise=True, bound=True),
+    "c": Form(_source("c.export", "export_c"), "//", precise=True, bound=True),
+    "cuda": Form(_source("c.cuda", "export_cuda"), "//", precise=True, bound=True),
+    "llvm": Form(_llvm, ";", compiled=True),
+    "graph": Form(_graph),
+}
+
+
+# ── emitting ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def emitted(
+    robot: Robot,
+    form: str,
+    formulation: str = "newton_euler",
+    functions: Sequence[str] = (),
+    *,
+    frame: str | None = None,
+    reference: str = "local",
+    parameters: ParameterChoice = None,
+    precision: str = "float64",
+    name: str | None = None,
+    split: Split | None = None,
+) -> Data:
+    """Functions of a robot in a form of FORMS, as data; `files` holds what was written, by file name.
+
+    Without names, a summary takes the main functions and the other forms take the inverse dynamics. Files are called
+    after `name`, or after the robot. `split` is for functions of robots with loops.
+    """
+    row = FORMS[form]
+    if precision != "float64" and not row.precise:
+        known = ", ".join(name for name, other in FORMS.items() if other.precise)
+        raise UnsupportedError(f"precision '{precision}' means nothing for '{form}'; it is for: {known}. Leave it out.")
+    way: Any = formulation  # derive refuses an unknown one
+    if row.symbolic:
+        dynamics = symbolic_dynamics(robot, way, parameters)
+    else:
+        dynamics = derive(robot, way, parameters=parameters, backend="llvm" if row.compiled else "interpreter")
+    wanted = list(functions) or (MAIN_FUNCTIONS if row.write is None else ["inverse_dynamics"])
+    made = [
+        timed(lambda one=one: function_of(dynamics, one, frame, reference, split))  # type: ignore[misc]
+        for one in wanted
+    ]
+    work = Work(dynamics, [function for function, _ in made], robot.name if name is None else name, precision)
+    return {
+        "robot": robot.name,
+        "formulation": formulation,
+        "emit": form,
+        "precision": precision,
+        "parameters": [parameter.name for parameter in dynamics.parameters],
+        "functions": [counts for _, counts in made],
+        "files": row.write(work) if row.write else {},
+    }
+
+
+def default_parameters(form: str) -> ParameterChoice:
+    """Which parameters stay symbols in a form, where nobody says."""
+    return "all" if FORMS[form].symbolic else None
+
+
+def notes(robot: Robot, data: Data) -> list[str]:
+    """What one should know about functions of a robot with loops or couplings."""
+    shown = {row["function"] for row in data["functions"]}
+    held = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
+    count = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for number, kind in held if number)
+    if not count or not shown & set(MAIN_FUNCTIONS):
+        return []
+    tree = "the tree cut open" if robot.loops else "the tree without them"
+    return [f"robot '{robot.name}' has {count}: M, h and ID describe {tree}, FD keeps the constraints."]
+
+
+def as_text(data: Data) -> str:
+    """What was written, files parted by a comment; for a summary one line of counts for each function."""
+    if data["emit"] == "summary":
+        return "".join(f"{row['function']}: {row['ops']} ops, {row['flops']} flops\n" for row in data["functions"])
+    files: Files = data["files"]
+    if len(files) == 1:
+        return "".join(files.values())
+    mark = FORMS[data["emit"]].mark
+    return "\n".join(f"{mark} ==== {file} ====\n{text}" for file, text in files.items())
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Target(NamedTuple):
+    """Where files go: into a folder under their own names, or to one path that gives them its name."""
+
+    folder: Path
+    path: Path | None
+
+    @property
+    def name(self) -> str | None:
+        """What files are called after; None: the robot."""
+        return None if self.path is None else self.path.stem
+
+
+def target(output: str) -> Target:
+    """The place that `--output` means: a folder that is there, or a file or stem in one."""
+    if not output:
+        raise KinemorphError("--output is empty; expected a file, a stem or a folder. Leave it out to print to stdout.")
+    path = Path(output)
+    if path.is_dir():
+        return Target(path, None)
+    folder = path if output.endswith(("/", "\\")) else path.parent
+    if not folder.is_dir():
+        raise KinemorphError(
+            f"cannot write '{output}': there is no folder '{folder}'. Make it, or give another --output."
+        )
+    return Target(folder, path)
+
+
+def write_files(place: Target, data: Data) -> list[Path]:
+    """Writes what was emitted and gives the paths. A single file takes the path as given, unless its text is bound."""
+    form = data["emit"]
+    files: Mapping[str, str] = data["files"] or {f"{identifier(data['robot'])}_summary.txt": as_text(data)}
+    written = []
+    for file, text in files.items():
+        own = place.path is None or len(files) > 1 or FORMS[form].bound
+        written.append(place.folder / file if own or place.path is None else place.path)
+        write_text(written[-1], text)
+    return written
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file, or says why not."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise KinemorphError(f"cannot write '{path}': {error.strerror}. Choose another file with --output.") from error

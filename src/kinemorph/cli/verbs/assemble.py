@@ -1,0 +1,141 @@
+"""The verb on modules that dock: assemble. It parses, calls, prints."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kinemorph.cli.application import Json, app, out, put, say, told
+from kinemorph.cli.options import option_values
+from kinemorph.cli.options.model_argument import chosen
+from kinemorph.errors import KinemorphError
+from kinemorph.formats.sources import Options
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.module_types import DYADS
+from kinemorph.model.system import System
+
+
+class Form(StrEnum):
+    """How tables are written."""
+
+    text = "text"
+    markdown = "markdown"
+    latex = "latex"
+    html = "html"
+
+
+FILE_HELP = "Docked modules: a model file (.toml), a grid of cells (.grid, .txt), or a built-in organism: organism9."
+
+
+@app.command()
+def assemble(
+    source: Annotated[str, typer.Argument(metavar="FILE", help=FILE_HELP, show_default=False)],
+    base: Annotated[
+        str | None, typer.Option(metavar="MODULE", help="Where kinematics begin, by name or number.")
+    ] = None,
+    dyads: Annotated[
+        str | None, typer.Option(help=f"{' or '.join(DYADS)}: modules as built, or one body each.")
+    ] = None,
+    root: Annotated[
+        str | None, typer.Option(help="free, fixed, or virtual joints with commas: x,ry. Of x, y, z, rx, ry, rz.")
+    ] = None,
+    planar: Annotated[
+        bool, typer.Option("--planar", metavar="", help="Take only trees, docked upright at sides 2 to 5.")
+    ] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", metavar="", help="Print the matrices: AIM, DTL, IDTL, adjacency, incidence.")
+    ] = False,
+    form: Annotated[Form, typer.Option("--format", metavar="FORM", help=f"Of tables: {', '.join(Form)}.")] = Form.text,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Draw the plan, seen from above: .png, .svg or .pdf.")
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Write the robot: .toml, .urdf, .xml (MJCF).", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Modules, what is docked to what, and the robot that they make up; tables, a plan, a model file."""
+    from kinemorph.display.tables import assembly_reports
+
+    place = option_values.picture(picture, "--picture")
+    system = _made(chosen(source, Options()), source, base, dyads, root)
+    assembly = system.assembly
+    assert assembly is not None
+    if planar:
+        _check_planar(assembly)
+    data = assembly_reports.assembly_summary(system)
+    files = _written(system, place, model)
+    if tables or form is not Form.text:
+        from kinemorph.display.tables.assembly_tables import assembly_tables
+
+        made = assembly_tables(assembly)
+        if not as_json:
+            out(made.written(form.value))
+            return
+        data["tables"] = {
+            key: {"title": grid.title, "columns": list(grid.columns), "rows": [list(row) for row in grid.rows]}
+            for key, grid in made._asdict().items()
+        }
+    if as_json:
+        out(json.dumps({**data, "files": [str(path) for path in files]}, indent=2, allow_nan=False) + "\n")
+    else:
+        put(data, False, assembly_reports.assembly_lines)
+
+
+def _made(system: System, source: str, base: str | None, dyads: str | None, root: str | None) -> System:
+    """The system as the options ask for it; as the file says where they say nothing."""
+    from kinemorph.formats.toml.assembly_text import robot_options
+
+    if system.assembly is None:
+        raise KinemorphError(
+            f"'{source}' has no assembly of modules. Name a file with [assembly] or a grid; try: kinemorph new NAME "
+            "--kind organism."
+        )
+    if base is None and dyads is None and root is None:
+        return system
+    options: dict[str, Any] = robot_options(system.assembly, system.robot) or {}
+    assembly = system.assembly
+    if base is not None:
+        name = f"m{base}" if base.isdecimal() else base
+        assembly = assembly.with_base(name)
+        options["base"] = name
+    if dyads is not None:
+        options["dyads"] = dyads
+    if root is not None:
+        options["root"] = root if "," not in root else tuple(option_values.names(root))
+    if dyads is not None and system.elements:
+        say("note: elements stay out, as bodies have other names now")
+    elements = () if dyads is not None else system.elements
+    made: System = assembly.system(elements, **options, gravity=system.robot.gravity)
+    return made
+
+
+def _check_planar(assembly: Assembly) -> None:
+    from kinemorph.formats.assemble import assemble as assembled
+
+    assembled(assembly, planar=True, several=True)
+
+
+def _written(system: System, picture: Path | None, model: Path | None) -> list[Path]:
+    """Files that are asked for."""
+    found: list[Path] = []
+    if picture is not None and system.assembly is not None:
+        from kinemorph.display.charts.draw_plan import draw_plan
+
+        draw_plan(system.assembly, path=picture)
+        found.append(picture)
+    if model is not None:
+        from kinemorph.formats.loading import save
+
+        if model.is_dir() or not model.parent.is_dir():
+            raise KinemorphError(f"--model '{model}': name a file in a folder that exists.")
+        with told():
+            found += save(system, model)
+    for path in found:
+        say(f"wrote {path}")
+    return found

@@ -1,0 +1,222 @@
+"""A loop program as a function of arrays in C or CUDA: for, while, if, and calls.
+
+    for (int i0 = 1; i0 < 8; ++i0) {
+        y[i0] = y[i0 - 1] * x[0];
+    }
+
+A short program is written out where it is called; a long one is a function. What a call reads may overlap what it
+writes, and reads come first: where the arrays are the same, numbers are read into names, or results are written aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinemorph.codegen.backends.c.functions import Function, Place, Statements, Unit, braced, heading, unused
+from kinemorph.codegen.backends.c.spelling import Dialect, number
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.loops.printing import format_affine
+
+SHORT = 48  # operations and results up to which a program is written out where it is called
+ROW = 8  # numbers from which on a copy is a loop
+
+# The start of a run of numbers that each state picks: kept within the array; a NaN counts as 0.
+PICKED = """{internal} int {name}({real} k, int stride, int offset, int last)
+{{
+    const {real} start = ({real})offset + ({real})stride * (k == k ? k : {zero});
+    return start > {zero} ? (start < ({real})last ? (int)start : last) : 0;
+}}
+"""
+
+
+def define_loops(function: Function, program: LoopProgram, unit: Unit, before: str = "") -> list[str]:
+    """The lines that define a loop program as a function, `before` ahead of it."""
+    writer = _Writer(function, program, unit)
+    writer.write(program.body, "")
+    dialect = unit.dialect
+    lines = []
+    for port, values in program.constants:
+        if port.name in writer.read:
+            listed = ", ".join(number(value, dialect) for value in values) or number(0.0, dialect)
+            lines.append(f"{dialect.constant} {dialect.real} {writer.names[port.name]}[] = {{{listed}}};")
+    for port in program.buffers:
+        name = writer.names[port.name]
+        if port.name in writer.read | writer.written:
+            lines.append(f"{dialect.real} {name}[{max(port.size, 1)}] = {{{number(0.0, dialect)}}};")
+        if port.name in writer.written - writer.read:
+            lines.append(f"(void){name}[0];")
+    touched = {writer.names[name] for name in writer.read | writer.written}
+    return braced(heading(function, dialect, before), [*unused(function, touched), *lines, *writer.lines])
+
+
+def define_picked(name: str, dialect: Dialect) -> list[str]:
+    """The lines that define the function by which a state picks its place."""
+    text = PICKED.format(name=name, internal=dialect.internal, real=dialect.real, zero=number(0.0, dialect))
+    return text.split("\n")
+
+
+class _Writer:
+    """Writes the statements of one loop program."""
+
+    def __init__(self, function: Function, program: LoopProgram, unit: Unit) -> None:
+        self.unit = unit
+        self.real, self.zero = unit.dialect.real, number(0.0, unit.dialect)
+        ports = [*program.inputs, *program.outputs, *program.buffers, *(port for port, _ in program.constants)]
+        given = function.arrays
+        others = unit.names.local([port.name for port in ports[len(given) :]], beside=given)
+        self.names = {port.name: name for port, name in zip(ports, [*given, *others], strict=True)}
+        self.sizes = {port.name: port.size for port in ports}
+        self.counters: dict[str, str] = {}  # counters by the names they have in the text
+        self.numbered = 0
+        self.read: set[str] = set()
+        self.written: set[str] = set()
+        self.lines: list[str] = []
+
+    def write(self, body: Sequence[Statement], indent: str) -> None:
+        """Writes statements one level in."""
+        for statement in body:
+            match statement:
+                case Call():
+                    self._call(statement, indent, alone=len(body) == 1)
+                case For():
+                    self._count(statement, indent)
+                case While():
+                    self.lines.append(f"{indent}while ({self._entry(statement.condition)} > {self.zero}) {{")
+                    self.write(statement.body, indent + "    ")
+                    self.lines.append(f"{indent}}}")
+                case If():
+                    self.lines.append(f"{indent}if ({self._entry(statement.condition)} > {self.zero}) {{")
+                    self.write(statement.then, indent + "    ")
+                    if statement.otherwise:
+                        self.lines.append(f"{indent}}} else {{")
+                        self.write(statement.otherwise, indent + "    ")
+                    self.lines.append(f"{indent}}}")
+
+    def _count(self, loop: For, indent: str) -> None:
+        counter = self.counters[loop.counter] = self._new("i")
+        start = self._whole(loop.start)
+        if isinstance(loop.stop, View):  # read once, before
+            stop = self._new("t")
+            self.lines.append(f"{indent}const {self.real} {stop} = {self._entry(loop.stop)};")
+            test = f"({self.real}){counter} < {stop}"
+        else:
+            test = f"{counter} < {self._whole(loop.stop)}"
+        self.lines.append(f"{indent}for (int {counter} = {start}; {test}; ++{counter}) {{")
+        self.write(loop.body, indent + "    ")
+        self.lines.append(f"{indent}}}")
+
+    # ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _call(self, call: Call, indent: str, *, alone: bool) -> None:
+        self.read.update(view.array for view in call.ins)
+        self.written.update(view.array for view in call.outs)
+        program = call.program
+        overlap = {view.array for view in call.ins} & {view.array for view in call.outs}
+        if isinstance(program, Program) and _is_copy(program) and not overlap and program.outputs[0].size > ROW:
+            lines = self._copied(call)
+        elif isinstance(program, Program) and not program.blocks and program.ops + len(program.refs) <= SHORT:
+            lines = self._written_out(call, program, load=bool(overlap) and len(program.refs) > 1)
+        else:
+            lines = self._called(call, overlap)
+        if not alone and any(line.startswith(("const ", f"{self.real} ")) for line in lines):  # names of its own
+            lines = ["{", *(f"    {line}" for line in lines), "}"]
+        self.lines += [indent + line for line in lines]
+
+    def _written_out(self, call: Call, program: Program, *, load: bool) -> list[str]:
+        """The program's operations on the viewed numbers; all is read before the first result is written."""
+        lines: list[str] = []
+        inputs, outputs = (
+            [Place(view.array, text) for view in views for text in self._entries(view, lines)]
+            for views in (call.ins, call.outs)
+        )
+        body = Statements(program, self.unit, inputs, outputs, load=load)
+        if len(program.refs) == 1 and [i for i, _ in program.steps] == list(program.refs):  # one operation, one result
+            return [*lines, f"{outputs[0].text} = {body.expression(program.refs[0])};"]
+        for i, _ in program.steps:
+            body.carry_out(i)
+        body.store_all()
+        return [*lines, *body.lines]
+
+    def _copied(self, call: Call) -> list[str]:
+        counter = self._new("i")
+        lines: list[str] = []
+        target, source = (
+            f"{self.names[view.array]}[{_sum(self._start(view, lines), counter)}]" for view in (*call.outs, *call.ins)
+        )
+        size = call.outs[0].size
+        return [*lines, f"for (int {counter} = 0; {counter} < {size}; ++{counter}) {target} = {source};"]
+
+    def _called(self, call: Call, overlap: set[str]) -> list[str]:
+        """A call of the program's function; results go aside first where their array is read as well."""
+        name = self.unit.internal(call.program)
+        lines: list[str] = []
+        after: list[str] = []
+        passed = []
+        for view in call.ins:
+            passed.append(_pointer(self.names[view.array], self._start(view, lines)))
+        for view in call.outs:
+            start = self._start(view, lines)
+            if view.array not in overlap:
+                passed.append(_pointer(self.names[view.array], start))
+                continue
+            aside, counter = self._new("t"), self._new("i")
+            passed.append(aside)
+            lines.append(f"{self.real} {aside}[{max(view.size, 1)}];")
+            place = f"{self.names[view.array]}[{_sum(start, counter)}]"
+            after.append(f"for (int {counter} = 0; {counter} < {view.size}; ++{counter}) {place} = {aside}[{counter}];")
+        return [*lines, f"{name}({', '.join(passed)});", *after]
+
+    # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _entry(self, view: View) -> str:
+        """The first number of a view, as an expression."""
+        self.read.add(view.array)
+        start = self._whole(view.offset) if view.at is None else self._picked(view)
+        return f"{self.names[view.array]}[{start}]"
+
+    def _entries(self, view: View, lines: list[str]) -> list[str]:
+        """All numbers of a view."""
+        name = self.names[view.array]
+        if view.at is None:
+            return [f"{name}[{self._whole(view.offset + k)}]" for k in range(view.size)]
+        start = self._start(view, lines)
+        return [f"{name}[{_sum(start, str(k))}]" for k in range(view.size)]
+
+    def _start(self, view: View, lines: list[str]) -> str:
+        """Where a view starts; a place that is picked gets a name, defined in `lines`."""
+        if view.at is None:
+            return self._whole(view.offset)
+        name = self._new("k")
+        lines.append(f"const int {name} = {self._picked(view)};")
+        return name
+
+    def _picked(self, view: View) -> str:
+        assert view.at is not None
+        last = max(self.sizes[view.array] - view.size, 0)
+        return f"{self.unit.picked()}({self._entry(view.at)}, {view.stride}, {self._whole(view.offset)}, {last})"
+
+    def _whole(self, value: Affine) -> str:
+        """A whole number that is affine in counters."""
+        terms = tuple((self.counters[counter], factor) for counter, factor in value.terms)
+        return format_affine(Affine(value.constant, terms), times=" * ")
+
+    def _new(self, letter: str) -> str:
+        self.numbered += 1
+        return f"{letter}{self.numbered - 1}"
+
+
+def _is_copy(program: Program) -> bool:
+    """Whether the one output is the one input, number by number."""
+    inputs = [program.graph.index.get(("input", k)) for k in range(len(program.refs))]
+    return len(program.inputs) == len(program.outputs) == 1 and list(program.refs) == inputs
+
+
+def _sum(start: str, more: str) -> str:
+    if start == "0":
+        return more
+    return start if more == "0" else f"{start} + {more}"
+
+
+def _pointer(name: str, start: str) -> str:
+    return name if start == "0" else f"{name} + {start}"

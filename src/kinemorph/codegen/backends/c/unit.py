@@ -1,0 +1,87 @@
+"""One text of C or CUDA: its names, its functions, and those that stand above them because they are called.
+
+The functions that a user calls are named first, so that their names do not depend on what they need. Programs and block
+routines that they call become functions of the file alone, each once, above their first caller.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from kinemorph.codegen.backends.c.functions import Function, about, define_program
+from kinemorph.codegen.backends.c.loop_programs import define_loops, define_picked
+from kinemorph.codegen.backends.c.spelling import RESERVED, Dialect, Names, block_comment
+from kinemorph.codegen.backends.identifiers import comment, identifier
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.block_routines import routine
+from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.vocabulary.blocks import Block
+
+
+class Unit:
+    """A text that grows. `functions` are those that a user calls, in order; `lines` what has been defined so far."""
+
+    def __init__(self, programs: Sequence[Program | LoopProgram], name: str, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.names = Names()
+        self.name = identifier(name, reserved=RESERVED)  # of the file; a function may bear it too
+        self.functions = [self._named(program) for program in programs]
+        self.lines: list[str] = []
+        self._internal: dict[Any, Function] = {}
+        self._picked = ""
+
+    def _named(self, program: Program | LoopProgram) -> Function:
+        inputs = self.names.local(port.name for port in program.inputs)
+        outputs = self.names.local((port.name for port in program.outputs), beside=inputs)
+        return Function(program, self.names.new(program.name), inputs, outputs)
+
+    def define(self, function: Function, before: str = "") -> None:
+        """Writes a function, and above it what it calls. `before` stands ahead of its heading."""
+        program = function.program
+        if isinstance(program, LoopProgram):
+            lines = define_loops(function, program, self, before)
+        else:
+            lines = define_program(function, program, self, before)
+        self.lines += [*block_comment(about(function)), *lines]
+
+    def internal(self, program: Program | LoopProgram | Block) -> str:
+        """The name of a function of this file that computes a program or a block."""
+        key = program if isinstance(program, Block) else id(program)
+        if key not in self._internal:
+            function = self._named(routine(program) if isinstance(program, Block) else program)
+            self._internal[key] = function  # the function holds the program, so that its id stays its own
+            self.define(function, f"{self.dialect.internal} ")
+        return self._internal[key].name
+
+    def picked(self) -> str:
+        """The name of the function by which a state picks its place in an array."""
+        if not self._picked:
+            self._picked = self.names.new("picked")
+            self.lines += define_picked(self._picked, self.dialect)
+        return self._picked
+
+    def opening(self, remarks: Sequence[str]) -> list[str]:
+        """The comment at the top of a file."""
+        listed = ", ".join(comment(function.program.name) for function in self.functions)
+        first = textwrap.wrap(f"{self.name}: {listed}", 110, subsequent_indent="    ")
+        origin = f"Emitted by Kinemorph. Numbers are of type {self.dialect.real}, in SI units and radians."
+        return [*block_comment([*first, "", origin, *remarks]), ""]
+
+    def macros(self, function: Function) -> list[str]:
+        """The sizes of a function's arrays as macros."""
+        ports = (*function.program.inputs, *function.program.outputs)
+        return [
+            f"#define {self.names.new(f'{function.name}_{name}_size'.upper())} {port.size}"
+            for name, port in zip(function.arrays, ports, strict=True)
+        ]
+
+    def header(self, ending: str, remarks: Sequence[str], prototypes: Sequence[str]) -> str:
+        """The text of a header, a file `name.ending`, with one prototype per function."""
+        guard = self.names.new(f"{self.name}_{ending}".upper())
+        lines = self.opening(remarks)
+        lines += [f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+        for function, prototype in zip(self.functions, prototypes, strict=True):
+            lines += [*block_comment(about(function)), *self.macros(function), prototype, ""]
+        return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])

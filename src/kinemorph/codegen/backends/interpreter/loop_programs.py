@@ -1,0 +1,125 @@
+"""Loop programs carried out by NumPy, statement by statement over a whole batch: the definition of what they mean.
+
+Arrays hold one row per state. A state that has left a loop, or gone the other way, is masked: what a call computes for
+it is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.backends import Array, Kernel
+from kinemorph.codegen.backends.interpreter.programs import MEANINGS
+from kinemorph.codegen.graphs.evaluation import carry_out
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_program import Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.loops.printing import format_loops
+
+Mask = npt.NDArray[np.bool_]
+
+
+def interpreter_loops(program: LoopProgram) -> Kernel:
+    """The kernel that interprets a loop program; its source is the printed program."""
+
+    def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
+        rows = [
+            array.reshape(array.size // port.size if port.size else 1, port.size)
+            for port, array in zip(program.inputs, ins, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            results = evaluate(program, n, rows, outs[0].dtype.name)
+        for out, result in zip(outs, results, strict=True):
+            out.reshape(result.shape)[:] = result
+        return all(bool(np.isfinite(out).all()) for out in outs)
+
+    return Kernel(lambda: format_loops(program), run)
+
+
+def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array], dtype: str = "float64") -> list[Array]:
+    """The outputs, shape (n, size) each, for inputs of shape (n, size) or (1, size) each."""
+    if isinstance(program, LoopProgram):
+        return _Run(program, n, ins, dtype).results()
+    columns = [column for rows in ins for column in rows.T]
+    entries = iter(carry_out(program, columns, MEANINGS[dtype]))
+    results: list[Array] = []
+    for port in program.outputs:
+        result = np.empty((n, port.size), dtype)
+        for k in range(port.size):
+            result[:, k] = next(entries)
+        results.append(result)
+    return results
+
+
+class _Run:
+    """One run of a loop program over n states."""
+
+    def __init__(self, program: LoopProgram, n: int, ins: Sequence[Array], dtype: str) -> None:
+        self.program, self.n, self.dtype = program, n, dtype
+        self.arrays: dict[str, Array] = {}
+        for port, rows in zip(program.inputs, ins, strict=True):
+            self.arrays[port.name] = np.broadcast_to(rows, (n, port.size))
+        for port, values in program.constants:
+            self.arrays[port.name] = np.broadcast_to(np.array(values, dtype), (n, port.size))
+        for port in program.outputs:
+            self.arrays[port.name] = np.full((n, port.size), np.nan, dtype)
+        for port in program.buffers:
+            self.arrays[port.name] = np.zeros((n, port.size), dtype)
+
+    def results(self) -> list[Array]:
+        """The outputs after the body has run."""
+        self.carry_out(self.program.body, np.ones(self.n, dtype=bool), {})
+        return [self.arrays[port.name] for port in self.program.outputs]
+
+    def carry_out(self, body: Sequence[Statement], active: Mask, counters: Mapping[str, int]) -> None:
+        """Runs statements for the states that are active."""
+        for statement in body:
+            match statement:
+                case Call():
+                    ins = [self.read(view, counters) for view in statement.ins]
+                    results = evaluate(statement.program, self.n, ins, self.dtype)
+                    for view, result in zip(statement.outs, results, strict=True):
+                        start = view.offset.at(counters)
+                        place = self.arrays[view.array][:, start : start + view.size]
+                        np.copyto(place, result, where=active[:, None])
+                case For():
+                    self.count(statement, active, counters)
+                case While():
+                    going = active & self.truth(statement.condition, counters)
+                    while going.any():
+                        self.carry_out(statement.body, going, counters)
+                        going = going & self.truth(statement.condition, counters)
+                case If():
+                    truth = self.truth(statement.condition, counters)
+                    for chosen, way in ((truth, statement.then), (~truth, statement.otherwise)):
+                        if way and (active & chosen).any():
+                            self.carry_out(way, active & chosen, counters)
+
+    def count(self, loop: For, active: Mask, counters: Mapping[str, int]) -> None:
+        """Runs a For; a bound that stands in an array may differ from state to state."""
+        start = loop.start.at(counters)
+        if not isinstance(loop.stop, View):
+            for k in range(start, loop.stop.at(counters)):
+                self.carry_out(loop.body, active, {**counters, loop.counter: k})
+            return
+        stop = self.read(loop.stop, counters)[:, 0].copy()
+        k = start
+        while (going := active & (k < stop)).any():
+            self.carry_out(loop.body, going, {**counters, loop.counter: k})
+            k += 1
+
+    def truth(self, view: View, counters: Mapping[str, int]) -> Any:
+        """For each state whether the viewed number is positive."""
+        return self.read(view, counters)[:, 0] > 0.0
+
+    def read(self, view: View, counters: Mapping[str, int]) -> Array:
+        """The viewed numbers, shape (n, size)."""
+        array, start = self.arrays[view.array], view.offset.at(counters)
+        if view.at is None:
+            return array[:, start : start + view.size]
+        k = np.nan_to_num(self.read(view.at, counters)[:, 0])
+        first = np.clip(start + view.stride * k, 0, array.shape[1] - view.size).astype(int)
+        return np.take_along_axis(array, first[:, None] + np.arange(view.size), axis=1)

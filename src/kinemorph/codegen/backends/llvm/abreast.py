@@ -1,0 +1,196 @@
+"""Loops of one state whose passes are apart, in LLVM: several passes side by side in SIMD lanes.
+
+Pass k is lane k of a block; lanes left over repeat the last pass and write nothing. What calls read and write goes by
+what it is to the loop:
+
+    the same in all passes        stays plain numbers, which the called function spreads over the lanes
+    fixed numbers                 a table is written with the lanes side by side
+    arrays of such loops only     are kept in lanes from loop to loop
+    other arrays                  are turned (`strides`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kinemorph.codegen.backends.llvm.math import Real
+from kinemorph.codegen.backends.llvm.strides import Runs
+from kinemorph.codegen.backends.llvm.views import Functions, Views
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While, views_of
+
+BLOCK = "block"  # counter of the blocks that are being written
+
+
+class Abreast(Views):
+    """The part of a loop writer that runs passes side by side."""
+
+    def __init__(self, name: str, program: LoopProgram, real: Real, functions: Functions) -> None:
+        super().__init__(real, functions)
+        self.name = name
+        self.globals: list[str] = []
+        self.head: list[str] = []  # of the first block: counters and masks
+        self.values = {port.name: values for port, values in program.constants}
+        self.tables: dict[tuple[str, int, int, int, int], str] = {}  # what of a constant is in lanes -> its place
+        # buffers that are kept in lanes -> the size of a pass's row, and how many vectors they are of which type
+        self.rows = _rows_in_lanes(program, self._lanes)
+        looks = _looks(program.body, self._lanes)
+        self.turned = {view.array for view, loop in looks if loop and view.offset.coefficient(loop.counter)}
+
+    def _shown(self, place: str) -> str:
+        """A line after which an array counts as known elsewhere, so that it stays in memory.
+
+        LLVM 22 puts stores of short vectors together for the load of a long one, in an order that uses values before
+        they are there (SROA, in arrays that nobody else knows).
+        """
+        return f'  call void asm sideeffect "", "r"(ptr {place})'
+
+    def _lanes(self, loop: For) -> int:
+        """How many lanes a loop is run in; 1 where it stays a loop."""
+        if not loop.apart or self.real.lanes > 1 or isinstance(loop.stop, View):
+            return 1
+        for statement in loop.body:
+            if not isinstance(statement, Call) or not isinstance(statement.program, Program):
+                return 1
+            if statement.program.blocks or any(view.at for view in (*statement.outs, *statement.ins)):
+                return 1
+        return min(1 << max(_passes(loop) - 1, 0).bit_length(), self.functions.widest)
+
+    def _side_by_side(self, loop: For, lanes: int) -> None:
+        """All passes, block by block."""
+        whole, left = divmod(_passes(loop), lanes)
+        if whole > 1:
+            head, body, done = self._labels("block", "passes", "passed")
+            place, block = f"%counter{head}", f"%block.{head}"
+            self.head.append(f"  {place} = alloca i64")
+            self.lines += [f"  store i64 0, ptr {place}", f"  br label %{head}", f"{head}:"]
+            self._line(f"{block} = load i64, ptr {place}")
+            self._line(f"%going{head} = icmp slt i64 {block}, {whole}")
+            self.lines += [f"  br i1 %going{head}, label %{body}, label %{done}", f"{body}:"]
+            self._block(loop, block, lanes, lanes)
+            self._line(f"{block}.next = add nsw i64 {block}, 1")
+            self.lines += [f"  store i64 {block}.next, ptr {place}", f"  br label %{head}", f"{done}:"]
+        elif whole:
+            self._block(loop, "0", lanes, lanes)
+        if left:
+            self._block(loop, str(whole), lanes, left)
+
+    def _block(self, loop: For, block: str, lanes: int, live: int) -> None:
+        """The passes of one block, of which `live` are real."""
+        self.counters[BLOCK] = block
+        self.counters[loop.counter] = self._affine(Affine(0, ((BLOCK, lanes),)) + loop.start)
+        for call in loop.body:
+            assert isinstance(call, Call)
+            self._call_abreast(call, loop, Real(self.real.precision, lanes), live)
+        del self.counters[loop.counter], self.counters[BLOCK]
+
+    def _call_abreast(self, call: Call, loop: For, real: Real, live: int) -> None:
+        """Runs a program on lanes; what is not kept in lanes is turned before and after."""
+        strides = [view.offset.coefficient(loop.counter) for view in call.ins]
+        shared = frozenset(k for k, stride in enumerate(strides) if not stride)
+        alone = len(loop.body) == 1
+        callee = self.functions.called(call.program, masked=False, inner=alone, real=real, shared=shared)
+        ins = []
+        for k, (view, stride) in enumerate(zip(call.ins, strides, strict=True)):
+            place = self._kept(view, real) or self._table(view, loop, real) if stride else self._place(view)
+            if place is None:
+                place = self.memory.add(f"%lanes.in{k}.{real.suffix}", view.size, real)
+                self._turn(Runs(False, view.size, stride, live, real), place, view)
+            ins.append(place)
+        read = {view.array for view in call.ins}
+        outs, late = [], []
+        for k, view in enumerate(call.outs):
+            kept = self._kept(view, real)
+            if kept and (view.array not in read or callee.overlapping):
+                outs.append(kept)
+                continue
+            outs.append(self.memory.add(f"%lanes.out{k}.{real.suffix}", view.size, real))
+            late.append((view, outs[-1], kept))
+        self.lines.append(f"  call void @{callee.name}({', '.join(f'ptr {place}' for place in [*outs, *ins])})")
+        for view, place, kept in late:
+            if kept:
+                length = f"i64 {view.size * real.bytes}"
+                self.lines.append(f"  call void @llvm.memmove.p0.p0.i64(ptr {kept}, ptr {place}, {length}, i1 false)")
+            else:
+                self._turn(Runs(True, view.size, view.offset.coefficient(loop.counter), live, real), place, view)
+
+    def _turn(self, runs: Runs, vectors: str, view: View) -> None:
+        if runs.size:
+            name = self.functions.turning(runs)
+            self.lines.append(f"  call void @{name}(ptr {vectors}, ptr {self._place(view)})")
+
+    def _kept(self, view: View, real: Real) -> str | None:
+        """Where a view of a buffer that is kept in lanes begins."""
+        if view.array not in self.rows:
+            return None
+        return self._vector(self.arrays[view.array][0], self.rows[view.array][0], view.offset.constant, real)
+
+    def _table(self, view: View, loop: For, real: Real) -> str | None:
+        """Where lanes of fixed numbers begin; None of other arrays, and where counters around the loop move them."""
+        stride = view.offset.coefficient(loop.counter)
+        start = view.offset - Affine(0, ((loop.counter, stride),)) + loop.start * stride
+        if view.array not in self.values or start.terms:
+            return None
+        key = (view.array, start.constant, stride, view.size, _passes(loop))
+        if key not in self.tables:
+            rows = []
+            for first in range(0, _passes(loop), real.lanes):
+                passes = [min(first + lane, _passes(loop) - 1) for lane in range(real.lanes)]
+                for entry in range(start.constant, start.constant + view.size):
+                    numbers = [self.real.constant(self.values[view.array][entry + stride * k]) for k in passes]
+                    listed = ", ".join(f"{real.element} {number}" for number in numbers)
+                    rows.append(f"{real.text} <{listed}>")
+            place = self.tables[key] = f"@{self.name}.lanes{len(self.tables)}"
+            kind = f"[{len(rows)} x {real.text}]"
+            self.globals.append(f"{place} = internal constant {kind} [{', '.join(rows)}], align 64")
+        return self._vector(self.tables[key], view.size, 0, real)
+
+    def _vector(self, base: str, size: int, entry: int, real: Real) -> str:
+        """The place of an entry among the `size` vectors of the block."""
+        at, place = self._affine(Affine(entry, ((BLOCK, size),))), self._new("place")
+        self._line(f"{place} = getelementptr inbounds {real.text}, ptr {base}, i64 {at}")
+        return place
+
+
+def _passes(loop: For) -> int:
+    assert isinstance(loop.stop, Affine)
+    return (loop.stop - loop.start).constant
+
+
+# ── what is kept in lanes ─────────────────────────────────────────────────────────────────────────────────────────────
+
+Row = tuple[int, int, int]  # numbers in a pass's row, passes, lanes
+
+
+def _rows_in_lanes(program: LoopProgram, lanes: Callable[[For], int]) -> dict[str, Row]:
+    """Buffers that only loops side by side look at, all in the same way, each pass at a row of its own."""
+    sizes = {port.name: port.size for port in program.buffers}
+    found: dict[str, set[Row | None]] = {}
+    for view, loop in _looks(program.body, lanes):
+        if view.array in sizes:
+            found.setdefault(view.array, set()).add(_row(view, loop, sizes[view.array], lanes))
+    return {name: row for name, rows in found.items() for row in rows if len(rows) == 1 and row}
+
+
+def _looks(body: Sequence[Statement], lanes: Callable[[For], int]) -> Iterator[tuple[View, For | None]]:
+    """Every view, and the loop side by side that it is in."""
+    for statement in body:
+        match statement:
+            case For() if lanes(statement) > 1:
+                yield from ((view, statement) for call in statement.body for view in views_of(call))
+                continue
+            case For() | While():
+                yield from _looks(statement.body, lanes)
+            case If():
+                yield from _looks((*statement.then, *statement.otherwise), lanes)
+        yield from ((view, None) for view in views_of(statement))
+
+
+def _row(view: View, loop: For | None, size: int, lanes: Callable[[For], int]) -> Row | None:
+    """The row that a view is in, where passes part the whole buffer among them."""
+    if loop is None or loop.start != Affine(0):
+        return None
+    row = view.offset.coefficient(loop.counter)
+    parted = row * _passes(loop) == size and len(view.offset.terms) == 1
+    inside = 0 <= view.offset.constant <= row - view.size
+    return (row, _passes(loop), lanes(loop)) if parted and inside else None

@@ -1,0 +1,95 @@
+"""The LLVM backend: a program as machine code of this computer, compiled in memory.
+
+A program becomes two modules. The first is made at once, the second when the first batch comes:
+
+    one      main          the operations on plain numbers (`single`; `chunks`, `loop_programs`)
+             kernel        one state:  void kernel(outs, ins)
+             single        the same:   i1 single(outs, ins), whether every number written is finite
+             raw, call     the same, called straight from Python (`entry`)
+    lanes    batch         n states, several side by side in SIMD lanes (`lanes`)
+
+Inputs of exactly the ports' shapes go through `single`, any batch (also of one state) through `batch`: so a state's
+result does not depend on the batch it is in. The two agree to rounding. Code that is found in the cache is not emitted,
+and what emits it is not imported.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from kinemorph.codegen.backends import Array, Kernel, Precision, Run, Signature
+from kinemorph.codegen.backends.llvm import python_objects
+from kinemorph.codegen.backends.llvm.engine import Engine, load_module, vector_bits
+from kinemorph.codegen.backends.llvm.entry import bind_entries
+from kinemorph.codegen.backends.llvm.math import Real
+from kinemorph.codegen.storing.recipes import AnyProgram, key_of, whole
+
+
+@cache
+def lanes_of(precision: Precision) -> int:
+    """How many numbers of that precision a SIMD register of this CPU holds."""
+    return vector_bits() // Real(precision).bits
+
+
+def llvm(program: AnyProgram, precision: Precision = "float64") -> Kernel:
+    """The kernel of `program` as machine code; its source is the LLVM IR of both modules before optimization."""
+    lanes = lanes_of(precision)
+    direct = python_objects.layout_is_known()
+    own = f"{key_of(program)} {precision} one {direct}"
+    engine = load_module(own, program.name, lambda: _one(program, precision, direct))
+    lock = threading.Lock()
+    loaded: list[Engine] = []
+
+    def lanes_engine() -> Engine:
+        with lock:
+            if not loaded:
+                own, real = f"{key_of(program)} {precision} lanes {lanes}", Real(precision, lanes)
+                loaded.append(load_module(own, program.name, lambda: _lanes(program, real)))
+            return loaded[0]
+
+    def source() -> str:
+        border = f"\n\n; a module of its own: {lanes} states side by side\n\n"
+        return _one(program, precision, direct) + border + _lanes(program, Real(precision, lanes))
+
+    address = engine.address("kernel")
+    if not direct:
+        return Kernel(source, _through_ctypes(program, engine, lanes_engine), lanes=lanes, address=address)
+    raw, call = bind_entries(program, engine, lanes_engine, precision)
+
+    def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
+        return raw(outs[0] if len(outs) == 1 else tuple(outs), *ins)
+
+    return Kernel(source, run, raw, call, lanes, address)
+
+
+def _one(program: AnyProgram, precision: Precision, direct: bool) -> str:
+    from kinemorph.codegen.backends.llvm.single import emit_one
+
+    return emit_one(whole(program), precision, direct)
+
+
+def _lanes(program: AnyProgram, real: Real) -> str:
+    from kinemorph.codegen.backends.llvm.lanes import emit_lanes
+
+    return emit_lanes(whole(program), real)
+
+
+def _through_ctypes(program: Signature, engine: Engine, lanes_engine: Callable[[], Engine]) -> Run:
+    """`run` by ctypes, for an interpreter whose objects the direct entries cannot read."""
+    n_outs, n_ins = len(program.outputs), len(program.inputs)
+    pointing = ["pointer"] * (n_outs + n_ins)
+    single = engine.function("single", "bool", pointing)
+    batch = cache(lambda: lanes_engine().function("batch", "bool", ["int64", *pointing, *["int64"] * n_ins]))
+    sizes = [port.size for port in program.inputs]
+    axes = len(program.outputs[0].shape)
+
+    def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
+        places = [array.ctypes.data for array in [*outs, *ins]]
+        if n == 1 and outs[0].ndim == axes:
+            return bool(single(*places))
+        strides = [0 if array.size == size else size for array, size in zip(ins, sizes, strict=True)]
+        return bool(batch()(n, *places, *strides))
+
+    return run

@@ -1,0 +1,167 @@
+"""Called straight from Python: `raw` and the call itself as built-in functions whose body is compiled with the program.
+
+    raw(out, *ins)   as many states as `out` holds, each input as many, or one for all; ShapeError if the sizes differ.
+                     Answers whether every number written is finite. `out` is a tuple where there are several outputs
+    call(*ins)       one state, or a batch with one leading axis: fresh arrays (`call`)
+
+They only take C-contiguous arrays of the function's precision. Batches go to the machine code of the lanes module,
+which is made when the first one comes. Where the layout of objects is not the known one there are no entries, and
+arrays go a slower way with the same results.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from kinemorph.codegen.backends import Precision, Signature
+from kinemorph.codegen.backends.llvm import python_objects as py
+from kinemorph.codegen.backends.llvm.arrays import helpers, load
+from kinemorph.codegen.backends.llvm.call import call_entry
+from kinemorph.codegen.backends.llvm.engine import Engine
+
+FREE_ABOVE = 32  # states from which the interpreter lock is released
+
+Function = Callable[..., Any]
+
+
+def bind_entries(
+    program: Signature, engine: Engine, lanes_engine: Callable[[], Engine], precision: Precision
+) -> tuple[Callable[..., bool], Callable[[Function], Function]]:
+    """The built-in function `raw` of a compiled module, and `call` for a function to hand other calls to.
+
+    `lanes_engine` makes the module for batches.
+    """
+    table = (ctypes.c_uint64 * len(py.PYTHON)).from_address(engine.place("python"))
+    message = ctypes.create_string_buffer(_message(program, precision).encode())
+
+    def make_lanes() -> None:
+        table[py.PYTHON.index("batch")] = lanes_engine().address("batch")
+
+    for k, address in enumerate(py.addresses(message, make_lanes)):
+        table[k] = address
+    owned = (engine, message, make_lanes)
+    raw = py.built_in(engine.address("raw"), "raw", f"raw of {program.name}", py.FASTCALL, owned)
+
+    def call(otherwise: Function) -> Function:
+        flags = py.FASTCALL | py.KEYWORDS
+        return py.built_in(engine.address("call"), program.name, f"{program.name} of arrays", flags, otherwise, owned)
+
+    return raw, call
+
+
+def entries(program: Signature, precision: Precision) -> str:
+    """The definitions of `raw` and `call`."""
+    return "\n".join([helpers(precision), _many(program), _raw(program), call_entry(program, precision)])
+
+
+def _unpack(program: Signature) -> list[str]:
+    """Lines that check the count of arguments and leave the objects in %o0 ... (outputs, then inputs)."""
+    n_outs, n_ins = len(program.outputs), len(program.inputs)
+    lines = [
+        "start:",
+        *load("true", "false", "shape_error", "retain", "set_error", "message"),
+        f"  %right = icmp eq i64 %count, {1 + n_ins}",
+        "  br i1 %right, label %first, label %refused",
+    ]
+    lines += ["first:", "  %a0 = load ptr, ptr %args"]
+    if n_outs == 1:
+        lines += ["  br label %arrays", "arrays:", "  %o0 = getelementptr i8, ptr %a0, i64 0"]
+    else:
+        lines.append(f"  %listed = call i1 @is_tuple(ptr %a0, i64 {n_outs})")
+        lines += ["  br i1 %listed, label %arrays, label %refused", "arrays:"]
+        for k in range(n_outs):
+            lines.append(f"  %i{k} = getelementptr i8, ptr %a0, i64 {py.ITEMS + 8 * k}")
+            lines.append(f"  %o{k} = load ptr, ptr %i{k}")
+    for k in range(n_ins):
+        lines.append(f"  %j{k} = getelementptr ptr, ptr %args, i64 {1 + k}")
+        lines.append(f"  %o{n_outs + k} = load ptr, ptr %j{k}")
+    return lines
+
+
+def _data(program: Signature) -> list[str]:
+    """Lines that leave the data pointers in %d0 ... once every object is known to be usable."""
+    ports = [*program.outputs, *program.inputs]
+    return [f"  %d{k} = call ptr @data(ptr %o{k})" for k in range(len(ports))]
+
+
+def _raw(program: Signature) -> str:
+    outs, ins = program.outputs, program.inputs
+    total = len(outs) + len(ins)
+    lines = ["define ptr @raw(ptr %self, ptr %args, i64 %count) minsize nounwind {", *_unpack(program)]
+    for k, port in enumerate([*outs, *ins]):
+        flags = py.USABLE | py.WRITEABLE if k < len(outs) else py.USABLE
+        lines.append(f"  %n{k} = call i64 @states(ptr %o{k}, i64 {port.size}, i32 {flags})")
+    # an empty port says nothing about the number of states (0 of `states` stands for any)
+    lines.append("  %most0 = add i64 %n0, 0")
+    for k in range(1, len(outs)):
+        lines.append(f"  %less{k} = icmp slt i64 %most{k - 1}, %n{k}")
+        lines.append(f"  %most{k} = select i1 %less{k}, i64 %n{k}, i64 %most{k - 1}")
+    lines.append(f"  %given = icmp eq i64 %most{len(outs) - 1}, 0")
+    lines.append(f"  %n = select i1 %given, i64 1, i64 %most{len(outs) - 1}")
+    lines.append("  %usable = icmp sgt i64 %n, 0")
+    fits = "%usable"
+    for k in range(total):
+        lines.append(f"  %same{k} = icmp eq i64 %n{k}, %n")
+        lines.append(f"  %any{k} = icmp eq i64 %n{k}, 0")
+        lines.append(f"  %one{k} = icmp eq i64 %n{k}, {0 if k < len(outs) else 1}")
+        lines.append(f"  %or{k} = or i1 %same{k}, %any{k}")
+        lines.append(f"  %fit{k} = or i1 %or{k}, %one{k}")
+        lines.append(f"  %fits{k} = and i1 {fits}, %fit{k}")
+        fits = f"%fits{k}"
+    lines += [f"  br i1 {fits}, label %ready, label %refused", "ready:", *_data(program)]
+    pointers = ", ".join(f"ptr %d{k}" for k in range(total))
+    # arrays of exactly the ports' shapes are one state; leading axes make a batch, also of one
+    lines += [f"  %axes.at = getelementptr i8, ptr %o0, i64 {py.AXES}", "  %axes = load i32, ptr %axes.at"]
+    lines.append(f"  %plain = icmp eq i32 %axes, {len(outs[0].shape)}")
+    lines += ["  %alone = icmp eq i64 %n, 1", "  %single = and i1 %alone, %plain"]
+    lines += ["  br i1 %single, label %one, label %many", "one:", f"  %f0 = call i1 @single({pointers})"]
+    lines += ["  br label %done", "many:"]
+    for k, port in enumerate(ins, len(outs)):
+        lines.append(f"  %s{k} = select i1 %one{k}, i64 0, i64 {port.size}")
+    strides = "".join(f", i64 %s{k}" for k in range(len(outs), total))
+    lines += [f"  %f1 = call i32 @many(i64 %n, {pointers}{strides})", "  %failed = icmp slt i32 %f1, 0"]
+    lines += ["  br i1 %failed, label %error, label %ran", "error:", "  ret ptr null", "ran:"]
+    lines += ["  %f2 = icmp ne i32 %f1, 0", "  br label %done", "done:"]
+    lines.append("  %all = phi i1 [ %f0, %one ], [ %f2, %ran ]")
+    lines.append("  %truth = select i1 %all, ptr %true, ptr %false")
+    lines += ["  call void %retain(ptr %truth)", "  ret ptr %truth", "refused:"]
+    lines.append("  call void %set_error(ptr %shape_error, ptr %message)")
+    return "\n".join([*lines, "  ret ptr null", "}"])
+
+
+def _many(program: Signature) -> str:
+    """`many(n, outs, ins, strides)`: 1 if every number of a batch is finite, 0 if not, -1 if Python's error is set.
+
+    It has the lanes module made when the first batch comes, and lets other threads run during a long one.
+    """
+    total = len(program.outputs) + len(program.inputs)
+    passed = ["i64 %n", *(f"ptr %d{k}" for k in range(total)), *(f"i64 %s{k}" for k in range(len(program.inputs)))]
+    run = f"call zeroext i1 %lanes({', '.join(passed)})"
+    lines = [f"define internal i32 @many({', '.join(passed)}) noinline optnone nounwind {{", "start:"]
+    lines += [
+        *load("batch", "make_lanes", "invoke", "release", "unlock", "lock"),
+        "  %empty = icmp eq ptr %batch, null",
+    ]
+    lines += ["  br i1 %empty, label %fetch, label %fetched", "fetch:", "  %answer = call ptr %invoke(ptr %make_lanes)"]
+    lines += ["  %failed = icmp eq ptr %answer, null", "  br i1 %failed, label %error, label %made"]
+    lines += ["error:", "  ret i32 -1", "made:", "  call void %release(ptr %answer)"]
+    lines += ["  %batch.new = load ptr, ptr %at.batch", "  br label %fetched"]
+    lines += ["fetched:", "  %lanes = phi ptr [ %batch, %start ], [ %batch.new, %made ]"]
+    lines += [f"  %free = icmp sge i64 %n, {FREE_ABOVE}", "  br i1 %free, label %unlocked, label %locked"]
+    lines += ["locked:", f"  %f1 = {run}", "  br label %done"]
+    lines += ["unlocked:", "  %thread = call ptr %unlock()", f"  %f2 = {run}"]
+    lines += ["  call void %lock(ptr %thread)", "  br label %done", "done:"]
+    lines += ["  %all = phi i1 [ %f1, %locked ], [ %f2, %unlocked ]", "  %y = zext i1 %all to i32"]
+    return "\n".join([*lines, "  ret i32 %y", "}"])
+
+
+def _message(program: Signature, precision: Precision) -> str:
+    outs, ins = (", ".join(f"{p.name} {p.shape}" for p in ports) for ports in (program.outputs, program.inputs))
+    first = "out" if len(program.outputs) == 1 else "(outs)"
+    return (
+        f"function '{program.name}': raw({first}, *inputs) takes C-contiguous {precision} arrays, outputs {outs} and "
+        f"inputs {ins}, with as many states in each input as in the outputs, or one. Call the function itself to have "
+        "arrays checked and converted."
+    )

@@ -1,0 +1,195 @@
+"""The functions of one LLVM module: each program, block and helper defined once, when it is first asked for.
+
+All of them work on values of the module's type. They come in one part or two: long straight-line programs stand apart,
+since LLVM's passes over them take a third of the time to compile and find nothing that the graph has left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kinemorph.codegen.backends.llvm.chunks import Chunks, output_refs
+from kinemorph.codegen.backends.llvm.engine import BORDER, MATRICES, vector_bits
+from kinemorph.codegen.backends.llvm.loop_programs import NOTES, LoopWriter
+from kinemorph.codegen.backends.llvm.math import Real, library
+from kinemorph.codegen.backends.llvm.memory import MEMORY
+from kinemorph.codegen.backends.llvm.sincos import rotations, sincos_of_many
+from kinemorph.codegen.backends.llvm.strides import Runs
+from kinemorph.codegen.backends.llvm.views import Callee
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.schedule import plan
+from kinemorph.codegen.loops.block_routines import routine
+from kinemorph.codegen.loops.loop_program import LoopProgram, loop_depth
+from kinemorph.vocabulary.blocks import Block
+
+# copies the lanes of a mask
+BLEND = """define internal void @blend(ptr %to, ptr %from, {c} %mask, i64 %count) {inline} nounwind {{
+start:
+  br label %next
+next:
+  %k = phi i64 [ 0, %start ], [ %k1, %next ]
+  %to.at = getelementptr inbounds {t}, ptr %to, i64 %k
+  %from.at = getelementptr inbounds {t}, ptr %from, i64 %k
+  %old = load {t}, ptr %to.at
+  %new = load {t}, ptr %from.at
+  %kept = select {c} %mask, {t} %new, {t} %old
+  store {t} %kept, ptr %to.at
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, %count
+  br i1 %more, label %next, label %done
+done:
+  ret void
+}}"""
+
+
+LONG, LONG_CALLED = 5_000, 800  # ops from which a program is left as it is, and one that a loop program calls
+
+
+@dataclass
+class _Part:
+    """Definitions, and what they refer to."""
+
+    code: list[str] = field(default_factory=list)
+    ops: dict[Real, set[str]] = field(default_factory=dict)
+    rotation_types: set[Real] = field(default_factory=set)
+    many: set[Real] = field(default_factory=set)  # types of which arrays of angles are turned
+
+    def text(self, helpers: Iterable[str] = ()) -> str:
+        """All of it as a module that can be parsed alone."""
+        many = [sincos_of_many(real) for real in sorted(self.many, key=lambda real: real.lanes)]
+        parts = [library(self.ops), rotations(self.rotation_types), *many, *helpers, *self.code, MEMORY, NOTES]
+        parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        parts.append("declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)")
+        return "\n".join(parts)
+
+
+class Module:
+    """Collects the definitions of a module."""
+
+    def __init__(self, real: Real) -> None:
+        self.real = real
+        self.worked, self.plain = _Part(), _Part()  # for LLVM's passes, and left as it is
+        self.widest = vector_bits() // real.bits
+        self.callees: dict[tuple[object, ...], Callee] = {}
+        self.helpers: dict[str, str] = {}
+        self.turned: Counter[Runs] = Counter()  # ways to turn runs, and how often each is asked for
+        self.kept: list[object] = []  # programs whose ids are keys above
+
+    def main(self, program: Program | LoopProgram, outputs: Sequence[Sequence[int]] | None = None) -> None:
+        """Defines `void @main(outs, ins)`.
+
+        Of a Program, `outputs` are the references to store, constants are left to `@main.constants(outs)`.
+        """
+        if isinstance(program, LoopProgram):
+            self._define_loops("main", program, masked=False)
+        else:
+            refs = output_refs(program) if outputs is None else outputs
+            self._define(self._chunks("main", program, refs, constants_apart=True), program)
+
+    def called(
+        self,
+        program: Program | LoopProgram,
+        *,
+        masked: bool,
+        inner: bool = False,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
+    ) -> Callee:
+        """The function of a program that another calls; only loops need to know which lanes go on."""
+        if isinstance(program, Program) and program.for_one is not None and (real or self.real).lanes == 1:
+            program = program.for_one
+        masked = masked and isinstance(program, LoopProgram)
+        key = (id(program), masked, inner, real, shared)
+        if key not in self.callees:
+            self.kept.append(program)
+            name = f"program.{len(self.callees)}"
+            if isinstance(program, LoopProgram):
+                self.callees[key] = Callee(name, overlapping=False, masked=masked)
+                self._define_loops(name, program, masked=masked)
+            else:
+                refs = output_refs(program)
+                chunks = self._chunks(name, program, refs, constants_apart=False, inner=inner, real=real, shared=shared)
+                self.callees[key] = Callee(name, overlapping=chunks.in_order)
+                self._define(chunks, program)
+        return self.callees[key]
+
+    def helper(self, name: str) -> str:
+        """`blend` or `pick`."""
+        if name not in self.helpers:
+            self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
+        return name
+
+    def turning(self, runs: Runs) -> str:
+        """The name of a function that turns runs into lanes, or back."""
+        self.turned[runs] += 1
+        return runs.name
+
+    def text(self, *others: str) -> str:
+        """All that has been asked for, with other definitions that use it."""
+        turning = [runs.definition(uses) for runs, uses in self.turned.items()]
+        worked = "\n".join([self.worked.text([*self.helpers.values(), *turning]), *others])
+        return BORDER.join([worked, self.plain.text()] if self.plain.code else [worked])
+
+    def _chunks(
+        self,
+        name: str,
+        program: Program,
+        refs: Sequence[Sequence[int]],
+        *,
+        constants_apart: bool,
+        inner: bool = False,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
+    ) -> Chunks:
+        long = program.ops > (LONG if name == "main" else LONG_CALLED)
+        linkage = "hidden" if long and not program.blocks else "internal"  # blocks are loops, which want passes
+        steps, block = plan(program), self._block
+        return Chunks(
+            name,
+            program,
+            steps,
+            real or self.real,
+            refs,
+            block,
+            constants_apart=constants_apart,
+            linkage=linkage,
+            inner=inner,
+            shared=shared,
+        )
+
+    def _define(self, chunks: Chunks, program: Program) -> None:
+        part = self.plain if chunks.linkage == "hidden" else self.worked
+        definitions = chunks.definitions()  # may ask for blocks, which come first
+        part.code += definitions
+        part.rotation_types |= chunks.rotation_types
+        part.ops.setdefault(chunks.real, set()).update(program.op_counts)
+        if chunks.real.lanes > 1 and chunks.real in chunks.rotation_types:
+            part.many.add(chunks.real)
+        if part is self.plain:
+            self.worked.code += chunks.declarations()
+
+    def _define_loops(self, name: str, program: LoopProgram, *, masked: bool) -> None:
+        definition = LoopWriter(name, program, self.real, self, masked=masked).definition()
+        self.worked.code.append(MATRICES + definition if loop_depth(program.body) > 2 else definition)
+
+    def _block(self, block: Block) -> str:
+        return self.called(routine(block), masked=False).name
+
+    def _blend(self) -> str:
+        return BLEND.format(t=self.real.text, c=self.real.truth, inline="alwaysinline")
+
+    def _pick(self) -> str:
+        """`pick(base, index)`: a number per lane."""
+        real = self.real
+        index = real.of("i64")
+        lines = [f"define internal {real.text} @pick(ptr %base, {index} %index) alwaysinline nounwind {{"]
+        result = "poison"
+        for k in range(real.lanes):
+            lines.append(f"  %i{k} = extractelement {index} %index, i32 {k}")
+            lines.append(f"  %p{k} = getelementptr inbounds {real.element}, ptr %base, i64 %i{k}")
+            lines.append(f"  %x{k} = load {real.element}, ptr %p{k}")
+            lines.append(f"  %y{k} = insertelement {real.text} {result}, {real.element} %x{k}, i32 {k}")
+            result = f"%y{k}"
+        return "\n".join([*lines, f"  ret {real.text} {result}", "}"])

@@ -1,0 +1,204 @@
+"""The views of loop programs in LLVM: lines that compute where viewed values are, and read them.
+
+Plain numbers are read where they are. In lanes, a constant is spread over the lanes, and a run that each state picks
+for itself is gathered lane by lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from kinemorph.codegen.backends.llvm.math import Real
+from kinemorph.codegen.backends.llvm.memory import Arrays
+from kinemorph.codegen.backends.llvm.strides import Runs
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A function to call: `overlapping` where outputs may overlap inputs, `masked` where it takes a mask."""
+
+    name: str
+    overlapping: bool
+    masked: bool = False
+
+
+class Functions(Protocol):
+    """Where the functions of called programs come from."""
+
+    widest: int  # lanes that fit a register of this CPU
+
+    def called(
+        self,
+        program: Program | LoopProgram,
+        *,
+        masked: bool,
+        inner: bool,
+        real: Real | None = None,
+        shared: frozenset[int] = frozenset(),
+    ) -> Callee:
+        """The function of a program; `inner` for calls in an innermost loop. `real` is another type than the module's,
+        `shared` are then the input ports that are plain numbers.
+        """
+
+    def helper(self, name: str) -> str:
+        """The name of a helper for the module's type, defined when it is first asked for."""
+
+    def turning(self, runs: Runs) -> str:
+        """The name of a function that turns runs into lanes, or back."""
+
+
+class Views:
+    """The part of a loop writer that knows where arrays are. What it writes goes to `lines`."""
+
+    def __init__(self, real: Real, functions: Functions) -> None:
+        self.real, self.functions = real, functions
+        self.arrays: dict[str, tuple[str, int]] = {}  # name -> (pointer, size)
+        self.constants: set[str] = set()  # names of the arrays that hold plain numbers
+        self.memory = Arrays(real)
+        self.lines: list[str] = []
+        self.counters: dict[str, str] = {}  # counter -> register that holds its value, or the value itself
+        self.count = 0
+
+    # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _place(self, view: View) -> str:
+        """Where a view without a gather begins; also, for plain numbers, one with a gather."""
+        base, _ = self.arrays[view.array]
+        start = self._affine(view.offset) if view.at is None else self._first(view)
+        name = self._new("place")
+        self._line(f"{name} = getelementptr inbounds {self.real.text}, ptr {base}, i64 {start}")
+        return name
+
+    def _materialized(self, view: View, tag: str) -> str:
+        """A pointer to the viewed values: where they are, or a copy where they are constants or gathered in lanes."""
+        if self.real.lanes == 1 or (view.at is None and view.array not in self.constants):
+            return self._place(view)
+        temporary = self._temporary(view.size, tag)
+        for k, value in enumerate(self._entries(view)):
+            place = self._new("to")
+            self._line(f"{place} = getelementptr inbounds {self.real.text}, ptr {temporary}, i64 {k}")
+            self.lines.append(f"  store {self.real.text} {value}, ptr {place}")
+        return temporary
+
+    def _entry(self, view: View) -> str:
+        """The value of a view of one number."""
+        return self._entries(view)[0]
+
+    def _entries(self, view: View) -> list[str]:
+        """The viewed values."""
+        real = self.real
+        if real.lanes == 1 or (view.at is None and view.array not in self.constants):
+            start = self._place(view)
+            return [self._loaded(real.text, real.text, start, str(k)) for k in range(view.size)]
+        base, _ = self.arrays[view.array]
+        if view.at is None:
+            start = self._new("place")
+            self._line(f"{start} = getelementptr inbounds {real.element}, ptr {base}, i64 {self._affine(view.offset)}")
+            return [self._splat(self._loaded(real.element, real.element, start, str(k))) for k in range(view.size)]
+        return self._gathered(view, base)
+
+    def _gathered(self, view: View, base: str) -> list[str]:
+        """Values at places that each lane has for itself."""
+        real = self.real
+        index = real.of("i64")
+        first = self._first(view)
+        width, lane = 1, ""
+        if view.array not in self.constants:  # lane k of entry e is number e W + k
+            width = real.lanes
+            lane = "<" + ", ".join(f"i64 {k}" for k in range(width)) + ">"
+            scaled, shifted = self._new("scaled"), self._new("shifted")
+            self._line(f"{scaled} = mul {index} {first}, splat (i64 {width})")
+            self._line(f"{shifted} = add {index} {scaled}, {lane}")
+            first = shifted
+        pick = self.functions.helper("pick")
+        values = []
+        for k in range(view.size):
+            place, value = self._new("index"), self._new("picked")
+            self._line(f"{place} = add {index} {first}, splat (i64 {k * width})")
+            self._line(f"{value} = call {real.text} @{pick}(ptr {base}, {index} {place})")
+            values.append(value)
+        return values
+
+    def _first(self, view: View) -> str:
+        """Where a gathered run begins, each lane for itself, kept within the array."""
+        assert view.at is not None
+        real, t, c = self.real, self.real.text, self.real.truth
+        _, size = self.arrays[view.array]
+        at = self._entry(view.at)
+        offset = self._affine(view.offset)
+        tag = f".{self._tag()}"
+        given = f"%offset{tag}"
+        self._line(f"{given} = sitofp i64 {offset} to {real.element}")
+        spread = self._splat(given)
+        zero, last = real.constant(0.0), real.constant(float(size - view.size))
+        index = real.of("i64")
+        self._line(f"%known{tag} = fcmp ord {t} {at}, zeroinitializer")
+        self._line(f"%at{tag} = select {c} %known{tag}, {t} {at}, {t} {zero}")
+        self._line(f"%far{tag} = fmul {t} %at{tag}, {real.constant(float(view.stride))}")
+        self._line(f"%start{tag} = fadd {t} %far{tag}, {spread}")
+        self._line(f"%under{tag} = fcmp olt {t} %start{tag}, {zero}")
+        self._line(f"%raised{tag} = select {c} %under{tag}, {t} {zero}, {t} %start{tag}")
+        self._line(f"%over{tag} = fcmp ogt {t} %raised{tag}, {last}")
+        self._line(f"%kept{tag} = select {c} %over{tag}, {t} {last}, {t} %raised{tag}")
+        self._line(f"%first{tag} = fptosi {t} %kept{tag} to {index}")
+        return f"%first{tag}"
+
+    def _affine(self, value: Affine) -> str:
+        """A whole number as an operand."""
+        known = {name: int(held) for name, held in self.counters.items() if held.isdecimal()}
+        total = str(value.constant + sum(known.get(name, 0) * coefficient for name, coefficient in value.terms))
+        for name, coefficient in value.terms:
+            if name in known:
+                continue
+            term = self.counters[name]
+            if coefficient != 1:
+                scaled = self._new("times")
+                self._line(f"{scaled} = mul nsw i64 {term}, {coefficient}")
+                term = scaled
+            if total == "0":
+                total = term
+                continue
+            summed = self._new("sum")
+            self._line(f"{summed} = add nsw i64 {term}, {total}")
+            total = summed
+        return total
+
+    # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _line(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def _tag(self) -> int:
+        self.count += 1
+        return self.count
+
+    def _new(self, name: str) -> str:
+        return f"%{name}.{self._tag()}"
+
+    def _labels(self, *names: str) -> tuple[str, ...]:
+        tag = self._tag()
+        return tuple(f"{name}{tag}" for name in names)
+
+    def _temporary(self, size: int, tag: str) -> str:
+        """An array that lives during one call; calls share them."""
+        return self.memory.add(f"%temporary.{tag}.{size}", size)
+
+    def _loaded(self, kind: str, step: str, start: str, entry: str) -> str:
+        place, value = self._new("at"), self._new("value")
+        self._line(f"{place} = getelementptr inbounds {step}, ptr {start}, i64 {entry}")
+        self._line(f"{value} = load {kind}, ptr {place}")
+        return value
+
+    def _splat(self, value: str) -> str:
+        """A number in every lane."""
+        real = self.real
+        if real.lanes == 1:
+            return value
+        one, all_ = self._new("first"), self._new("all")
+        self._line(f"{one} = insertelement {real.text} poison, {real.element} {value}, i32 0")
+        mask = f"<{real.lanes} x i32> zeroinitializer"
+        self._line(f"{all_} = shufflevector {real.text} {one}, {real.text} poison, {mask}")
+        return all_

@@ -1,0 +1,204 @@
+r"""Equations in LaTeX: a table of spellings over expression trees.
+
+`latex(tree)` is one formula, without an environment; where it holds no choice (`cases`) Matplotlib's mathtext takes
+it too. `to_latex(program)` is a whole program as one `aligned` block (named subexpressions first, a line for every
+entry of a vector, matrices as `bmatrix`), to be set in display math; `environment="align*"` stands alone and breaks
+across pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.equations import LIMIT, Equations, equations
+from kinemorph.codegen.reading.expression_tree import (
+    Array,
+    Call,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Symbol,
+    Tree,
+    is_negative,
+    scaled,
+    split_power,
+)
+from kinemorph.codegen.reading.names import Symbols, entry_name, latex_name, port_name
+
+# functions that take a bare symbol without brackets and an exponent on their name: \sin^{2} q
+NAMED = {"sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos"}
+SPELL = {
+    "sqrt": r"\sqrt{{{}}}",
+    "exp": r"e^{{{}}}",
+    "pow": r"{}^{{{}}}",
+    "atan2": r"\mathrm{{atan2}}\left({}, {}\right)",
+    "abs": r"\left|{}\right|",
+    "sign": r"\mathrm{{sgn}}\left({}\right)",
+    "floor": r"\left\lfloor {} \right\rfloor",
+    "min": r"\min\left({}, {}\right)",
+    "max": r"\max\left({}, {}\right)",
+    "lt": r"\left[{} < {}\right]",
+    "le": r"\left[{} \leq {}\right]",
+    "eq": r"\left[{} = {}\right]",
+    "solve": "{}^{{-1}} {}",
+    "least_squares": "{}^{{+}} {}",
+    "where": r"\begin{{cases}} {1} & \mathrm{{if}}\ {0} \\ {2} & \mathrm{{otherwise}} \end{{cases}}",
+}
+CONDITIONS = {"lt": "{} < {}", "le": r"{} \leq {}", "eq": "{} = {}"}  # as the condition of a choice
+DIGITS = 6  # of a decimal; the plain text has them all
+LINE = 150  # characters of source after which a sum goes on in a new line
+
+
+def to_latex(
+    program: Program,
+    symbols: Symbols | None = None,
+    *,
+    limit: int = LIMIT,
+    parameters: Collection[str] = ("p",),
+    environment: str = "aligned",
+) -> str:
+    """All equations of a program in one environment. Outputs take their names from `symbols` too."""
+    return as_latex(equations(program, symbols, limit=limit, parameters=parameters), symbols, environment=environment)
+
+
+def as_latex(written: Equations, symbols: Symbols | None = None, *, environment: str = "aligned") -> str:
+    """Equations that are already found, as `to_latex` writes them."""
+    symbols = symbols or {}
+    lines = [_equation(symbol.latex, tree) for symbol, tree in written.definitions]
+    trees = iter(written.trees)
+    for port in written.program.outputs:
+        entries = [next(trees) for _ in range(port.size)]
+        if len(port.shape) == 2:
+            lines.append(f"{port_name(port, symbols)[1]} &= {_matrix(entries, port.shape[1])}")
+        else:
+            names = [entry_name(port, index, symbols)[1] for index in range(port.size)]
+            lines += [_equation(name, tree) for name, tree in zip(names, entries, strict=True)]
+    body = " \\\\\n".join(lines)
+    return f"\\begin{{{environment}}}\n{body}\n\\end{{{environment}}}\n"
+
+
+def _equation(name: str, tree: Tree) -> str:
+    """`name &= sum`, a long sum in several lines."""
+    lines, line = [], ""
+    for piece in _sum_pieces(tree.terms) if isinstance(tree, Sum) else iter([latex(tree)]):
+        if line and len(line) + len(piece) > LINE:
+            lines.append(line)
+            line = ""
+        line += piece if line or not lines else "{}" + piece
+    return f"{name} &= " + " \\\\\n&\\quad ".join([*lines, line])
+
+
+def _matrix(entries: list[Tree], columns: int) -> str:
+    rows = [entries[i : i + columns] for i in range(0, len(entries), columns)] if columns else []
+    body = " \\\\\n".join(" & ".join(latex(tree) for tree in row) for row in rows)
+    return f"\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
+
+
+# ── trees ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def latex(tree: Tree) -> str:
+    """One tree as a formula."""
+    if isinstance(tree, Number):
+        return _number(tree.value)
+    if isinstance(tree, Symbol):
+        return tree.latex
+    if isinstance(tree, Sum):
+        return "".join(_sum_pieces(tree.terms))
+    if isinstance(tree, Product):
+        return _product(tree.coefficient.value, tree.factors)
+    if isinstance(tree, Power):
+        return _product(Fraction(1), (tree,)) if tree.exponent < 0 else _power(tree.base, tree.exponent)
+    if isinstance(tree, Array):
+        return _matrix([entry for row in tree.rows for entry in row], len(tree.rows[0]))
+    return _call(tree)
+
+
+def _sum_pieces(terms: tuple[Tree, ...]) -> Iterator[str]:
+    """The terms of a sum, each with its sign."""
+    for i, term in enumerate(terms):
+        if i == 0:
+            yield latex(term)
+        else:
+            yield f" - {latex(scaled(-1.0, term))}" if is_negative(term) else f" + {latex(term)}"
+
+
+def _number(value: Fraction | float) -> str:
+    if isinstance(value, Fraction):
+        sign = "-" if value < 0 else ""
+        small = value.denominator == 1
+        return f"{value}" if small else f"{sign}\\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+    mantissa, _, exponent = f"{value:.{DIGITS}g}".partition("e")
+    return f"{mantissa} \\cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def _product(value: Fraction | float, factors: tuple[Tree, ...]) -> str:
+    """Number and factors side by side; negative powers below a fraction bar."""
+    above = [split_power(factor) for factor in factors]
+    below = [(base, -exponent) for base, exponent in above if exponent < 0]
+    above = [(base, exponent) for base, exponent in above if exponent > 0]
+    size = -value if value < 0 else value
+    sign = "-" if value < 0 else ""
+    if not below:
+        return sign + ("" if size == 1 else _number(size) + " ") + _row(above, alone=False)
+    numerator, denominator = (size.numerator, size.denominator) if isinstance(size, Fraction) else (size, 1)
+    top = _row_with(numerator, above)
+    return f"{sign}\\frac{{{top}}}{{{_row_with(denominator, below)}}}"
+
+
+def _row_with(value: int | float, factors: list[tuple[Tree, int]]) -> str:
+    """One side of a fraction."""
+    front = "" if value == 1 and factors else _number(Fraction(value) if isinstance(value, int) else value)
+    row = _row(factors, alone=not front)
+    return f"{front} {row}".strip()
+
+
+def _row(factors: list[tuple[Tree, int]], *, alone: bool) -> str:
+    """Factors side by side, a thin space after a function; a single sum that stands alone needs no brackets."""
+    if alone and len(factors) == 1 and factors[0][1] == 1:
+        return latex(factors[0][0])
+    row = ""
+    for i, (base, exponent) in enumerate(factors):
+        last = i == len(factors) - 1
+        row += _power(base, exponent) + ("" if last else r" \, " if isinstance(base, Call) else " ")
+    return row
+
+
+def _power(base: Tree, exponent: int) -> str:
+    """base^exponent with the brackets it needs."""
+    if exponent == 1:
+        return _bracketed(base)
+    if isinstance(base, Call) and base.name in NAMED:
+        return _call(base, exponent)
+    return f"{_bracketed(base, raised=True)}^{{{exponent}}}"
+
+
+def _bracketed(tree: Tree, *, raised: bool = False) -> str:
+    """A tree as a factor, or as a base that is raised to a power."""
+    negative = isinstance(tree, Number) and tree.value < 0
+    open_call = raised and isinstance(tree, Call) and tree.name not in ("abs", "lt", "le", "eq")
+    raised_symbol = raised and isinstance(tree, (Power, Number)) and not negative
+    if negative or open_call or raised_symbol or isinstance(tree, (Sum, Product)):
+        return rf"\left({latex(tree)}\right)"
+    return latex(tree)
+
+
+def _call(call: Call, exponent: int = 1) -> str:
+    name = call.name
+    if name in NAMED:
+        raised = "" if exponent == 1 else f"^{{{exponent}}}"
+        arg = call.args[0]
+        bare = isinstance(arg, Symbol)
+        return NAMED[name] + raised + (f" {latex(arg)}" if bare else rf"\left({latex(arg)}\right)")
+    args = [latex(arg) for arg in call.args]
+    if name == "pow":
+        args[0] = _bracketed(call.args[0], raised=True)
+    if name == "where" and isinstance(call.args[0], Call) and call.args[0].name in CONDITIONS:
+        condition = call.args[0]
+        args[0] = CONDITIONS[condition.name].format(*(latex(arg) for arg in condition.args))
+    elif name == "where":
+        args[0] += r" \neq 0"
+    return SPELL[name].format(*args) if name in SPELL else rf"{latex_name(name)}\left({', '.join(args)}\right)"

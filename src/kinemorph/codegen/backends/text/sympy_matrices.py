@@ -1,0 +1,119 @@
+"""The SymPy backend: programs as symbolic matrices, to simplify, differentiate and print with SymPy.
+
+A program is carried out op by op over SymPy's expressions. A solve is an exact elimination and a table a `Piecewise`.
+Least squares has no closed form, since its rank is decided by numbers, and is refused. (`sympy_source` writes the same
+as the text of a module.)
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+from kinemorph.codegen.graphs.evaluation import carry_out
+from kinemorph.codegen.graphs.program import Port, Program, as_program
+from kinemorph.codegen.reading.expression_tree import number
+from kinemorph.codegen.reading.names import Symbols, input_symbols
+from kinemorph.errors import MissingExtraError, UnsupportedError
+from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+
+Constants = Literal["float", "exact"]
+
+
+def to_sympy(program: Program, symbols: Symbols | None = None, *, constants: Constants = "float") -> dict[str, Any]:
+    """The outputs of a program by name: a Matrix (a vector is a column), an expression for shape (), else an Array.
+
+    Inputs are real symbols, called as `symbols` says or q1, q2, ... after their port. `constants` "exact" turns numbers
+    into the rationals that they are within rounding: 9.81 into 981/100.
+    """
+    program = as_program(program, "to_sympy")
+    if constants not in get_args(Constants):
+        raise UnsupportedError(f"to_sympy: constants '{constants}' are unknown. Choose 'float' or 'exact'.")
+    refuse_least_squares(program)
+    sympy = _sympy()
+    named = input_symbols(program, symbols or {}, ())
+    inputs = [sympy.Symbol(symbol.text, real=True) for symbol in named]
+    meanings = _meanings(sympy)
+
+    def exact(value: float) -> Any:
+        short = number(value).value
+        if isinstance(short, Fraction):
+            return sympy.Rational(short.numerator, short.denominator)
+        return sympy.Rational(repr(short)) if abs(short) < float("inf") else sympy.Float(short)
+
+    def meaning(op: str | Block) -> Callable[..., Any]:
+        return _of_block(sympy, op) if isinstance(op, Block) else meanings[op]
+
+    constant = exact if constants == "exact" else sympy.Float
+    entries = iter(carry_out(program, inputs, meaning, constant))
+    return {port.name: _shaped(sympy, port, [next(entries) for _ in range(port.size)]) for port in program.outputs}
+
+
+def _sympy() -> Any:
+    try:
+        import sympy
+    except ImportError:
+        raise MissingExtraError("sympy", "sympy") from None
+    return sympy
+
+
+def _meanings(sympy: Any) -> dict[str, Callable[..., Any]]:
+    """What the ops do to expressions."""
+
+    def truth(relation: Any) -> Callable[[Any, Any], Any]:
+        return lambda a, b: sympy.Piecewise((1, relation(a, b)), (0, True))
+
+    same = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan2", "sign", "floor")
+    return {
+        **{name: getattr(sympy, name) for name in same},
+        **{name: getattr(operator, name) for name in ("add", "sub", "mul", "neg", "pow", "abs")},
+        "div": operator.truediv,
+        "min": sympy.Min,
+        "max": sympy.Max,
+        "lt": truth(sympy.Lt),
+        "le": truth(sympy.Le),
+        "eq": truth(sympy.Eq),
+        "where": lambda c, a, b: sympy.Piecewise((a, sympy.Ne(c, 0)), (b, True)),
+    }
+
+
+def _of_block(sympy: Any, block: Block) -> Callable[..., tuple[Any, ...]]:
+    """What a block does to expressions."""
+
+    def solved(*args: Any) -> tuple[Any, ...]:
+        assert isinstance(block, Solve)
+        n, split = block.n, block.n * (block.n + 1) // 2
+        A = sympy.Matrix(n, n, lambda i, j: args[max(i, j) * (max(i, j) + 1) // 2 + min(i, j)])
+        return tuple(A.LUsolve(sympy.Matrix(n, block.k, args[split:])))
+
+    def looked_up(x: Any) -> tuple[Any, ...]:
+        assert isinstance(block, Table)
+        limits = [*(x < edge for edge in block.breaks), True]
+        rows = zip(block.origins, block.coefficients, limits, strict=True)
+        return (sympy.Piecewise(*((_polynomial(row, x - origin), limit) for origin, row, limit in rows)),)
+
+    return looked_up if isinstance(block, Table) else solved
+
+
+def _polynomial(coefficients: Sequence[float], r: Any) -> Any:
+    return sum((c * r**p for p, c in enumerate(coefficients) if c), start=0.0)
+
+
+def _shaped(sympy: Any, port: Port, entries: list[Any]) -> Any:
+    if port.shape == ():
+        return sympy.sympify(entries[0])
+    if len(port.shape) > 2:
+        return sympy.Array(entries, port.shape)
+    return sympy.Matrix(port.shape[0], port.shape[1] if len(port.shape) == 2 else 1, entries)
+
+
+def refuse_least_squares(program: Program) -> None:
+    """Raises UnsupportedError where a program holds a least-squares problem."""
+    for block in program.blocks:
+        if isinstance(block, LeastSquares):
+            raise UnsupportedError(
+                f"program '{program.name}' holds a problem of {block.label}: its rank is decided by numbers, so there "
+                "is no closed form for SymPy. Emit C, Python or MATLAB instead, or a function without it."
+            )

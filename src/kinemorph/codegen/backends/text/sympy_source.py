@@ -1,0 +1,148 @@
+"""Programs as the text of a module that builds them as SymPy matrices, from the readable equations.
+
+    q1 = Symbol("q1", real=True)
+
+    def inverse_dynamics():
+        tau = Matrix(1, 1, [m1*l1**2*a1 + m1*l1*g*sin(q1)])
+        return tau
+
+No SymPy is needed to write it. Fractions stay exact; other numbers are decimal, as the model has them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from kinemorph.codegen.backends.identifiers import comment, identifier
+from kinemorph.codegen.backends.text.languages import function_name
+from kinemorph.codegen.backends.text.plain import text
+from kinemorph.codegen.backends.text.sympy_matrices import refuse_least_squares
+from kinemorph.codegen.graphs.program import Port, Program, as_programs
+from kinemorph.codegen.reading.equations import equations
+from kinemorph.codegen.reading.expression_tree import Array, Call, Number, Symbol, Tree, children, rebuilt
+from kinemorph.codegen.reading.names import Symbols, entry_name, port_name
+from kinemorph.vocabulary.blocks import Table
+
+SYMPY = (
+    *("Abs", "Array", "Eq", "Le", "Lt", "Matrix", "Max", "Min", "Ne", "Piecewise", "Rational", "Symbol", "acos"),
+    *("asin", "atan2", "cos", "exp", "floor", "log", "nan", "oo", "sign", "sin", "sqrt", "sympify", "tan"),
+)
+RENAMED = {"min": "Min", "max": "Max", "abs": "Abs", "lt": "less", "le": "at_most", "eq": "equal"}
+HELPERS = {
+    "less": "def less(a, b):\n    return Piecewise((1, Lt(a, b)), (0, True))",
+    "at_most": "def at_most(a, b):\n    return Piecewise((1, Le(a, b)), (0, True))",
+    "equal": "def equal(a, b):\n    return Piecewise((1, Eq(a, b)), (0, True))",
+    "where": "def where(c, a, b):\n    return Piecewise((a, Ne(c, 0)), (b, True))",
+    "solve": "def solve(A, B):\n    return A.LUsolve(B)",
+}
+TABLES = [f"table{k}" for k in range(100)]
+RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *SYMPY, *HELPERS, *TABLES})
+
+
+def export_sympy(programs: Sequence[Program], name: str, *, symbols: Symbols | None = None) -> dict[str, str]:
+    """The text of the module `name_sympy.py`, by file name, with one function for each program.
+
+    A function gives its outputs in order: a Matrix (a vector is a column), an expression for a single number, an Array
+    for three axes and more. `symbols` names the entries of ports, as for printed equations.
+    """
+    variables: dict[str, str] = {}
+    taken: list[str] = []
+    functions = []
+    for program in as_programs(programs, "export_sympy"):
+        refuse_least_squares(program)
+        names = _safe(program, symbols or {}, variables)
+        taken.append(identifier(function_name(program), [*taken, *variables.values()], RESERVED))
+        functions.append(_function(taken[-1], program, names, variables.values()))
+    lines = [f'{variable} = Symbol("{given}", real=True)' for given, variable in variables.items()]
+    body = "\n\n\n".join(["\n".join(lines), *functions])
+    helpers = [helper for called, helper in HELPERS.items() if f"{called}(" in body]
+    words = set(re.findall(r"\w+", "\n".join([body, *helpers])))
+    opening = [
+        f'"""{comment(name) or "A model"}: {", ".join(taken)}, as SymPy matrices.',
+        "",
+        "Emitted by Kinemorph. SI units and radians; every function builds its expressions anew.",
+        '"""',
+        "",
+        f"from sympy import {', '.join(word for word in SYMPY if word in words)}",
+        "",
+    ]
+    return {f"{identifier(name)}_sympy.py": "\n".join(opening) + "\n" + "\n\n\n".join([body, *helpers]) + "\n"}
+
+
+def _safe(program: Program, symbols: Symbols, variables: dict[str, str]) -> Symbols:
+    """Names under which entries may stand in Python text. `variables` collects the variable of each input's name."""
+    names: dict[tuple[str, int | None], tuple[str, str]] = {}
+    for port in program.inputs:
+        for index in range(port.size):
+            plain, latex = entry_name(port, index, symbols)
+            given = plain if plain.isidentifier() else identifier(plain)
+            if given not in variables:
+                variables[given] = identifier(given, variables.values(), RESERVED)
+            names[port.name, index] = (variables[given], latex)
+    for port in program.outputs:
+        plain, latex = port_name(port, symbols)
+        names[port.name, None] = (identifier(plain, (), RESERVED), latex)
+    return names
+
+
+def _function(name: str, program: Program, names: Symbols, variables: Iterable[str]) -> str:
+    written = equations(program, names)
+    lines = [f"def {name}():", f'    """{comment(program.name)}: {written.ops} operations as written."""']
+    for k, table in enumerate(written.tables, 1):
+        lines += _table(f"table{k}", table)
+    lines += [f"    {symbol.text} = {_text(tree)}" for symbol, tree in written.definitions]
+    trees = iter(written.trees)
+    taken = {*variables, *(symbol.text for symbol, _ in written.definitions)}
+    given: list[str] = []
+    for port in program.outputs:
+        given.append(identifier(names[port.name, None][0], taken.union(given), RESERVED))
+        lines += _output(given[-1], port, [_text(next(trees)) for _ in range(port.size)])
+    return "\n".join([*lines, f"    return {', '.join(given)}"])
+
+
+def _output(name: str, port: Port, entries: list[str]) -> Iterator[str]:
+    """Lines that build an output."""
+    if port.shape == ():
+        yield f"    {name} = sympify({entries[0]})"
+        return
+    rows, columns = (*port.shape, 1)[:2]
+    yield f"    {name} = Matrix({rows}, {columns}, [" if len(port.shape) < 3 else f"    {name} = Array(["
+    yield from (f"        {entry}," for entry in entries)
+    yield "    ])" if len(port.shape) < 3 else f"    ], {port.shape})"
+
+
+def _table(name: str, table: Table) -> list[str]:
+    """A piecewise polynomial as a function inside the function that uses it."""
+    lines = [f"    def {name}(x):", "        return Piecewise("]
+    limits = [*(f"x < {edge!r}" for edge in table.breaks), "True"]
+    for origin, row, limit in zip(table.origins, table.coefficients, limits, strict=True):
+        terms = [f"{c!r}*(x - {origin!r})**{p}" for p, c in enumerate(row) if c]
+        lines.append(f"            ({' + '.join(terms) or '0'}, {limit}),")
+    return [*lines, "        )", ""]
+
+
+def _text(tree: Tree) -> str:
+    return text(_in_sympy(tree))
+
+
+def _in_sympy(tree: Tree) -> Tree:
+    """The tree with SymPy's words for fractions, infinities, arrays and functions."""
+    if isinstance(tree, Number):
+        return _number(tree)
+    fresh = [_in_sympy(child) for child in children(tree)]
+    if isinstance(tree, Call):
+        return Call(RENAMED.get(tree.name, tree.name), tuple(fresh))
+    made = rebuilt(tree, fresh)
+    return Call("Matrix", (made,)) if isinstance(made, Array) else made
+
+
+def _number(tree: Number) -> Tree:
+    value = tree.value
+    if isinstance(value, Fraction):
+        return tree if value.denominator == 1 else Symbol(f"Rational({value.numerator}, {value.denominator})", "")
+    words = {float("inf"): "oo", float("-inf"): "-oo"}
+    return Symbol("nan" if value != value else words[value], "") if value != value or value in words else tree

@@ -1,0 +1,321 @@
+"""A compiled program as a Python function: checked arrays in, fresh arrays out.
+
+Two ways to call it. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and looks at every number in
+it, so that a NaN is never handed on in silence; a big batch is shared out among threads. `f.raw(out, q, v)` takes
+C-contiguous arrays of the function's precision as they are and stays on the calling thread.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.backends import Array, Kernel, Precision, Signature
+from kinemorph.codegen.backends.result_memory import make_room, room_from
+from kinemorph.codegen.backends.threads import checked_threads, cost_in_batch, default_threads, in_threads, shares
+from kinemorph.codegen.graphs.program import Port, entry_names
+from kinemorph.codegen.storing.recipes import AnyProgram, decided, known, whole
+from kinemorph.errors import KinemorphError, ShapeError
+
+Shape = tuple[int, ...]
+
+
+class CompiledFunction:
+    """A program ready to be called.
+
+    Attributes: `program`; `name`; `backend`; `dtype`, of the arrays it gives; `ops`, the number of operations;
+    `source`, what the backend emitted; `compile_seconds` [s], to compile it or to load it; `threads`, how many may
+    share a call with a big batch (by default the environment's KINEMORPH_THREADS, else as many as there are CPUs; 1 for
+    none); `raw(out, *inputs)`, the way without checks; `shared`, the same on several threads; `kernel_address`, of the
+    machine code (see `Kernel`).
+
+    `raw` takes C-contiguous arrays of `dtype` and writes as many states as `out` holds (a tuple of arrays where the
+    program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
+    an input. It answers whether every number written is finite.
+    """
+
+    # Python looks for `__call__` in the class, where a slot hands out what the instance keeps in it: so a call goes
+    # straight to machine code, without a Python function in between that would take longer than a small kernel
+    __slots__ = {
+        "__call__": """Evaluates one state or a batch.
+
+        Each input has shape (*batch, *port.shape); leading axes broadcast against each other. Inputs may be given by
+        name. Returns one array of shape (*batch, *port.shape), or a tuple of arrays in port order. Raises ShapeError
+        for an input that does not fit or is not finite, KinemorphError where finite inputs give a result that is not.
+        """,
+        "__dict__": "everything else",
+        "__weakref__": "",
+    }
+    __call__: Callable[..., Any]
+
+    def __init__(
+        self,
+        program: AnyProgram,
+        kernel: Kernel,
+        *,
+        backend: str,
+        compile_seconds: float,
+        precision: Precision = "float64",
+    ) -> None:
+        self._outside: Signature = program  # what it shows outside
+        self._whole = partial(whole, program)
+        self.name = program.name
+        self.backend = backend
+        self.ops = program.ops
+        self._source = kernel.source
+        self.compile_seconds = compile_seconds
+        self.dtype = np.dtype(precision)
+        self.threads = default_threads()
+        # float64 is what np.empty makes; saying so would cost a call as much as a small kernel
+        self._empty: Callable[..., Any] = np.empty if precision == "float64" else partial(np.empty, dtype=self.dtype)
+        self._lanes = kernel.lanes
+        self.raw: Callable[..., bool] = kernel.raw or self._raw
+        self._run = kernel.run
+        self.kernel_address = kernel.address
+        self._shapes = tuple(port.shape for port in program.outputs)
+        self._single = len(self._shapes) == 1
+        self._room_from = room_from(program.outputs)
+        if self._room_from == 1:  # once for the calls of one state, which make their results themselves
+            make_room(1, program.outputs)
+        direct = kernel.call(self._otherwise) if kernel.call else self._otherwise
+        self._decided = decided(program)
+        self.__call__ = self._finite_first(direct) if self._decided else direct
+
+    @cached_property
+    def program(self) -> Any:
+        """The Program, or LoopProgram where it runs in loops; traced when first asked for if it came from the cache."""
+        return self._whole()
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """Its inputs by name, with their shapes."""
+        return self._outside.inputs
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """Its outputs, likewise."""
+        return self._outside.outputs
+
+    @property
+    def known_flops(self) -> int | None:
+        """Additions, subtractions and products, where that is known without tracing the program again."""
+        program = vars(self).get("program") or known(self._outside)
+        return None if program is None else int(program.flops)
+
+    @property
+    def threads(self) -> int:
+        """How many threads may share a call with a big batch."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        self._threads = checked_threads(count, f"function '{self.name}': threads")
+
+    @cached_property
+    def source(self) -> str:
+        """What the backend emitted, written when first asked for."""
+        return self._source()
+
+    @cached_property
+    def __signature__(self) -> inspect.Signature:
+        """The inputs by name."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(port.name, kind) for port in self._outside.inputs])
+
+    @cached_property
+    def _cost(self) -> int:
+        return cost_in_batch(self._outside)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {_listed(self._outside.inputs)} -> {_listed(self._outside.outputs)}; {self.ops} ops>"
+
+    def _otherwise(self, *arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
+        """The call that has no direct entry, or does not fit it."""
+        if named:
+            return self(*self._in_order(arrays, named))
+        return self._general(arrays)
+
+    def _finite_first(self, direct: Callable[..., Any]) -> Callable[..., Any]:
+        """The call of a program whose loops numbers decide: it never starts on an infinite one, which may never end."""
+
+        def call(*arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
+            return direct(*arrays, **named) if all(map(_is_finite, arrays)) else self._otherwise(*arrays, **named)
+
+        return call
+
+    def _in_order(
+        self, arrays: tuple[npt.ArrayLike, ...], named: dict[str, npt.ArrayLike]
+    ) -> tuple[npt.ArrayLike, ...]:
+        """The inputs in port order, the first ones given by place and the others by name."""
+        rest = [port.name for port in self._outside.inputs[len(arrays) :]]
+        if sorted(rest) != sorted(named):
+            raise ShapeError(
+                f"function '{self.name}' takes the inputs {_listed(self._outside.inputs)}; {len(arrays)} were given by "
+                f"place and {', '.join(named)} by name. Give each once."
+            )
+        return (*arrays, *(named[name] for name in rest))
+
+    def _general(self, arrays: Sequence[npt.ArrayLike]) -> Any:
+        """The call for any input: checks, broadcasts, evaluates, looks at the result."""
+        ports = self._outside.inputs
+        if len(arrays) != len(ports):
+            raise ShapeError(
+                f"function '{self.name}' takes {len(ports)} inputs ({_listed(ports)}); {len(arrays)} were given."
+            )
+        ins = [self._as_floats(port, array) for port, array in zip(ports, arrays, strict=True)]
+        batches = [array.shape[: array.ndim - len(port.shape)] for port, array in zip(ports, ins, strict=True)]
+        batch = self._common(batches)
+        n = math.prod(batch)
+        blocks = [_block(port, array, batch) for port, array in zip(ports, ins, strict=True)]
+        if self._decided:
+            self._refuse_infinite(n, blocks)
+        if n >= self._room_from:
+            make_room(n, self._outside.outputs)
+        outs = [self._empty(batch + shape) for shape in self._shapes]
+        if any(out.size for out in outs) and not self._run_shared(n, outs, blocks):
+            self._explain(n, outs, blocks)
+        return outs[0] if self._single else tuple(outs)
+
+    def _common(self, batches: Sequence[Shape]) -> Shape:
+        """The leading axes of the result."""
+        different = set(batches) - {()}
+        if len(different) < 2:
+            return different.pop() if different else ()
+        try:
+            return np.broadcast_shapes(*batches)
+        except ValueError:
+            listed = ", ".join(f"{port.name} {at}" for port, at in zip(self._outside.inputs, batches, strict=True))
+            raise ShapeError(
+                f"function '{self.name}': the leading axes of its inputs do not broadcast ({listed}). "
+                "Give each input the same batch shape, or none."
+            ) from None
+
+    def shared(self, out: Any, *inputs: Array, threads: int | None = None) -> bool:
+        """`raw`, on several threads where the batch is big enough to pay for them."""
+        outs = [out] if self._single else list(out)
+        return self._run_shared(self._states(outs), outs, inputs, threads)
+
+    def _run_shared(self, n: int, outs: Sequence[Array], blocks: Sequence[Array], threads: int | None = None) -> bool:
+        """Runs the kernel, on several threads where the batch is big enough to pay for them."""
+        threads = self._threads if threads is None else checked_threads(threads, f"function '{self.name}': threads")
+        bounds = shares(n, self._lanes, threads, self._cost) if threads > 1 else ()
+        if len(bounds) < 3:
+            return self._run(n, outs, blocks)
+        rows = [out.reshape(n, *shape) for out, shape in zip(outs, self._shapes, strict=True)]
+        sizes = [port.size for port in self._outside.inputs]
+
+        def part(bound: tuple[int, int]) -> bool:
+            a, b = bound
+            ins = [
+                block if block.size == size else block.reshape(n, size)[a:b]
+                for block, size in zip(blocks, sizes, strict=True)
+            ]
+            return self._run(b - a, [out[a:b] for out in rows], ins)
+
+        return all(in_threads(part, list(pairwise(bounds)), threads))
+
+    def _as_floats(self, port: Port, given: npt.ArrayLike) -> Array:
+        """An input as an array of the function's precision whose last axes are the port's."""
+        shape = port.shape
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            raise self._misfit(port, f"is a ragged sequence; expected shape (..., {_inner(port)}).") from None
+        if array.dtype != self.dtype and array.dtype.kind not in "fiub":
+            expected = f"real numbers that convert to {self.dtype}"
+            raise self._misfit(port, f"has dtype {array.dtype}; expected {expected}.")
+        if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
+            expected = f"{shape} for one state or (..., {_inner(port)}) for a batch"
+            raise self._misfit(port, f"has shape {array.shape}; expected {expected}. {_remedy(port, array.shape)}")
+        return array if array.dtype == self.dtype else array.astype(self.dtype)
+
+    def _misfit(self, port: Port, why: str) -> ShapeError:
+        return ShapeError(f"function '{self.name}': input '{port.name}' {why}")
+
+    def _refuse_infinite(self, n: int, blocks: Sequence[Array]) -> None:
+        """Raises the error for the first number of an input that is not finite."""
+        for port, block in zip(self._outside.inputs, blocks, strict=True):
+            numbers = block.reshape(-1)
+            bad = np.flatnonzero(~np.isfinite(numbers))
+            if len(bad):
+                state, entry = divmod(int(bad[0]), port.size)
+                where = f" of state {state}" if n > 1 and block.size > port.size else ""
+                raise self._infinite(entry_names(port)[entry], where, numbers[bad[0]])
+
+    def _infinite(self, name: str, where: str, given: Any) -> ShapeError:
+        return ShapeError(
+            f"function '{self.name}': input {name}{where} is {given}; expected a finite number. "
+            "Check where it comes from."
+        )
+
+    def _explain(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> NoReturn:
+        """Raises the error for a result that is not finite: names the input to blame, or the first bad output."""
+        found = []
+        for port, out in zip(self._outside.outputs, outs, strict=True):
+            table = out.reshape(n, port.size)
+            bad = np.argwhere(~np.isfinite(table))
+            if len(bad):
+                found.append((int(bad[0][0]), port, int(bad[0][1]), float(table[tuple(bad[0])])))
+        state, port, entry, value = min(found, key=lambda row: row[0])
+        where = "" if n == 1 else f" of state {state}"
+        for input_port, block in zip(self._outside.inputs, blocks, strict=True):
+            row = block.reshape(-1)[state * input_port.size :] if block.size > input_port.size else block.reshape(-1)
+            for name, given in zip(entry_names(input_port), row, strict=False):
+                if not math.isfinite(given):
+                    raise self._infinite(name, where, given)
+        raise KinemorphError(
+            f"function '{self.name}': output {entry_names(port)[entry]}{where} is {value} although every input is "
+            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument or a setting of a "
+            "loop outside its domain; move the state, or use raw() to receive the value as it is."
+        )
+
+    def _raw(self, out: Any, *inputs: Array) -> bool:
+        """The call without checks, for a backend that has no direct entry."""
+        outs = [out] if self._single else list(out)
+        return self._run(self._states(outs), outs, inputs)
+
+    def _states(self, outs: Sequence[Array]) -> int:
+        """How many states there is room for."""
+        sizes = [(out.size, port.size) for out, port in zip(outs, self._outside.outputs, strict=True) if port.size]
+        return int(sizes[0][0] // sizes[0][1]) if sizes else 1
+
+
+def _is_finite(given: npt.ArrayLike) -> bool:
+    """Whether all numbers are finite; False where they are no numbers, for the checks to say so."""
+    try:
+        return math.isfinite(given) if type(given) is float else bool(np.isfinite(given).all())
+    except (TypeError, ValueError):
+        return False
+
+
+def _block(port: Port, array: Array, batch: Shape) -> Array:
+    """An input as contiguous blocks, or as one where it has no batch of its own."""
+    whole = batch + port.shape
+    if array.shape != whole and array.size != port.size:
+        array = np.broadcast_to(array, whole)
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else array.copy(order="C")
+
+
+def _listed(ports: Sequence[Port]) -> str:
+    return ", ".join(f"{port.name} {port.shape}" for port in ports)
+
+
+def _inner(port: Port) -> str:
+    return ", ".join(map(str, port.shape)) or "one number"
+
+
+def _remedy(port: Port, shape: Shape) -> str:
+    """What would mend a wrong shape, where that can be guessed."""
+    if len(shape) == 2 and len(port.shape) == 1 and shape[0] == port.shape[0]:
+        return "The batch axis comes first: pass the transpose."
+    if math.prod(shape) == port.size:
+        return f"Reshape it to {port.shape}."
+    return "Check that it belongs to this model."

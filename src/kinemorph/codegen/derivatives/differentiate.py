@@ -1,0 +1,167 @@
+"""Exact derivatives of programs, as programs like any other.
+
+    forward(program)                 how the outputs change along given rates of the inputs        (one direction)
+    reverse(program)                 how a weighted sum of the outputs changes with the inputs     (one gradient)
+    jacobian(program, of, by)        all partial derivatives of some outputs by some inputs
+    sparse_jacobian(program, of, by) the same without the structural zeros, and where each one stands
+    hessian(program, of, by)         second derivatives
+    pattern(program, of, by)         which entries of a Jacobian can be other than zero
+
+No formula of mechanics is touched: a sweep runs over the nodes of the graph and writes the chain rule next to them, in
+the same hash-consed graph, so that what value and derivative share is computed once. A derivative that is structurally
+zero is the constant 0. Graphs need no coloring: sparsity is used node by node, as the sweep meets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.codegen.derivatives.jacobian_entries import Entries, Mode, Seeds, adjoint_seed
+from kinemorph.codegen.derivatives.sweeps import pull, push, signed
+from kinemorph.codegen.graphs.ports import (
+    Names,
+    added_ports,
+    chosen,
+    detached,
+    input_ids,
+    new_inputs,
+    offset,
+    only,
+    output_refs,
+)
+from kinemorph.codegen.graphs.program import Port, Program, as_program
+
+
+class SparseJacobian(NamedTuple):
+    """Entry k of the program's output `values` is d of[rows[k]] / d by[cols[k]]; both counted row by row."""
+
+    program: Program
+    rows: npt.NDArray[np.intp]
+    cols: npt.NDArray[np.intp]
+
+
+# ── along one direction ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def forward(program: Program, by: Names | None = None, *, of: Names | None = None, values: bool = False) -> Program:
+    """The Jacobian times a vector: rates of the outputs from rates of the inputs.
+
+    For each input named in `by` (default: all) an input `d_<name>` of the same shape is added after the others; for
+    each output named in `of` (default: all) there is an output `d_<name>`. With `values` the outputs themselves come
+    first.
+    """
+    program = detached(as_program(program, "forward"))
+    ins, outs = chosen(program.inputs, by, program, "input"), chosen(program.outputs, of, program, "output")
+    inputs = added_ports(program, "d_", ins)
+    seed: dict[int, int] = {}
+    for port, rate in zip(ins, inputs, strict=True):
+        seed |= zip(input_ids(program, port), new_inputs(program.graph, rate), strict=True)
+    refs = [ref for port in outs for ref in output_refs(program, port)]
+    (tangents,) = push(program.graph, program.graph.reachable(refs), [seed])
+    found = [signed(tangents, ref) for ref in refs]
+    rates = [Port(f"d_{port.name}", port.shape) for port in outs]
+    return _derived(program, "forward", rates, found, outs if values else (), inputs)
+
+
+def reverse(program: Program, of: Names | None = None, *, by: Names | None = None, values: bool = False) -> Program:
+    """A vector times the Jacobian: the gradient of a weighted sum of the outputs.
+
+    For each output named in `of` (default: all) an input `w_<name>` of the same shape, its weights, is added after the
+    others; for each input named in `by` (default: all) there is an output `g_<name>`. With `values` the outputs
+    themselves come first.
+    """
+    program = detached(as_program(program, "reverse"))
+    ins, outs = chosen(program.inputs, by, program, "input"), chosen(program.outputs, of, program, "output")
+    entries = [i for port in ins for i in input_ids(program, port)]
+    refs = [ref for port in outs for ref in output_refs(program, port)]
+    inputs = added_ports(program, "w_", outs)
+    weights = [ref for port in inputs for ref in new_inputs(program.graph, port)]
+    (adjoints,) = pull(
+        program.graph, program.graph.reachable(refs), [adjoint_seed(program.graph, refs, weights)], entries
+    )
+    found = [adjoints.get(i, 0) for i in entries]
+    gradients = [Port(f"g_{port.name}", port.shape) for port in ins]
+    return _derived(program, "reverse", gradients, found, outs if values else (), inputs)
+
+
+# ── all entries ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def jacobian(
+    program: Program, of: Names, by: Names, *, seeds: Seeds | None = None, mode: Mode = "auto", values: bool = False
+) -> Program:
+    """All partial derivatives of outputs by inputs: for each pair an output `d_<of>_d_<by>`, shape (*of, *by).
+
+    `of`, `by`   a name or several
+    `seeds`      directions in place of the entries of an input: {name: function}, where the function takes the input
+                 (nested lists of expressions) and returns one tangent for each direction, in the shape of the input.
+                 The output then has shape (*of, directions). Derivatives on a manifold are had so: the tangents of a
+                 quaternion depend on the quaternion.
+    `mode`       "forward" (a sweep for each direction), "reverse" (a sweep for each output entry), or "auto": the one
+                 with less work on this graph. Both give the same derivative.
+    `values`     whether the outputs named in `of` come first.
+    """
+    found = Entries(as_program(program, "jacobian"), of, by, seeds, mode)
+    ports: list[Port] = []
+    refs: list[int] = []
+    for out in found.outs:
+        start = offset(found.outs, out)
+        for name, shape, directions in found.blocks:
+            ports.append(Port(f"d_{out.name}_d_{name}", (*out.shape, *shape)))
+            refs += [found.entry(r, d) for r in range(start, start + out.size) for d in directions]
+    return _derived(program, "jacobian", ports, refs, found.outs if values else ())
+
+
+def sparse_jacobian(
+    program: Program, of: str, by: str, *, seeds: Seeds | None = None, mode: Mode = "auto"
+) -> SparseJacobian:
+    """The entries of `jacobian` that are not structurally zero, as one output `values` of shape (nnz,).
+
+    Rows and columns count the entries of `of` and of `by` (or the directions of `seeds`) row by row; they are those of
+    `pattern`, sorted by row.
+    """
+    found = Entries(as_program(program, "sparse_jacobian"), of, by, seeds, mode)
+    rows, cols = np.nonzero(found.pattern())
+    refs = [found.entry(int(r), int(d)) for r, d in zip(rows, cols, strict=True)]
+    return SparseJacobian(_derived(program, "sparse_jacobian", [Port("values", (len(refs),))], refs), rows, cols)
+
+
+def pattern(program: Program, of: str, by: str, *, seeds: Seeds | None = None) -> npt.NDArray[np.bool_]:
+    """Which entries of a Jacobian can be other than zero: shape (entries of `of`, entries of `by` or directions).
+
+    Structural: what the graph lets through, whatever the numbers are.
+    """
+    return Entries(as_program(program, "pattern"), of, by, seeds, "forward").pattern()
+
+
+def hessian(program: Program, of: str, by: str, *, values: bool = False) -> Program:
+    """Second derivatives of an output by one input, forward over reverse: `dd_<of>_d_<by>`, shape (*of, *by, *by).
+
+    Symmetric to the last bit: one triangle is computed and mirrored.
+    """
+    program = as_program(program, "hessian")
+    port, out = only(program.inputs, by, program, "input"), only(program.outputs, of, program, "output")
+    gradients = jacobian(program, out.name, port.name, mode="reverse")
+    second = Entries(gradients, gradients.outputs[0].name, port.name, None, "forward")
+    n = port.size
+    refs = [second.entry(m * n + max(i, j), min(i, j)) for m in range(out.size) for i in range(n) for j in range(n)]
+    result = Port(f"dd_{out.name}_d_{port.name}", (*out.shape, *port.shape, *port.shape))
+    return _derived(program, "hessian", [result], refs, [out] if values else ())
+
+
+def _derived(
+    program: Program,
+    what: str,
+    outputs: Sequence[Port],
+    refs: Sequence[int],
+    values: Sequence[Port] = (),
+    inputs: Sequence[Port] = (),
+) -> Program:
+    """A program in the same graph: the outputs `values` of the original, then the derivatives."""
+    kept = [ref for port in values for ref in output_refs(program, port)]
+    ports, ins = (*values, *outputs), (*program.inputs, *inputs)
+    return Program(f"{program.name}_{what}", ins, ports, program.graph, (*kept, *refs))

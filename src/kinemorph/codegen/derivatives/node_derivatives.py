@@ -1,0 +1,218 @@
+"""One node at a time: the derivative of an operation as weights on its arguments.
+
+    y = op(a, b, ...)      dy = factor * (weight_a da + weight_b db + ...)        `Weights`
+    y = where(c, a, b)     dy = where(c, da, db)                                  `Choice`
+
+Forward sweeps read such a row from right to left, reverse sweeps from left to right; both share it among all their
+directions, so a partial derivative is one expression however often it is used. The partials themselves are the
+derivative rows of the op table, run on graph expressions. What is written out here is only what keeps the count of
+operations low: sums and products, whose partials are at hand, and the common factor 1/b of a quotient.
+
+`where`, `min` and `max` *choose* a tangent. They never multiply by 0 or 1, so that an infinity or a NaN in the branch
+not taken does not come through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.codegen.graphs.graph import LEAVES, Expr, Graph, Node, apply
+from kinemorph.vocabulary.block_derivatives import RULES
+from kinemorph.vocabulary.blocks import Block, Solve
+from kinemorph.vocabulary.ops import OPS
+
+# Partials without a bound at the edge of the domain although the value is finite there: sqrt at 0, asin at 1.
+STEEP = frozenset({"sqrt", "pow", "asin", "acos", "atan2"})
+BEYOND = 1e38  # as good as infinite, and a float32 still
+# Ops that may give inf or NaN for finite arguments.
+UNBOUNDED = frozenset({"div", "log", "sqrt", "pow", "asin", "acos", "tan", "exp"})
+
+
+class Weights(NamedTuple):
+    """dy = factor * sum of weight * d(argument). All entries are signed references."""
+
+    factor: int
+    terms: tuple[tuple[int, int], ...]  # (argument, weight)
+
+
+class Choice(NamedTuple):
+    """dy = d(chosen) where the condition is not zero, else d(otherwise). All entries are signed references."""
+
+    condition: int
+    chosen: int
+    otherwise: int
+
+
+class References:
+    """Arithmetic on signed references of one graph. Reference 0 is the number zero and stays out of every result."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.one = graph.constant(1.0)
+
+    def plus(self, a: int, b: int) -> int:
+        if a == 0:
+            return b
+        return a if b == 0 else self.graph.reference(apply(self.graph, "add", (a, b)))
+
+    def times(self, a: int, b: int) -> int:
+        if a == 0 or b == 0:
+            return 0
+        if a == self.one:
+            return b
+        return a if b == self.one else self.graph.reference(Expr(self.graph, a) * Expr(self.graph, b))
+
+    def where(self, condition: int, chosen: int, otherwise: int) -> int:
+        return self.graph.reference(apply(self.graph, "where", (condition, chosen, otherwise)))
+
+    def either(self, a: int, b: int) -> int:
+        """Not zero where a or b is not."""
+        if a == b:
+            return a
+        return self.one if self.one in (a, b) else self.where(a, self.one, b)
+
+    def bounded(self, a: int) -> int:
+        """Not zero where |a| is below every bound of a derivative; zero for inf and NaN."""
+        return self.call("lt", self.call("abs", a), self.graph.constant(BEYOND))
+
+    def call(self, name: str, *refs: int) -> int:
+        return self.graph.reference(apply(self.graph, name, refs))
+
+
+class Vocabulary:
+    """The namespace `f` of the derivative rows, over expressions of one graph and numbers."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        graph = self._graph
+        return lambda *args: apply(graph, name, tuple(map(graph.reference, args)))
+
+    def pow(self, a: Any, b: Any) -> Any:
+        return a**b  # whole powers become products
+
+    def div(self, a: Any, b: Any) -> Any:
+        """a / b as a product with 1 / b, which other partials of the same node share."""
+        return a * apply(self._graph, "div", (self._graph.reference(1.0), self._graph.reference(b)))
+
+
+class Linearizer:
+    """Finds the `Weights` or `Choice` of each node of a graph, each once."""
+
+    def __init__(self, graph: Graph, moving: Collection[int]) -> None:
+        """`moving`: ids of the nodes that have a tangent; terms of the others are left out."""
+        self.graph = graph
+        self.refs = References(graph)
+        self.vocabulary = Vocabulary(graph)
+        self.moving = moving
+        self._found: dict[int, Weights | Choice] = {}
+        self._unbounded: list[bool] = []  # by id, for the nodes looked at so far
+
+    def __call__(self, i: int) -> Weights | Choice:
+        found = self._found.get(i)
+        if found is None:
+            node = self.graph.nodes[i]
+            special = SPECIAL.get(node[0])
+            found = special(self, i, node) if special else self._by_row(i, node)
+            self._found[i] = found
+        return found
+
+    def unbounded(self, ref: int) -> bool:
+        """Whether a value may be inf or NaN for finite inputs."""
+        known, nodes = self._unbounded, self.graph.nodes
+        for node in nodes[len(known) : abs(ref) + 1]:
+            leaf = node[0] in LEAVES
+            risky = node[0] in UNBOUNDED or isinstance(node[0], Solve)
+            known.append(not leaf and (risky or any(known[abs(arg)] for arg in node[1:])))
+        return known[abs(ref)]
+
+    # ── blocks, by their rules ────────────────────────────────────────────────────────────────────────────────────────
+
+    def block_forward(self, i: int, tangents: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Tangents of a block's entries from those of its arguments, for each direction."""
+        block, args, values = self._block(i)
+        given = [list(map(self._known, row)) for row in tangents]
+        return self._references(RULES[type(block)].forward(block, self._evaluate, args, values, given))
+
+    def block_reverse(self, i: int, adjoints: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Adjoints of a block's arguments from those of its entries, for each row."""
+        block, args, values = self._block(i)
+        given = [list(map(self._known, row)) for row in adjoints]
+        moving = [abs(ref) in self.moving for ref in self.graph.nodes[i][1:]]
+        return self._references(RULES[type(block)].reverse(block, self._evaluate, args, values, given, moving))
+
+    def _block(self, i: int) -> tuple[Block, list[Any], list[Any]]:
+        block, *refs = self.graph.nodes[i]
+        return block, list(map(self._known, refs)), self.graph.block(block, refs)
+
+    def _evaluate(self, block: Block, args: Sequence[Any]) -> list[Any]:
+        return self.graph.block(block, list(map(self.graph.reference, args)))
+
+    def _references(self, rows: Sequence[Sequence[Any]]) -> list[list[int]]:
+        return [list(map(self.graph.reference, row)) for row in rows]
+
+    def _known(self, ref: int) -> Any:
+        """A reference as the rules want it: an expression, or a float where it is a constant."""
+        value = self.graph.value_of(ref)
+        return Expr(self.graph, ref) if value is None else value
+
+    # ── ops ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _by_row(self, i: int, node: Node) -> Weights:
+        """Weights from the derivative row of the op table."""
+        graph = self.graph
+        derivative = OPS[node[0]].derivative
+        if derivative is None:
+            return Weights(self.refs.one, ())
+        arguments = list(map(self._known, node[1:]))
+        with np.errstate(all="ignore"):  # a partial that nobody asks for may be one of a constant: the log in pow
+            partials = derivative(self.vocabulary, *arguments, Expr(graph, i))
+        return self.weights(zip(node[1:], map(graph.reference, partials), strict=True))
+
+    def weights(self, terms: Any, factor: int | None = None) -> Weights:
+        kept = tuple(term for term in terms if abs(term[0]) in self.moving and term[1] != 0)
+        return Weights(self.refs.one if factor is None else factor, kept)
+
+    def add(self, i: int, node: Node) -> Weights:
+        return self.weights(((node[1], self.refs.one), (node[2], self.refs.one)))
+
+    def sub(self, i: int, node: Node) -> Weights:
+        return self.weights(((node[1], self.refs.one), (node[2], -self.refs.one)))
+
+    def mul(self, i: int, node: Node) -> Weights:
+        _, a, b = node
+        if a == b:
+            return self.weights(((a, self.refs.plus(a, a)),))
+        return self.weights(((a, b), (b, a)))
+
+    def div(self, i: int, node: Node) -> Weights:
+        """d(a/b) = (da - (a/b) db) / b; where a stands still, one weight for all directions."""
+        _, a, b = node
+        inverse = self.refs.call("div", self.refs.one, b)
+        if abs(a) in self.moving:
+            return self.weights(((a, self.refs.one), (b, -i)), inverse)
+        return self.weights(((b, -self.refs.times(i, inverse)),))
+
+    def where(self, i: int, node: Node) -> Choice:
+        return Choice(*node[1:])
+
+    def min(self, i: int, node: Node) -> Choice:
+        return Choice(self.refs.call("le", node[1], node[2]), node[1], node[2])
+
+    def max(self, i: int, node: Node) -> Choice:
+        return Choice(self.refs.call("le", node[2], node[1]), node[1], node[2])
+
+
+SPECIAL: dict[str, Callable[[Linearizer, int, Node], Weights | Choice]] = {
+    "add": Linearizer.add,
+    "sub": Linearizer.sub,
+    "mul": Linearizer.mul,
+    "div": Linearizer.div,
+    "where": Linearizer.where,
+    "min": Linearizer.min,
+    "max": Linearizer.max,
+}

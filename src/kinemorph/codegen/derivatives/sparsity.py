@@ -1,0 +1,82 @@
+"""Which outputs feel which inputs: the structure of a derivative, before anything is differentiated.
+
+A set of directions is one Python integer, a bit for each, so that the sets of a whole program take one pass of `|`.
+Steps and comparisons pass nothing on, nor does the condition of a `where`, nor the rank of a matrix: their derivative
+is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kinemorph.codegen.graphs.graph import LEAVES, Graph
+from kinemorph.vocabulary.blocks import Block, Item, LeastSquares
+from kinemorph.vocabulary.ops import OPS
+
+
+def felt_arguments(graph: Graph, i: int) -> Sequence[int]:
+    """The arguments through which a node has a derivative."""
+    node = graph.nodes[i]
+    op = node[0]
+    if op in LEAVES:
+        return ()
+    if type(op) is Item:
+        block = graph.nodes[node[1]][0]
+        is_rank = isinstance(block, LeastSquares) and op.index == block.n_out - 1
+        return () if is_rank else node[1:]
+    if isinstance(op, Block):
+        return node[1:]
+    if OPS[op].derivative is None:
+        return ()
+    return node[2:] if op == "where" else node[1:]
+
+
+def spread(graph: Graph, order: Iterable[int], seeds: Mapping[int, int]) -> dict[int, int]:
+    """For each node of `order` that feels any direction, the set of those: forward from the seeds of some nodes."""
+    felt: dict[int, int] = {}
+    for i in order:
+        mask = seeds.get(i, 0)
+        for arg in felt_arguments(graph, i):
+            mask |= felt.get(abs(arg), 0)
+        if mask:
+            felt[i] = mask
+    return felt
+
+
+def gather(graph: Graph, order: Sequence[int], seeds: Mapping[int, int]) -> dict[int, int]:
+    """For each node of `order` that any row depends on, the set of those: backward from the seeds of some nodes."""
+    wanted = {i: mask for i, mask in seeds.items() if mask}
+    for i in reversed(order):
+        mask = wanted.get(i)
+        if mask:
+            for arg in felt_arguments(graph, i):
+                child = abs(arg)
+                wanted[child] = wanted.get(child, 0) | mask
+    return wanted
+
+
+def forward_work(graph: Graph, felt: Mapping[int, int]) -> int:
+    """Products and sums that a forward sweep takes, about: a direction that comes in by one argument needs no sum."""
+    total = 0
+    for i, mask in felt.items():
+        moving = [felt[abs(arg)].bit_count() for arg in felt_arguments(graph, i) if abs(arg) in felt]
+        if moving:
+            total += _weight(graph, i) * sum(moving) + sum(moving) - mask.bit_count()
+    return total
+
+
+def reverse_work(graph: Graph, felt: Mapping[int, int], wanted: Mapping[int, int]) -> int:
+    """Products and sums that a reverse sweep takes, about: the first contribution to an adjoint needs no sum."""
+    total = 0
+    for i, mask in wanted.items():
+        moving = sum(abs(arg) in felt for arg in felt_arguments(graph, i))
+        total += (_weight(graph, i) + 1) * moving * mask.bit_count() - mask.bit_count()
+    return total
+
+
+def _weight(graph: Graph, i: int) -> int:
+    """The products that one tangent costs on its way through an argument."""
+    op = graph.nodes[i][0]
+    if isinstance(op, Block):
+        return max(1, op.cost // op.n_in)
+    return 0 if type(op) is Item or op in ("add", "sub") else 1

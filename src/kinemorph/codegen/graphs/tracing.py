@@ -1,0 +1,125 @@
+"""From a function to a Program: run it once on graph nodes and keep what it computed.
+
+The function may be anything that computes over any scalar: no `if` on its arguments, only `where`. What it does with
+plain numbers is done here and now, and only the result enters the graph.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kinemorph.codegen.graphs.graph import Expr, Graph
+from kinemorph.codegen.graphs.program import Port, Program, checked_ports
+from kinemorph.errors import ShapeError, TracingError
+
+Shape = tuple[int, ...]
+
+
+def trace(
+    function: Callable[..., Any],
+    inputs: Mapping[str, Shape],
+    *,
+    name: str = "",
+    outputs: Mapping[str, Shape] | None = None,
+) -> Program:
+    """The Program of a function that computes over any scalar.
+
+    `inputs` maps argument names to shapes: () a scalar, (n,) a list of n, (n, m) a list of rows. The function returns a
+    scalar, nested sequences or an array of scalars (one output, "out"), or a dict of those by output name. `outputs`
+    gives the shapes that cannot be seen from the result, as that of an empty matrix.
+    """
+    if not callable(function):
+        raise TracingError(f"trace: {function!r} is given; expected a function of the inputs.")
+    called = name or getattr(function, "__name__", "traced")
+    owner = f"trace of '{called}'"
+    given, declared = checked_ports(inputs, owner), checked_ports(outputs or {}, owner)
+    graph = Graph()
+    arguments = [_input(graph, port.name, port.shape) for port in given]
+    result = _run(function, arguments, owner)
+    values = result if isinstance(result, Mapping) else {"out": result}
+    if not values:
+        raise TracingError(f"{owner}: it returns a dict without outputs; expected at least one, by name.")
+    shapes = {port.name: port.shape for port in declared}
+    unknown = [port for port in shapes if port not in values]
+    if unknown:
+        listed = ", ".join(f"'{port}'" for port in values)
+        raise ShapeError(
+            f"{owner}: a shape is given for '{unknown[0]}', which it does not return; it returns {listed}."
+        )
+    ports: list[Port] = []
+    refs: list[int] = []
+    for port, value in values.items():
+        shape, entries = _flat(value, f"{owner}: output '{port}'")
+        ports += checked_ports({port: _agreed(shape, shapes.get(port, shape), f"{owner}: output '{port}'")}, owner)
+        refs += map(graph.reference, entries)
+    return Program(called, given, tuple(ports), graph, tuple(refs))
+
+
+def _run(function: Callable[..., Any], arguments: list[Any], owner: str) -> Any:
+    """The function's result, or a sentence where it does not take these arguments or hands them to NumPy."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        raise TracingError(
+            f"{owner}: it cannot be called with {len(arguments)} inputs ({error}). Name one shape for each argument."
+        ) from None
+    except ValueError:
+        pass  # a builtin does not tell its arguments
+    try:
+        return function(*arguments)
+    except TypeError as error:
+        if "__array_ufunc__" not in str(error):
+            raise
+        raise TracingError(
+            f"{owner}: a function of NumPy is called on an expression, which it cannot read. Use sin, cos, sqrt, ... "
+            "of kinemorph.algebra.scalar."
+        ) from error
+
+
+def _input(graph: Graph, name: str, shape: Shape) -> Any:
+    if not shape:
+        return graph.input(name)
+    return [_input(graph, f"{name}[{k}]", shape[1:]) for k in range(shape[0])]
+
+
+def _flat(value: Any, label: str) -> tuple[Shape, list[Any]]:
+    """The shape of nested sequences and their scalars, row by row; a sentence for what is ragged or no scalar."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, (list, tuple)):
+        if value.__class__ is Expr or (isinstance(value, (float, int, np.number, np.bool_)) and np.isreal(value)):
+            return (), [value]
+        raise TracingError(
+            f"{label} is or holds a {type(value).__name__} ({value!r}); expected expressions or numbers, alone or in "
+            "nested lists."
+        )
+    rows = [_flat(item, label) for item in value]
+    shapes = [shape for shape, _ in rows]
+    for k, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise ShapeError(
+                f"{label} is ragged: entry 0 has shape {shapes[0]}, entry {k} has {shape}. Give all the same shape, or "
+                "return a dict of several outputs."
+            )
+    inner = shapes[0] if shapes else ()
+    return (len(rows), *inner), [entry for _, entries in rows for entry in entries]
+
+
+def _agreed(seen: Shape, wanted: Shape, label: str) -> Shape:
+    """The declared shape; where there are entries, it has to be the one that is seen."""
+    if seen != wanted and not (0 in seen and 0 in wanted):
+        raise ShapeError(f"{label} has shape {seen}; {wanted} is given in `outputs`. Mend either.")
+    return wanted
+
+
+def entries_of(value: Any) -> Iterable[Any]:
+    """The scalars of nested lists or tuples, row by row."""
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from entries_of(item)
+    else:
+        yield value

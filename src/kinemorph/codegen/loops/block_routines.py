@@ -1,0 +1,190 @@
+"""Block ops as loop programs: how every backend that emits code computes them.
+
+Each routine takes the block's numbers as one array `x` and gives its numbers as one array `y`, in the order that
+`blocks` states. It follows the definition there step by step, with innermost loops along rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.pivoting import longest_column
+from kinemorph.errors import UnsupportedError
+from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+
+
+@lru_cache(maxsize=256)
+def routine(block: Block) -> LoopProgram:
+    """The loop program of a block: input `x` (n_in,), output `y` (n_out,)."""
+    loop = LoopBuilder(block.label, {"x": (block.n_in,)}, {"y": (block.n_out,)})
+    _WRITERS[type(block)](block, loop)
+    return loop.program()
+
+
+LEAST_TOLERANCE = 1e-5  # of a rank, in float32: a hundred times its rounding
+
+
+def check_precision(program: Program | LoopProgram, precision: str) -> None:
+    """Refuses what single precision cannot say: the rank of a matrix by a tolerance below its rounding."""
+    if precision != "float32":
+        return
+    if isinstance(program, LoopProgram):
+        for called in program.programs:
+            check_precision(called, precision)
+        return
+    for block in program.blocks:
+        if isinstance(block, LeastSquares) and block.tolerance < LEAST_TOLERANCE:
+            raise UnsupportedError(
+                f"program '{program.name}': {block.label} tells the rank by a tolerance of {block.tolerance:.0e}, "
+                f"which float32 cannot resolve. Use float64, or a tolerance of {LEAST_TOLERANCE:.0e} or more."
+            )
+
+
+def _minus_product(a: Any, b: Any, c: Any) -> Any:
+    return a - b * c
+
+
+def _plus_product(a: Any, b: Any, c: Any) -> Any:
+    return a + b * c
+
+
+def _solve(block: Solve, loop: LoopBuilder) -> None:
+    """Elimination on the upper triangle, then back substitution."""
+    n, k = block.n, block.k
+    x = loop["x"]
+    X = View("y", (n, k), Affine(0))
+    U = loop.buffer("U", (n, n))
+    inverse, factor = loop.buffer("inverse"), loop.buffer("factor")
+    for i in range(n):  # the given rows of the lower triangle are columns of the upper one
+        with loop.repeat(i + 1) as r:
+            loop.copy(U[r, i], x[r + i * (i + 1) // 2])
+    loop.copy(loop["y"], x.part(n * (n + 1) // 2, n * k))
+    with loop.repeat(n) as j:
+        loop.let(inverse, lambda pivot: 1.0 / pivot, U[j, j])
+        with loop.repeat(j + 1, n) as r:
+            loop.let(factor, lambda a, b: a * b, U[j, r], inverse)
+            with loop.repeat(r, n) as c:
+                loop.let(U[r, c], _minus_product, U[r, c], factor, U[j, c])
+            with loop.repeat(k) as c:
+                loop.let(X[r, c], _minus_product, X[r, c], factor, X[j, c])
+    with loop.repeat(n) as done:
+        j = n - 1 - done
+        with loop.repeat(j + 1, n) as r, loop.repeat(k) as c:
+            loop.let(X[j, c], _minus_product, X[j, c], U[j, r], X[r, c])
+        with loop.repeat(k) as c:
+            loop.let(X[j, c], lambda a, pivot: a / pivot, X[j, c], U[j, j])
+
+
+def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
+    """A = Q R with chosen columns, then R = T Z row by row, then X = Z^T Y."""
+    m, n, k = block.m, block.n, block.k
+    steps, tolerance = min(m, n), block.tolerance
+    x, X, rank = loop["x"], View("y", (n, k), Affine(0)), loop["y"][n * k]
+    A, B = loop.buffer("A", (m, n)), loop.buffer("B", (m, k))
+    R, Y = loop.buffer("R", (steps, n)), loop.buffer("Y", (steps, k))
+    q, along, scale = loop.buffer("q", (m,)), loop.buffer("along", (n,)), loop.buffer("scale")
+    loop.copy(A, x.part(0, m * n))
+    loop.copy(B, x.part(m * n, m * k))
+    places = loop.constant("places", range(n))
+
+    def zero(view: View) -> None:
+        with loop.repeat(view.size) as c:
+            loop.let(view[c], lambda: 0.0)
+
+    loop.let(rank, lambda: 0.0)
+    with loop.repeat(steps) as j:
+        best, _ = longest_column(loop, A, places, tolerance)
+        loop.let(rank, lambda r, s: r + (s > 0.0), rank, scale)
+        with loop.repeat(m) as i:
+            loop.let(q[i], lambda s, row: (s > 0.0).where(s * row, 0.0), scale, A[i].picked(best[1]))
+        for _ in range(2):
+            zero(along)
+            with loop.repeat(m) as i, loop.repeat(n) as c:
+                loop.let(along[c], _plus_product, along[c], q[i], A[i, c])
+            with loop.repeat(m) as i, loop.repeat(n) as c:
+                loop.let(A[i, c], _minus_product, A[i, c], q[i], along[c])
+            with loop.repeat(n) as c:
+                loop.let(R[j, c], lambda a, b: a + b, R[j, c], along[c])
+        with loop.repeat(m) as i, loop.repeat(k) as c:
+            loop.let(Y[j, c], _plus_product, Y[j, c], q[i], B[i, c])
+        with loop.repeat(m) as i, loop.repeat(k) as c:
+            loop.let(B[i, c], _minus_product, B[i, c], q[i], Y[j, c])
+    with loop.repeat(steps) as j:
+        for _ in range(2):
+            with loop.repeat(j) as i:
+                loop.let(scale, lambda: 0.0)
+                with loop.repeat(n) as c:
+                    loop.let(scale, _plus_product, scale, R[i, c], R[j, c])
+                with loop.repeat(n) as c:
+                    loop.let(R[j, c], _minus_product, R[j, c], scale, R[i, c])
+                with loop.repeat(k) as c:
+                    loop.let(Y[j, c], _minus_product, Y[j, c], scale, Y[i, c])
+        loop.let(scale, lambda: 0.0)
+        with loop.repeat(n) as c:
+            loop.let(scale, lambda s, a: s + a * a, scale, R[j, c])
+        loop.let(scale, lambda s: (s > 0.0).where(1.0 / s.sqrt(), 0.0), scale)
+        for rows, width in ((R, n), (Y, k)):
+            with loop.repeat(width) as c:
+                loop.let(rows[j, c], lambda a, s: a * s, rows[j, c], scale)
+    # what is not finite in A, or too big to be squared, stays seen: the result starts at zero times its squares. In B
+    # it comes through, but only to its own column: the others may be other rows of a Jacobian
+    seen, nothing = loop.buffer("seen"), loop.buffer("nothing")
+    with loop.repeat(m * n) as c:
+        loop.let(seen, lambda s, a: s + a * a, seen, x[c])
+    with loop.repeat(n * k) as c:
+        loop.let(loop["y"][c], lambda s, zero: s * zero, seen, nothing)
+    with loop.repeat(steps) as j, loop.repeat(n) as i, loop.repeat(k) as c:
+        loop.let(X[i, c], _plus_product, X[i, c], R[j, i], Y[j, c])
+
+
+def _table(block: Table, loop: LoopBuilder) -> None:
+    """The piece by bisection over a power of two of breaks (filled up with infinity), then Horner's rule."""
+    x, y = loop["x"], loop["y"]
+    halvings = (block.pieces - 1).bit_length()
+    filled = [*block.breaks, *[math.inf] * (2**halvings - len(block.breaks))]
+    breaks = loop.constant("breaks", filled)
+    origins = loop.constant("origins", block.origins)
+    rows = loop.constant("rows", [c for row in block.coefficients for c in row], (block.pieces, block.degree + 1))
+    strides = loop.constant("strides", [2.0**s for s in range(halvings - 1, -1, -1)] or [0.0])
+    piece, trial = loop.buffer("piece"), loop.buffer("trial", (2,))  # trial: (piece, place of the break before it)
+    with loop.repeat(halvings) as s:
+        loop.let(trial, lambda i, step: [i + step, i + step - 1.0], piece, strides[s])
+        loop.let(
+            piece,
+            lambda i, new, edge, x: (edge <= x[0]).where(new[0], i),
+            *(piece, trial, breaks.picked(trial[1]), x),
+        )
+
+    def horner(x: Any, origin: Any, row: Any) -> Any:
+        r = x[0] - origin
+        value = row[-1]
+        for c in reversed(row[:-1]):
+            value = value * r + c
+        return [value]
+
+    loop.let(y, horner, x, origins.picked(piece), rows.picked(piece))
+
+
+_WRITERS: dict[type[Block], Callable[[Any, LoopBuilder], None]] = {
+    Solve: _solve,
+    LeastSquares: _least_squares,
+    Table: _table,
+}
+
+
+Row = TypeVar("Row")
+
+
+def of_precision(table: Mapping[str, Row], precision: str, programs: Iterable[Program | LoopProgram]) -> Row:
+    """The row of a precision that can carry the programs."""
+    for program in programs:
+        check_precision(program, precision)
+    if precision not in table:
+        known = " or ".join(f"'{name}'" for name in table)
+        raise UnsupportedError(f"precision '{precision}' is unknown. Choose {known}.")
+    return table[precision]

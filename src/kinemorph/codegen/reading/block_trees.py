@@ -1,0 +1,74 @@
+"""Block ops to read: a named result, and its entries.
+
+    s1 = solve([[m1 + m2, c], [c, m2]], [tau1, tau2])          a1 = s1[0]          a2 = s1[1]
+
+A block's result always gets a name; its entries are symbols, so they stand in sums and products like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kinemorph.codegen.reading.expression_tree import FUNCTION, Array, Call, Symbol, Tree
+from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+
+Definition = tuple[Symbol, Tree]
+
+
+class BlockResults:
+    """The named results of blocks, in the order they are made."""
+
+    def __init__(self, stem: str) -> None:
+        self.stem = stem
+        self.definitions: list[Definition] = []
+        self._blocks: dict[Symbol, Block] = {}
+        self.tables: dict[Table, int] = {}  # with their numbers
+
+    def name(self, block: Block, args: Sequence[Tree]) -> Symbol:
+        """The symbol of a block's result."""
+        k = len(self.definitions) + 1
+        symbol = Symbol(f"{self.stem}{k}", f"{self.stem}_{{{k}}}", (FUNCTION, 0, 1000 * k))
+        if isinstance(block, Table):
+            name = f"table{self.tables.setdefault(block, len(self.tables) + 1)}"
+            call = Call(name, tuple(args))
+        else:
+            call = _CALLS[type(block)](block, args)
+        self.definitions.append((symbol, call))
+        self._blocks[symbol] = block
+        return symbol
+
+    def entry(self, result: Symbol, index: int) -> Symbol:
+        """The symbol of one entry of a result."""
+        block = self._blocks[result]
+        if isinstance(block, Table):
+            return result
+        rank, family, place = result.order
+        order = (rank, family, place + index + 1)
+        stem, number = result.latex[:-1].split("_{")
+        if isinstance(block, LeastSquares) and index == block.n * block.k:
+            return Symbol(f"{result.text}.rank", rf"\mathrm{{rank}}\,{result.latex}", order)
+        columns: int = block.k  # type: ignore[attr-defined]
+        places = [index] if columns == 1 else list(divmod(index, columns))
+        text = ", ".join(map(str, places))
+        return Symbol(f"{result.text}[{text}]", f"{stem}_{{{number},{','.join(str(p + 1) for p in places)}}}", order)
+
+
+def _solve(block: Solve, args: Sequence[Tree]) -> Call:
+    n = block.n
+    split = n * (n + 1) // 2
+    lower = [args[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] for i in range(n)]
+    A = tuple(tuple(lower[max(i, j)][min(i, j)] for j in range(n)) for i in range(n))
+    return Call("solve", (Array(A), _rows(args[split:], block.k)))
+
+
+def _least_squares(block: LeastSquares, args: Sequence[Tree]) -> Call:
+    split = block.m * block.n
+    return Call("least_squares", (_rows(args[:split], block.n), _rows(args[split:], block.k)))
+
+
+def _rows(entries: Sequence[Tree], columns: int) -> Array:
+    return Array(tuple(tuple(entries[i : i + columns]) for i in range(0, len(entries), columns)))
+
+
+_CALLS: dict[type[Block], Callable[[Any, Sequence[Tree]], Call]] = {Solve: _solve, LeastSquares: _least_squares}

@@ -1,0 +1,214 @@
+"""Equations to read: the outputs of a program as expression trees.
+
+    program ──normal_form──► harmonic polynomials ──sum_to_product, collect──► trees ──► backends.text, backends.latex
+
+A program whose normal forms get longer than `limit` is written as a straight line of named subexpressions instead.
+Block ops (solve, least squares, tables) are calls on arrays, each with a name for its result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kinemorph.codegen.graphs.program import Program, as_program
+from kinemorph.codegen.reading.block_trees import BlockResults, Definition
+from kinemorph.codegen.reading.collect import collected
+from kinemorph.codegen.reading.expression_tree import (
+    Call,
+    Sum,
+    Symbol,
+    Tree,
+    children,
+    expression_ops,
+    parts,
+    product,
+    rebuilt,
+    total,
+)
+from kinemorph.codegen.reading.harmonics import Angle, Form, Harmonic, Monomial
+from kinemorph.codegen.reading.names import Symbols, entry_name, fresh_stem, input_symbols
+from kinemorph.codegen.reading.normal_form import Atoms, FormTooLong, normal_forms
+from kinemorph.codegen.reading.straight_line import straight_line
+from kinemorph.codegen.reading.sum_to_product import Term, as_terms, joined
+from kinemorph.errors import UnsupportedError
+from kinemorph.vocabulary.blocks import Block, Item, Table
+
+Rows = Tree | tuple["Rows", ...]
+
+LIMIT = 2000  # terms in a normal form
+JOIN_UP_TO = 200  # terms; a longer sum keeps its plain harmonics
+SHARED_OPS = 10  # a subexpression of at least this many operations gets a name of its own ...
+SHARED_SAVING = 16  # ... where that saves at least this many
+
+
+@dataclass(frozen=True)
+class Equations:
+    """A program to read: named subexpressions in order, then one tree for every entry of every output."""
+
+    program: Program
+    definitions: tuple[tuple[Symbol, Tree], ...]
+    trees: tuple[Tree, ...]
+    tables: tuple[Table, ...] = ()  # what is called table1, table2, ...
+
+    @property
+    def ops(self) -> int:
+        """Operations as written."""
+        return sum(map(expression_ops, self.trees)) + sum(expression_ops(tree) for _, tree in self.definitions)
+
+
+def readable(
+    program: Program, symbols: Symbols | None = None, *, limit: int = LIMIT, parameters: Collection[str] = ("p",)
+) -> dict[str, Rows]:
+    """For every output port its trees, nested as its shape: a tree, a tuple of trees, a tuple of rows.
+
+    Raises UnsupportedError where a normal form exceeds `limit` terms or there are block ops, whose results need names;
+    `equations` always gives an answer.
+    """
+    program = as_program(program, "readable")
+    if program.blocks:
+        raise UnsupportedError(
+            f"program '{program.name}' holds {program.blocks[0].label}, whose result needs a name. Use `equations`."
+        )
+    inputs = input_symbols(program, symbols or {}, parameters)
+    trees = iter(_normal_trees(program, inputs, limit, BlockResults("")))
+    return {port.name: _nested([next(trees) for _ in range(port.size)], port.shape) for port in program.outputs}
+
+
+def equations(
+    program: Program, symbols: Symbols | None = None, *, limit: int = LIMIT, parameters: Collection[str] = ("p",)
+) -> Equations:
+    """The equations of a program, long shared parts named; a straight line where forms exceed `limit` terms."""
+    program = as_program(program, "equations")
+    inputs = input_symbols(program, symbols or {}, parameters)
+    outputs = [entry_name(port, index, symbols or {})[0] for port in program.outputs for index in range(port.size)]
+    taken = [*(symbol.text for symbol in inputs), *outputs]
+    stem, results = fresh_stem(taken), BlockResults(fresh_stem(taken, "s"))
+    try:
+        trees = _normal_trees(program, inputs, limit, results)
+    except FormTooLong:
+        results = BlockResults(results.stem)
+        return Equations(program, *straight_line(program, inputs, stem, results), tuple(results.tables))
+    return Equations(program, *name_shared(trees, stem, results.definitions), tuple(results.tables))
+
+
+def _nested(trees: list[Tree], shape: tuple[int, ...]) -> Rows:
+    if not shape:
+        return trees[0]
+    step = len(trees) // shape[0] if shape[0] else 0
+    cuts = pairwise(range(0, len(trees) + 1, step)) if step else ()
+    return tuple(_nested(trees[a:b], shape[1:]) for a, b in cuts)
+
+
+# ── normal forms as trees ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _normal_trees(program: Program, inputs: list[Symbol], limit: int, results: BlockResults) -> list[Tree]:
+    atoms, forms = normal_forms(program, limit)
+    writer = _Writer(atoms, inputs, results)
+    return [writer.form(form) for form in forms]
+
+
+class _Writer:
+    """Forms over atoms as trees over symbols."""
+
+    def __init__(self, atoms: Atoms, inputs: list[Symbol], results: BlockResults) -> None:
+        self.atoms = atoms
+        self.inputs = inputs
+        self.results = results
+        self.done: dict[int, Tree] = {}
+
+    def form(self, form: Form) -> Tree:
+        """The shorter of the collected sum of harmonics and the collected sum of their products."""
+        terms = as_terms(form)
+        plain = self.collected(terms)
+        if len(terms) > JOIN_UP_TO:
+            return plain
+        woven = joined(terms)
+        return plain if len(woven) == len(terms) else min(self.collected(woven), plain, key=expression_ops)
+
+    def collected(self, terms: list[Term]) -> Tree:
+        listed = []
+        for value, monomial, waves in terms:
+            powers = {self.harmonic(wave): power for wave, power in waves}
+            for atom, power in monomial:
+                factor, bases = parts(self.atom(atom))  # a divisor may have brackets of its own
+                value *= factor**power
+                for base, exponent in bases.items():
+                    powers[base] = powers.get(base, 0) + exponent * power
+            listed.append((value, powers))
+        return collected(listed)
+
+    def harmonic(self, harmonic: Harmonic) -> Tree:
+        kind, angle = harmonic
+        return Call(kind, (self.angle(angle),))
+
+    def angle(self, angle: Angle) -> Tree:
+        return total(product(multiple, self.monomial(monomial)) for monomial, multiple in angle)
+
+    def monomial(self, monomial: Monomial) -> list[tuple[Tree, int]]:
+        return [(self.atom(atom), power) for atom, power in monomial]
+
+    def atom(self, atom: int) -> Tree:
+        """An input's symbol, a call, an entry of a block's result, or the bracket of a divisor."""
+        if atom not in self.done:
+            kind, *rest = self.atoms.entries[atom]
+            if kind == "input":
+                self.done[atom] = self.inputs[rest[0]]  # type: ignore[call-overload]
+            else:
+                args = tuple(self.form(dict(arg)) for arg in rest)  # type: ignore[call-overload]
+                self.done[atom] = self.opaque(kind, args)
+        return self.done[atom]
+
+    def opaque(self, kind: object, args: tuple[Tree, ...]) -> Tree:
+        """The tree of an atom that is not an input."""
+        if isinstance(kind, Block):
+            return self.results.name(kind, args)
+        if isinstance(kind, Item):
+            assert isinstance(args[0], Symbol)
+            return self.results.entry(args[0], kind.index)
+        return args[0] if kind in ("group", "wave") else Call(str(kind), args)
+
+
+# ── shared subexpressions ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def name_shared(
+    trees: list[Tree], stem: str, results: Sequence[Definition] = ()
+) -> tuple[tuple[Definition, ...], tuple[Tree, ...]]:
+    """(definitions, trees): long sums and calls that occur again and again inside the trees get names x_1, x_2, ...
+
+    `results` are definitions that there are already, each before its use.
+    """
+    whole = [*(tree for _, tree in results), *trees]
+    uses = Counter(part for tree in dict.fromkeys(whole) for part in _inside(tree))
+    names: dict[Tree, Symbol] = {}
+    definitions: list[Definition] = []
+
+    def named(tree: Tree, top: bool = False) -> Tree:
+        if tree in names and not top:
+            return names[tree]
+        ops = expression_ops(tree)
+        fresh = rebuilt(tree, [named(child) for child in children(tree)])
+        if top or ops < SHARED_OPS or ops * (uses[tree] - 1) < SHARED_SAVING:
+            return fresh
+        k = len(names) + 1
+        names[tree] = Symbol(f"{stem}{k}", f"{stem}_{{{k}}}", (0, 0, k))
+        definitions.append((names[tree], fresh))
+        return names[tree]
+
+    for symbol, tree in results:
+        fresh = named(tree, top=True)
+        definitions.append((symbol, fresh))
+    renamed = tuple(named(tree, top=True) for tree in trees)
+    return tuple(definitions), renamed
+
+
+def _inside(tree: Tree) -> Iterator[Tree]:
+    """The sums and calls below the top of a tree, each as often as it is written."""
+    for child in children(tree):
+        if isinstance(child, (Sum, Call)):
+            yield child
+        yield from _inside(child)

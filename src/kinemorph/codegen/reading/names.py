@@ -1,0 +1,90 @@
+"""Names for the entries of a program's ports, in plain text and in LaTeX.
+
+The caller passes `symbols`, a mapping from (port name, index) to (plain name, LaTeX name); entries are counted from 0,
+row by row, and the index None names the array as a whole. What the mapping leaves out is called after its port, counted
+from 1 as in textbooks: `q1` and `q_{1}`, `M12` and `M_{12}`.
+
+Ports named in `parameters` hold the constants of a problem; they are written first in a product.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.reading.expression_tree import PARAMETER, VARIABLE, Symbol
+from kinemorph.errors import CompileError
+
+Symbols = Mapping[tuple[str, int | None], tuple[str, str]]
+
+GREEK = frozenset(
+    re.findall(
+        r"\w+",
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
+        "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega",
+    )
+)
+
+
+def input_symbols(program: Program, symbols: Symbols, parameters: Collection[str]) -> list[Symbol]:
+    """One symbol for every input of the graph, in order; names must differ."""
+    found: list[Symbol] = []
+    families: dict[str, int] = {}
+    seen: dict[str, str] = {}
+    for level, port in enumerate(program.inputs):
+        for index in range(port.size):
+            text, latex = entry_name(port, index, symbols)
+            place = f"{port.name}[{index}]"
+            if not text.isidentifier() or text in seen:
+                clash = f"is already the name of {seen[text]}" if text in seen else "is not an identifier"
+                raise CompileError(
+                    f"program '{program.name}': the name '{text}' of input {place} {clash}. "
+                    "Pass another plain name in `symbols`."
+                )
+            seen[text] = place
+            family = families.setdefault(text.rstrip("0123456789_"), len(families))
+            rank = PARAMETER if port.name in parameters else VARIABLE + level
+            found.append(Symbol(text, latex, (rank, family, len(found))))
+    return found
+
+
+def entry_name(port: Port, index: int, symbols: Symbols) -> tuple[str, str]:
+    """(plain, LaTeX) name of an entry of a port."""
+    given = symbols.get((port.name, index))
+    if given is not None:
+        return given
+    text, latex = port_name(port, symbols)
+    if port.shape == ():
+        return text, latex
+    places = [str(int(place) + 1) for place in np.unravel_index(index, port.shape)]
+    tight = max(port.shape) < 10
+    joint = "" if tight else "_"
+    subscript = ("" if tight else ",").join(places)
+    base = text if not text[-1].isdigit() else text + "_"
+    return base + joint.join(places), f"{latex}_{{{subscript}}}" if "_" not in latex else f"{{{latex}}}_{{{subscript}}}"
+
+
+def port_name(port: Port, symbols: Symbols) -> tuple[str, str]:
+    """(plain, LaTeX) name of a port as a whole."""
+    return symbols.get((port.name, None), (port.name, latex_name(port.name)))
+
+
+def latex_name(name: str) -> str:
+    """A plain name in LaTeX: `tau` is a Greek letter, `m_2` and `m2` have an index, longer words stand upright."""
+    stem, index = re.fullmatch(r"(?s)(.*?)_?(\d*)", name).groups()  # type: ignore[union-attr]
+    if stem in GREEK:
+        body = f"\\{stem}"
+    else:
+        body = stem if len(stem) == 1 else "\\mathrm{" + stem.replace("_", r"\_") + "}"
+    return f"{body}_{{{index}}}" if index else body
+
+
+def fresh_stem(taken: Collection[str], letter: str = "x") -> str:
+    """A letter for named subexpressions that no symbol uses, doubled until it is free."""
+    stem = letter
+    while any(re.fullmatch(f"{stem}_?\\d*", name) for name in taken):
+        stem += letter
+    return stem

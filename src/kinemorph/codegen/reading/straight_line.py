@@ -1,0 +1,95 @@
+"""A program as a straight line: shared subexpressions get names, everything else is written in place.
+
+For programs too large for a normal form. A value is named where it is used more than once and takes two operations or
+more, or where it would get long; so no line is long, and the lines in order are the program. The result of a block is
+always named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+
+from kinemorph.codegen.graphs.graph import LEAVES, Node
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.block_trees import BlockResults
+from kinemorph.codegen.reading.expression_tree import (
+    Call,
+    Number,
+    Sum,
+    Symbol,
+    Tree,
+    expression_ops,
+    number,
+    parts,
+    product,
+    scaled,
+    total,
+)
+from kinemorph.vocabulary.blocks import Block, Item
+
+LONG = 16  # operations; a longer value gets a name
+
+Definitions = tuple[tuple[Symbol, Tree], ...]
+
+
+def straight_line(
+    program: Program, inputs: list[Symbol], stem: str, results: BlockResults
+) -> tuple[Definitions, tuple[Tree, ...]]:
+    """(definitions, trees): the named values in order and one tree for every output entry."""
+    nodes = program.graph.nodes
+    uses = Counter(abs(ref) for _, node in program.steps for ref in node[1:])
+    uses.update(abs(ref) for ref in program.refs)
+    trees: dict[int, Tree] = {}
+    definitions: list[tuple[Symbol, Tree]] = []
+    named: dict[int, Symbol] = {}  # the results of blocks
+    numbers = count(1)
+    for i in program.order:
+        node = nodes[i]
+        if node[0] == "const":
+            trees[i] = number(node[1])
+        elif node[0] == "input":
+            trees[i] = inputs[node[1]]
+        elif isinstance(node[0], Block):
+            named[i] = results.name(node[0], [_signed(trees, ref) for ref in node[1:]])
+            definitions.append(results.definitions[-1])
+        elif isinstance(node[0], Item):
+            trees[i] = results.entry(named[node[1]], node[0].index)
+        else:
+            tree = _tree(node, [_signed(trees, ref) for ref in node[1:]])
+            ops = expression_ops(tree)
+            if (uses[i] > 1 and ops >= 2) or ops > LONG:
+                k = next(numbers)
+                symbol = Symbol(f"{stem}{k}", f"{stem}_{{{k}}}", (0, len(inputs), k))
+                definitions.append((symbol, tree))
+                tree = symbol
+            trees[i] = tree
+    return tuple(definitions), tuple(_signed(trees, ref) for ref in program.refs)
+
+
+def _signed(trees: dict[int, Tree], ref: int) -> Tree:
+    return trees[ref] if ref >= 0 else scaled(-1.0, trees[-ref])
+
+
+def _tree(node: Node, args: list[Tree]) -> Tree:
+    """The tree of one operation."""
+    op = node[0]
+    assert op not in LEAVES
+    if op == "neg":
+        return scaled(-1.0, args[0])
+    if op in ("add", "sub"):
+        return total((args[0], args[1] if op == "add" else scaled(-1.0, args[1])))
+    if op in ("mul", "div"):
+        return _times(args[0], args[1], 1 if op == "mul" else -1)
+    return Call(op, tuple(args))
+
+
+def _times(a: Tree, b: Tree, sign: int) -> Tree:
+    """a * b, or a / b for sign -1. A number times a sum stays a product."""
+    value, powers = parts(a)
+    other, more = parts(b)
+    for base, power in more.items():
+        powers[base] = powers.get(base, 0) + sign * power
+    if isinstance(a, Number) and isinstance(b, Sum) and abs(value) == 1.0 and sign == 1:
+        return scaled(value, b)
+    return product(value * other if sign == 1 else value / other, powers.items())

@@ -1,0 +1,265 @@
+"""Machine code kept on disk: a program is compiled once on a computer, not once in every process.
+
+A file is named after a digest of all that its code was made from (`engine` says what that is), and holds
+
+    format | sha256 of the file's name and the code | code
+
+so that what is truncated, altered or put under another name is no hit, and is written anew. A file appears under its
+name complete or not at all, whoever else is writing. What is read here is executed: the folder and its files must
+belong to the user and be closed to the writing of others, or they are refused. A folder that cannot be used costs one
+warning and the time to compile, never a result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Collection, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+
+from kinemorph.errors import CacheWarning
+from kinemorph.frozen import dataclass
+
+VARIABLE = "KINEMORPH_CACHE"
+OFF = ("off", "0")
+FORMAT = b"kinemorph machine code, format 1\n"
+CODE, OUTLINE, PART = ".code", ".outline", ".part"  # endings: code, what is known of a program, what is being written
+NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|\.\w+{PART})")
+LIMIT = 512 << 20  # bytes of code kept; above that the longest unused goes first
+KEPT = 0.75  # how much of the limit is left after that
+LOOK = LIMIT // 16  # bytes that a process writes between two looks at the total
+STALE = 3600.0  # seconds after which a part file has lost its writer, and a use is worth noting again
+READING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"))
+
+_off: ContextVar[bool] = ContextVar("off", default=False)
+_warned: set[Path] = set()
+_written: dict[Path, int] = {}  # bytes written since the last look at the total
+
+
+def cache_folder() -> Path | None:
+    """The folder that KINEMORPH_CACHE names, else the user's own by the platform's custom; None where there is none."""
+    chosen = os.environ.get(VARIABLE, "")
+    if chosen.lower() in OFF:
+        return None
+    if chosen:
+        return Path(os.path.expanduser(chosen)).absolute()
+    home = Path(os.path.expanduser("~"))  # stays "~" where no home is known
+    if sys.platform == "win32":
+        base, inner = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")), "kinemorph/cache"
+    elif sys.platform == "darwin":
+        base, inner = home / "Library" / "Caches", "kinemorph"
+    else:
+        named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        base, inner = named if named.is_absolute() else home / ".cache", "kinemorph"
+    return base / inner if base.is_absolute() else None
+
+
+def code_cache() -> CodeCache | None:
+    """The cache to use now; None where it is switched off."""
+    folder = None if _off.get() else cache_folder()
+    return None if folder is None else CodeCache(folder)
+
+
+@contextlib.contextmanager
+def switched_off() -> Iterator[None]:
+    """In this block nothing is read or stored: what is built is compiled."""
+    token = _off.set(True)
+    try:
+        yield
+    finally:
+        _off.reset(token)
+
+
+def package_folder() -> Path:
+    """The folder of this package, found by its name: it is the same wherever the file that asks is moved to."""
+    return Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent
+
+
+def source_lines(package: Path, without: Collection[str]) -> Iterator[bytes]:
+    """Name, size and content of all source files of a package but those in the rooms `without`: bytes for a digest.
+
+    Rooms are left out, never listed: a file that moves, or a room that is new, has a say until somebody decides that it
+    has none. Code that is out of date would give wrong numbers without a word; code made once too often costs a second.
+    """
+    for folder, rooms, files in os.walk(package):
+        rooms[:] = sorted(room for room in rooms if folder != str(package) or room not in without)
+        for name in sorted(file for file in files if file.endswith(".py")):
+            path = os.path.join(folder, name)
+            with open(path, "rb", buffering=0) as file:
+                content = file.read()
+            yield f"{os.path.relpath(path, package)} {len(content)}\n".encode() + content
+
+
+@dataclass(frozen=True)
+class CodeCache:
+    """A folder of compiled code. Safe for many threads and processes at once."""
+
+    folder: Path
+
+    def read(self, digest: str, ending: str = CODE) -> bytes | None:
+        """What is stored under a digest; None where there is nothing that can be trusted."""
+        path = self.folder / (digest + ending)
+        try:
+            _check(os.stat(self.folder))
+            with _opened(path) as handle:
+                facts = os.fstat(handle)
+                if not stat.S_ISREG(facts.st_mode):
+                    return None
+                _check(facts)
+                with open(handle, "rb", closefd=False) as file:
+                    content = file.read()
+        except PermissionError as error:
+            self._warn(error)
+            return None
+        except OSError:  # most often it is just not there
+            return None
+        start = len(FORMAT) + 32
+        code = content[start:]
+        if content[:start] != _head(digest, code):
+            return None
+        if time.time() - facts.st_mtime > STALE:
+            with contextlib.suppress(OSError):
+                os.utime(path)  # when it was last used; file systems do not say so by themselves
+        return code
+
+    def write(self, digest: str, code: bytes, ending: str = CODE) -> None:
+        """Stores code or an outline under a digest, in place of what may be there."""
+        try:
+            self._prepare()
+            with self._part(digest) as part:
+                part.write_bytes(_head(digest, code) + code)
+                path = self.folder / (digest + ending)
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                os.replace(part, path)
+        except OSError as error:
+            if self.read(digest, ending) is None:  # else another process has just stored it, and holds the file open
+                self._warn(error)
+            return
+        total = _written.get(self.folder, LOOK) + len(code)  # the first time in a process is always a look
+        _written[self.folder] = total if total < LOOK else 0
+        if total >= LOOK:
+            self.prune()
+
+    def prune(self, limit: int = LIMIT) -> None:
+        """Removes what writers left that were killed; then, above `limit` bytes, the code that was longest unused."""
+        files = self._files()
+        for path, facts in files:
+            if path.suffix == PART and time.time() - facts.st_mtime > STALE:
+                _remove(path)
+        code = sorted(((p, f) for p, f in files if p.suffix != PART), key=lambda entry: entry[1].st_mtime)
+        total = sum(facts.st_size for _, facts in code)
+        surplus = total - KEPT * limit if total > limit else 0
+        for path, facts in code:
+            if surplus <= 0:
+                break
+            _remove(path)
+            surplus -= facts.st_size
+
+    def clear(self) -> tuple[int, int]:
+        """Removes every file of the cache and nothing else; how many programs it held, and their size [byte]."""
+        gone = [(path, facts) for path, facts in self._files() if _remove(path)]
+        return sum(path.suffix != OUTLINE for path, _ in gone), sum(facts.st_size for _, facts in gone)
+
+    def size(self) -> tuple[int, int]:
+        """How many programs are stored, and the size of all files [byte]."""
+        files = self._files()
+        return sum(path.suffix == CODE for path, _ in files), sum(facts.st_size for _, facts in files)
+
+    def problem(self) -> str | None:
+        """Why the folder cannot be used, found by trying; None where it can."""
+        try:
+            self._prepare()
+            with self._part("0" * 64) as part:
+                part.write_bytes(FORMAT)
+        except OSError as error:
+            return _reason(error)
+        return None
+
+    def _prepare(self) -> None:
+        """Makes the folder, readable to nobody else; OSError where it cannot be made or trusted."""
+        if not self.folder.is_dir():
+            if self.folder.exists():
+                raise NotADirectoryError(errno.ENOTDIR, "it is a file, not a folder")
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+        _check(os.stat(self.folder))
+
+    @contextlib.contextmanager
+    def _part(self, digest: str) -> Iterator[Path]:
+        """A new file to write to, for the user alone; it is gone afterwards unless it was renamed."""
+        handle, name = tempfile.mkstemp(prefix=f"{digest}.", suffix=PART, dir=self.folder)
+        os.close(handle)
+        try:
+            yield Path(name)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+
+    def _files(self) -> list[tuple[Path, os.stat_result]]:
+        """What lies in the folder under the cache's own names."""
+        found = []
+        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if NAMES.fullmatch(entry.name):
+                    with contextlib.suppress(OSError):  # another process has just removed it
+                        found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+        return found
+
+    def _warn(self, error: OSError) -> None:
+        if self.folder not in _warned:
+            _warned.add(self.folder)
+            warnings.warn(
+                f"compiled code is not kept on disk: folder '{self.folder}' cannot be used ({_reason(error)}). Results "
+                f"are the same, but each process compiles anew. Set {VARIABLE} to a folder of your own, or to 'off'.",
+                CacheWarning,
+                stacklevel=2,
+            )
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """A handle for reading that neither follows a link nor waits for a pipe."""
+    handle = os.open(path, READING)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _head(digest: str, code: bytes) -> bytes:
+    """What precedes the code in a file."""
+    return FORMAT + hashlib.sha256(digest.encode() + code).digest()
+
+
+def _check(facts: os.stat_result) -> None:
+    """PermissionError for a file or folder that somebody else could have written."""
+    if sys.platform == "win32":  # the folder lies in the user's profile, which the system closes to others
+        return
+    if facts.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, f"it belongs to user {facts.st_uid}, not to user {os.geteuid()}")
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(errno.EPERM, "others may write there; run chmod go-w on it")
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _remove(path: Path) -> bool:
+    """Removes a file; whether it was there and is gone."""
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True

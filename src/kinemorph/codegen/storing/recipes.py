@@ -1,0 +1,140 @@
+"""Programs that need not be traced again: what a recipe gave the last time is kept on disk.
+
+A *recipe* is plain data that says everything a program is made from; with the source files of this package it decides
+the program. Under a digest of both lies an outline: ports, cost, and the key under which the code is found. A program
+recalled by its outline runs without ever being traced; its graph is made when somebody asks for it.
+
+    recipe ──► outline ──► key ──► code            (found)
+       └─ else: trace ──► program, its outline kept
+
+Whatever is changed in the recipe or in the package, the old outline is just not found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Callable
+from dataclasses import asdict, fields, is_dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.loops.loop_program import LoopProgram, decided_by_data
+from kinemorph.codegen.storing.cache import OUTLINE, code_cache, package_folder, source_lines
+from kinemorph.codegen.storing.keys import program_key
+from kinemorph.frozen import dataclass
+
+# the rooms that have no say in what is traced; every other file of the package decides a graph
+NO_SAY = frozenset({"analysis", "bench", "cli", "display", "formats"})
+
+
+@dataclass(frozen=True, eq=False)
+class Recalled:
+    """What is known of a program that has not been traced in this process."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    ops: int
+    cost: int
+    decided: bool  # by data, see `decided_by_data`
+    key: str
+    make: Callable[[], Program | LoopProgram]
+
+    @cached_property
+    def program(self) -> Program | LoopProgram:
+        """The program itself."""
+        return self.make()
+
+
+AnyProgram = Program | LoopProgram | Recalled
+
+
+def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> AnyProgram:
+    """The program that `make` traces, or its outline where the recipe has been followed before."""
+    store = code_cache()
+    text = written(recipe) if store else None
+    if store is None or text is None:
+        return make()
+    digest = hashlib.sha256(f"{source_digest(package_folder())} {text}".encode()).hexdigest()
+    found = store.read(digest, OUTLINE)
+    if found is not None:
+        return _read(found, make)
+    program = make()
+    store.write(digest, _outline(program), OUTLINE)
+    return program
+
+
+def whole(program: AnyProgram) -> Program | LoopProgram:
+    """The program itself, traced now where it was recalled."""
+    return program.program if isinstance(program, Recalled) else program
+
+
+def known(program: object) -> Program | LoopProgram | None:
+    """The program itself where it has been traced in this process."""
+    if isinstance(program, Recalled):
+        traced: Program | LoopProgram | None = vars(program).get("program")
+        return traced
+    return program if isinstance(program, (Program, LoopProgram)) else None
+
+
+def key_of(program: AnyProgram) -> str:
+    """The key of what a program computes."""
+    return program.key if isinstance(program, Recalled) else program_key(program)
+
+
+def decided(program: AnyProgram) -> bool:
+    """Whether numbers decide how often a loop runs."""
+    return program.decided if isinstance(program, Recalled) else decided_by_data(program)
+
+
+def written(value: object) -> str | None:
+    """Plain data as a text that differs wherever the data do; None where something in it is not plain data."""
+    kind: Any = type(value)
+    if isinstance(value, float):
+        return value.hex()
+    if value is None or isinstance(value, (bool, int, str)):
+        return repr(value)
+    if isinstance(value, np.floating):
+        return float(value).hex()
+    if isinstance(value, (tuple, list)):
+        parts = [written(item) for item in value]
+    elif (names := _field_names(kind)) is not None:
+        parts = [written(getattr(value, name)) for name in names]
+    else:
+        return None
+    told = [part for part in parts if part is not None]
+    return f"{kind.__qualname__}({','.join(told)})" if len(told) == len(parts) else None
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """The names of the fields of a dataclass; None for any other type."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+
+
+@cache
+def source_digest(package: Path) -> str:
+    """A hash of the source files that decide what is traced, and of the versions of Python and NumPy."""
+    digest = hashlib.sha256(f"{platform.python_version()} {np.__version__}\n".encode())
+    for line in source_lines(package, NO_SAY):
+        digest.update(line)
+    return digest.hexdigest()
+
+
+def _outline(program: Program | LoopProgram) -> bytes:
+    ports = {side: [asdict(port) for port in getattr(program, side)] for side in ("inputs", "outputs")}
+    facts = {"ops": program.ops, "cost": program.cost, "decided": decided_by_data(program), "key": program_key(program)}
+    return json.dumps({"name": program.name, **ports, **facts}).encode()
+
+
+def _read(outline: bytes, make: Callable[[], Program | LoopProgram]) -> Recalled:
+    facts = json.loads(outline)
+    for side in ("inputs", "outputs"):
+        facts[side] = tuple(Port(port["name"], tuple(port["shape"])) for port in facts[side])
+    return Recalled(**facts, make=make)

@@ -1,0 +1,12 @@
+"""Where mechanics joins codegen: from a robot to compiled functions.
+
+dynamics                `derive`, and the `Dynamics` that it returns
+making                  how a law of mechanics becomes a compiled function
+constraint_functions    the functions of robots with closed chains or coupled joints
+reduction               closed chains in independent velocities
+independent_velocities  which velocities may be chosen freely, and which follow
+pair_loops              mass matrix and derivatives of large robots: loops over pairs of joint axes
+column_loops            derivatives of forward dynamics of large robots: loops over columns
+limb_lanes              robots with alike limbs: one limb is traced, all limbs run side by side
+function_names          the names of the functions, as `kinemorph derive` lists them
+"""

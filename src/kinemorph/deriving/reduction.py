@@ -1,0 +1,222 @@
+"""A closed chain in independent velocities: `reduced_dynamics` of mechanics, chosen, compiled and exported.
+
+    reduction = dynamics.reduced("crank")          # or by itself, where J_z is best conditioned
+    reduction.independent, reduction.dependent     # ('crank',), ('coupler', 'rocker')
+    reduction.reduced_dynamics(q, v_q, tau)        # a_q
+    reduction.fast_dynamics(q, v_q)                # v_z, which closes loops that are open
+
+Made by `Dynamics.reduced`. Rows that repeat others, and rows that say nothing, are left out where the choice is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.tracing import Shape
+from kinemorph.frozen import dataclass
+from kinemorph.mechanics.constraints import reduced_dynamics as perturbation
+from kinemorph.mechanics.constraints.reduced_dynamics import Partition
+from kinemorph.mechanics.formulations.table import Formulation
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.robot import Robot
+
+Make = Callable[[str, tuple[str, ...], Callable[..., Any], Mapping[str, Shape], Mapping[str, Shape]], CompiledFunction]
+
+REDUCED_FUNCTIONS = (
+    "fast_dynamics",
+    "reduced_dynamics",
+    "perturbed_dynamics",
+    "reduced_mass_matrix",
+    "reduced_coriolis_matrix",
+    "reduced_gravity_forces",
+    "input_map",
+    "velocity_map",
+    "velocity_map_rate",
+    "closure_error",
+    "independent_jacobian",
+    "dependent_jacobian",
+    "stacked_jacobian",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reduction:
+    """A robot with loops in independent velocities v_q (n,). Made by `Dynamics.reduced`.
+
+    `independent`, `dependent`   names of the velocities v_q (n,) and v_z (nz,), in the order of `v_names`
+    `rows`                       names of the constraints that decide v_z, as many
+    `actuated`                   names of the velocities at which tau (k,) acts
+    `epsilon`                    [s], of the fast dynamics
+    `at`                         the closed configuration (nq,) at which the choice was made
+
+    Every function is a `CompiledFunction` of q (nq,), v_q (n,) and tau (k,), batched as those of Dynamics are. All want
+    J_z regular: `condition(q)` tells how near a dead point is.
+    """
+
+    robot: Robot
+    parts: Partition
+    names: tuple[str, ...]  # of all rows
+    actuated: tuple[str, ...]
+    epsilon: float
+    at: Array
+    way: Formulation
+    make: Make
+
+    def __repr__(self) -> str:
+        split = f"{', '.join(self.independent)} independent, {', '.join(self.dependent)} dependent"
+        return f"<Reduction of '{self.robot.name}': {split}, epsilon {self.epsilon:g} s>"
+
+    @property
+    def independent(self) -> tuple[str, ...]:
+        """Names of the independent velocities, v_q."""
+        return tuple(self.robot.v_names[k] for k in self.parts.independent)
+
+    @property
+    def dependent(self) -> tuple[str, ...]:
+        """Names of the dependent velocities, v_z."""
+        return tuple(self.robot.v_names[k] for k in self.parts.dependent)
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the constraints that decide the dependent velocities."""
+        return tuple(self.names[i] for i in self.parts.rows)
+
+    def condition(self, q: npt.ArrayLike) -> Any:
+        """cond(J_z) at q, shape () or that of a batch: 1 where v_z is decided best, without bound at dead points."""
+        return np.linalg.cond(self.dependent_jacobian(q))
+
+    # ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def closure_error(self) -> CompiledFunction:
+        """phi(q), shape (nz,) [m or rad], of `rows`."""
+        return self._made("closure_error", ("q",), perturbation.closure_error)
+
+    @cached_property
+    def independent_jacobian(self) -> CompiledFunction:
+        """J_q(q), shape (nz, n)."""
+        shape = (len(self.dependent), len(self.independent))
+        return self._made("independent_jacobian", ("q",), lambda *at: perturbation.split_jacobian(*at)[0], shape)
+
+    @cached_property
+    def dependent_jacobian(self) -> CompiledFunction:
+        """J_z(q), shape (nz, nz)."""
+        shape = (len(self.dependent), len(self.dependent))
+        return self._made("dependent_jacobian", ("q",), lambda *at: perturbation.split_jacobian(*at)[1], shape)
+
+    @cached_property
+    def stacked_jacobian(self) -> CompiledFunction:
+        """Gamma = [J; S_q] at q, shape (nv, nv), equation 5."""
+        return self._made("stacked_jacobian", ("q",), perturbation.stacked_jacobian, (self.robot.nv,) * 2)
+
+    @cached_property
+    def velocity_map(self) -> CompiledFunction:
+        """rho(q), shape (nv, n), equation 6: v = rho v_q."""
+        return self._made("velocity_map", ("q",), perturbation.velocity_map, self._tall)
+
+    @cached_property
+    def velocity_map_rate(self) -> CompiledFunction:
+        """d rho/dt at (q, v_q), shape (nv, n)."""
+        return self._made("velocity_map_rate", ("q", "v_q"), perturbation.velocity_map_rate, self._tall)
+
+    # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def reduced_mass_matrix(self) -> CompiledFunction:
+        """H(q) = rho^T M rho, shape (n, n), equation 7."""
+
+        def law(tree: Tree, q: Any, parts: Partition) -> Any:
+            return perturbation.reduced_mass_matrix(tree, q, parts, self.way)
+
+        return self._made("reduced_mass_matrix", ("q",), law, self._square)
+
+    @cached_property
+    def reduced_coriolis_matrix(self) -> CompiledFunction:
+        """C(q, v_q) = rho^T (M d rho/dt + C' rho), shape (n, n), equation 7; dH/dt - 2 C is skew-symmetric."""
+
+        def law(tree: Tree, q: Any, v_q: Any, parts: Partition) -> Any:
+            return perturbation.reduced_coriolis_matrix(tree, q, v_q, parts, self.way)
+
+        return self._made("reduced_coriolis_matrix", ("q", "v_q"), law, self._square)
+
+    @cached_property
+    def reduced_gravity_forces(self) -> CompiledFunction:
+        """g(q) = rho^T g', shape (n,), equation 7."""
+        return self._made("reduced_gravity_forces", ("q",), perturbation.reduced_gravity_forces)
+
+    @cached_property
+    def input_map(self) -> CompiledFunction:
+        """rho^T B at q, shape (n, k): what forces at the actuated joints do along v_q."""
+
+        def law(tree: Tree, q: Any, parts: Partition) -> Any:
+            rho = perturbation.velocity_map(tree, q, parts)
+            return [[rho[j][k] for j in self._driven] for k in range(len(parts.independent))]
+
+        return self._made("input_map", ("q",), law, (len(self.independent), len(self.actuated)))
+
+    @cached_property
+    def fast_dynamics(self) -> CompiledFunction:
+        """v_z = -J_z^-1 (phi / epsilon + J_q v_q) at (q, v_q), shape (nz,), equation 4: closes loops that are open."""
+
+        def law(tree: Tree, q: Any, v_q: Any, parts: Partition) -> Any:
+            return perturbation.fast_dynamics(tree, q, v_q, parts, self.epsilon)
+
+        return self._made("fast_dynamics", ("q", "v_q"), law)
+
+    @cached_property
+    def reduced_dynamics(self) -> CompiledFunction:
+        """a_q at (q, v_q, tau), shape (n,), equation 8:  H a_q = -C v_q - g + rho^T B tau."""
+        return self._made("reduced_dynamics", ("q", "v_q", "tau", "wrenches"), self._accelerations)
+
+    @cached_property
+    def perturbed_dynamics(self) -> CompiledFunction:
+        """(v (nv,), a_q (n,)) at (q, v_q, tau): all rates of the state (q, v_q), v with v_z of the fast dynamics.
+
+        An ordinary differential equation: integrated as it is, it follows the mechanism and closes its loops.
+        """
+
+        def law(tree: Tree, q: Any, v_q: Any, tau: Any, *others: Any) -> Any:
+            parts = others[-1]
+            v: list[Any] = [0.0] * tree.nv
+            fast = perturbation.fast_dynamics(tree, q, v_q, parts, self.epsilon)
+            for k, rate in zip((*parts.independent, *parts.dependent), (*v_q, *fast), strict=True):
+                v[k] = rate
+            return {"v": v, "a": self._accelerations(tree, q, v_q, tau, *others)}
+
+        return self._made("perturbed_dynamics", ("q", "v_q", "tau", "wrenches"), law)
+
+    def _accelerations(self, tree: Tree, q: Any, v_q: Any, tau: Any, *others: Any) -> Any:
+        *loads, parts = others
+        forces: list[Any] = [0.0] * tree.nv
+        for k, force in zip(self._driven, tau, strict=True):
+            forces[k] = force
+        return perturbation.reduced_dynamics(tree, q, v_q, forces, parts, self.way, *loads)
+
+    # ── making them ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _driven(self) -> tuple[int, ...]:
+        return tuple(self.robot.v_names.index(name) for name in self.actuated)
+
+    @property
+    def _square(self) -> Shape:
+        return (len(self.independent), len(self.independent))
+
+    @property
+    def _tall(self) -> Shape:
+        return (self.robot.nv, len(self.independent))
+
+    def _made(
+        self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], shape: Shape | None = None
+    ) -> CompiledFunction:
+        """A law of (tree, inputs, loads, partition), compiled."""
+        sizes = {"v_q": (len(self.independent),), "tau": (len(self.actuated),)}
+        outputs = {"out": shape} if shape else {}
+        return self.make(name, inputs, lambda *given: law(*given, self.parts), outputs, sizes)

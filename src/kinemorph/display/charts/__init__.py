@@ -1,0 +1,14 @@
+"""Plots and diagrams in two dimensions.
+
+plot              columns of a run over time
+phase_portrait    velocity over position
+pole_map          poles in the complex plane
+cluster_diagram   clusters of coupled maps
+work_precision    error against cost, for several methods
+figures           mass matrix, operation counts, tree of a robot
+draw_plan         an assembly of modules from above
+draw_modules      the graph of an assembly
+graph_pictures    expression graphs; `graph_layout` places their nodes
+crawl_pictures    the path of an organism, its joint angles and torques
+runs, event_marks names of runs, and their events in a plot
+"""

@@ -1,0 +1,182 @@
+"""The plan of an assembly: modules seen from above, with letters, sides, hinges and what is docked.
+
+A module is a box with the letter of its kind and its name. Sides with a port have a plate and their number as on a die,
+the front's orange; a dashed line is the axis of the hinge where it lies in the plane, a ring where it stands upright.
+Docked ports are joined by a dark bar, by a lozenge with a letter where a joint module is between them. The base has a
+strong outline. Assemblies that are not flat are shown as a 3-D drawing instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import Pose, act, compose
+from kinemorph.display.canvas import INK, PALE, blank, save
+from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
+from kinemorph.model.modules.catalog import BLUE, SAND
+from kinemorph.model.modules.cube_shapes import SILVER
+from kinemorph.model.shapes import Color
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FLAT = 0.05  # how far a module may be tilted [rad] or lifted, as a part of its pitch, and still be in the plane
+COLORS: dict[str, Color] = {"B": SILVER, "S": BLUE, "W": SAND, "L": SAND, "K": BLUE}
+OTHERS: tuple[Color, ...] = ((0.70, 0.80, 0.72), (0.84, 0.74, 0.82), (0.88, 0.83, 0.62))
+FRONT, BASE, BAR = "#d9772b", "#b3261e", "#22262b"
+BODY = 0.45  # half the box of a module, in cells: what is left is the gap across which ports dock
+MOST = (14.0, 11.0)  # [inch]
+LARGE = 0.95  # [inch] of a cell where there is room
+
+
+def draw_plan(assembly: Assembly, *, title: str | None = None, path: Path | str | None = None) -> Figure:
+    """An assembly from above, in its initial configuration, x to the right and y upward; a 3-D drawing if not flat."""
+    assembly = as_assembly(assembly)
+    poses = assembly.poses()
+    name = assembly.name.replace("_", " ")
+    several = f", {len(assembly.organisms)} organisms" if len(assembly.organisms) > 1 else ""
+    counted = f"{len(assembly.modules)} module{'s' * (len(assembly.modules) != 1)}, {len(assembly.dockings)} docked"
+    caption = f"{counted}{several}; {assembly.base} is the base" if assembly.modules else "no modules"
+    heading = f"plan of {name}" if title is None else title
+    if assembly.modules and not is_flat(assembly, poses):
+        figure = _drawing(assembly, f"{name}: {caption}" if title is None else title)
+    else:
+        figure = _plan(assembly, poses, heading, caption)
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+def is_flat(assembly: Assembly, poses: Mapping[str, Pose] | None = None) -> bool:
+    """Whether all modules stand upright at one height."""
+    poses = assembly.poses() if poses is None else poses
+    feet = []
+    for module in assembly.modules:
+        T = poses[module.name]
+        if abs(float(T.R[2][2]) - 1.0) > 0.5 * FLAT**2:
+            return False
+        feet.append((float(T.p[2]) - 0.5 * module.type.size[2]) / module.type.pitch)
+    return max(feet, default=0.0) - min(feet, default=0.0) <= FLAT
+
+
+def _drawing(assembly: Assembly, title: str) -> Figure:
+    from kinemorph.display.painting.draw import draw
+
+    system = assembly.system()
+    return draw(system, system.settings.q, title=title)
+
+
+def _plan(assembly: Assembly, poses: Mapping[str, Pose], heading: str, caption: str) -> Figure:
+    cell = min((module.type.pitch for module in assembly.modules), default=0.1)
+    corners = [corner for module in assembly.modules for corner in _box(module, poses[module.name], 0.5)] or [
+        (0.0, 0.0)
+    ]
+    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+    span = (high - low) / cell + 0.3
+    top = 0.75  # [inch] for the heading
+    inch = float(min(LARGE, MOST[0] / span[0], (MOST[1] - top) / span[1]))
+    width, height = max(span[0] * inch, 3.6), span[1] * inch + top
+    figure = blank(width, height)
+    axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0 - top / height))
+    axes.set_axis_off()
+    middle = 0.5 * (low + high)
+    half = 0.5 * np.array([width, height - top]) / inch * cell
+    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    scale = inch / LARGE
+    for docking in assembly.dockings:
+        _bar(axes, assembly, poses, docking.name, inch)
+    kinds = list(dict.fromkeys(module.type.letter for module in assembly.modules))
+    others = [letter for letter in kinds if letter not in COLORS]
+    for module in assembly.modules:
+        letter = module.type.letter
+        color = lighter(COLORS.get(letter) or OTHERS[others.index(letter) % len(OTHERS)])
+        _module(axes, module, poses[module.name], color, module.name == assembly.base, scale)
+    left = 0.14 / width
+    figure.text(left, 1.0 - 0.28 / height, heading, fontsize=12, color=INK, va="center")
+    figure.text(left, 1.0 - 0.54 / height, caption, fontsize=8, color=PALE, va="center")
+    return figure
+
+
+def lighter(color: Color) -> Color:
+    """A color on which letters are read."""
+    r, g, b = (x + 0.4 * (1.0 - x) for x in color[:3])
+    return (r, g, b)
+
+
+def _module(axes: Any, module: Module, T: Pose, color: Color, base: bool, scale: float) -> None:
+    """One module: box, plates, numbers of sides, hinge, letter and name."""
+    kind, cell = module.type, module.type.pitch
+    outline = {"edgecolor": BASE, "linewidth": 2.2 * scale} if base else {"edgecolor": PALE, "linewidth": 0.9 * scale}
+    axes.fill(*np.transpose(_box(module, T, BODY)), facecolor=color[:3], zorder=2, joinstyle="round", **outline)
+    _hinge(axes, module, T, scale)
+    for side in kind.sides:
+        pose = compose(T, kind.port_pose(side))
+        out = np.array([float(pose.R[0][2]), float(pose.R[1][2])])
+        if float(np.linalg.norm(out)) < 0.5:
+            continue  # above or below
+        across = np.array([-out[1], out[0]])
+        at = np.array([float(pose.p[0]), float(pose.p[1])]) - (0.5 - BODY) * cell * out
+        shade = FRONT if side == 3 else INK
+        ends = np.array([at - 0.17 * cell * across, at + 0.17 * cell * across])
+        axes.plot(*ends.T, color=shade, linewidth=3.2 * scale, solid_capstyle="butt", zorder=3)
+        number = at - 0.1 * cell * out - 0.13 * cell * across  # beside the axis of the hinge, which leads here too
+        axes.text(*number, str(side), fontsize=7.5 * scale, color=INK, ha="center", va="center", zorder=5)
+    x, y = float(T.p[0]), float(T.p[1])
+    plate = {"boxstyle": "round,pad=0.12", "facecolor": color[:3], "edgecolor": "none"}
+    axes.text(
+        x, y - 0.13 * cell, module.name, fontsize=8 * scale, color=BASE if base else INK, ha="center", va="center",
+        zorder=4, bbox=plate,
+    )  # fmt: skip
+    axes.text(
+        x, y + 0.08 * cell, kind.letter, fontsize=13 * scale, color=INK, ha="center", va="center", weight="bold",
+        zorder=4, bbox=plate,
+    )  # fmt: skip
+
+
+def _hinge(axes: Any, module: Module, T: Pose, scale: float) -> None:
+    """The axis of the hinge: a dashed line through the module, or a ring where it stands upright."""
+    kind = module.type
+    if not kind.hinge:
+        return
+    joint = kind.joint(kind.hinge)
+    frame = compose(T, kind.part_poses[joint.parent], joint.placement)
+    axis = np.array([sum(float(frame.R[r][c]) * float(joint.axis[c]) for c in range(3)) for r in range(2)])
+    at = np.array([float(frame.p[0]), float(frame.p[1])])
+    style = {"color": INK, "linewidth": 1.0 * scale, "zorder": 2.5}
+    if float(np.linalg.norm(axis)) < 0.5:
+        axes.plot(*at, marker="o", markersize=16 * scale, markerfacecolor="none", markeredgecolor=INK, zorder=2.5)
+        return
+    across = [abs(float(sum(T.R[r][c] * axis[r] for r in range(2)))) * kind.size[c] for c in range(2)]
+    reach = (0.5 * max(across) - (0.5 - BODY) * kind.pitch) * axis
+    axes.plot(*np.array([at - reach, at + reach]).T, linestyle=(0, (4, 2.5)), **style)
+
+
+def _bar(axes: Any, assembly: Assembly, poses: Mapping[str, Pose], name: str, inch: float) -> None:
+    """What joins two docked ports."""
+    docking = next(d for d in assembly.dockings if d.name == name)
+    ends = []
+    for module, side in docking.ends:
+        kind = assembly.module(module).type
+        pose = compose(poses[module], kind.port_pose(side))
+        inward = act(pose, (0.0, 0.0, -(0.5 - BODY) * kind.pitch))
+        ends.append([float(inward[0]), float(inward[1])])
+    axes.plot(*np.array(ends).T, color=BAR, linewidth=0.16 * inch * 72, solid_capstyle="butt", zorder=1)
+    if docking.joint is not None:
+        x, y = np.mean(ends, axis=0)
+        axes.plot(x, y, marker="D", markersize=0.2 * inch * 72, markerfacecolor="white", markeredgecolor=BAR, zorder=6)
+        letter = docking.joint.letter
+        axes.text(x, y, letter, fontsize=8 * inch / LARGE, color=INK, ha="center", va="center", zorder=7)
+
+
+def _box(module: Module, T: Pose, half: float) -> Array:
+    """The corners of a module seen from above, shape (4, 2); `half` is 0.5 for the whole of its cells."""
+    gap = (0.5 - half) * module.type.pitch
+    x, y = (0.5 * float(edge) - gap for edge in module.type.size[:2])
+    corners = [act(T, (a * x, b * y, 0.0)) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    return np.array([[float(p[0]), float(p[1])] for p in corners])

@@ -1,0 +1,76 @@
+"""Events in plots over time: a thin line through every axis, and their names above the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kinemorph.display.canvas import PALE
+from kinemorph.display.charts.runs import time_range
+from kinemorph.simulation.results.trajectory import Trajectory
+
+LOOKS = ((PALE, "-"), ("#a8763e", (0, (5, 3))), ("#5c8a6b", (0, (1, 2))), ("#80679c", (0, (6, 2, 1, 2))))  # by name
+LETTER = 0.075  # width of one at size 8 [inch]
+CROWDED = 30  # events of one name, from which on their lines are fainter
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The events of one name and kind, and the line of text in which the name stands, counted upward."""
+
+    times: tuple[float, ...]
+    text: str
+    row: int
+    look: tuple[Any, Any]
+
+
+def event_marks(trajectory: Trajectory, width: float, room: float) -> list[Mark]:
+    """One mark for each name, at its first event, with their number; texts that would touch stand in another line.
+
+    `width` [inch] is that of the axis above which they stand, `room` [inch] what there is for texts from its left edge.
+    """
+    times: dict[str, list[float]] = {}
+    for event in trajectory.events:
+        times.setdefault(event.label, []).append(event.t)
+    start, end = time_range({"": trajectory})
+    marks: list[Mark] = []
+    ends: list[float] = []  # of the text in each line [inch]
+    # the last name stands lowest, so that no text lies over the line of a later one
+    for number, (name, found) in enumerate(sorted(times.items(), key=lambda item: item[1][0])):
+        text = name if len(found) == 1 else f"{name} ({len(found)} times)"
+        length = LETTER * len(text) + 0.12
+        left = min((found[0] - start) / (end - start) * width, room - length)
+        row = next((k for k, taken in enumerate(ends) if taken < left), len(ends))
+        ends[row:] = [left + length, *ends[row + 1 :]]
+        marks.append(Mark(tuple(found), text, row, LOOKS[number % len(LOOKS)]))
+    return marks
+
+
+def show_events(axes: Any, marks: Sequence[Mark]) -> None:
+    """A thin line at every event."""
+    for mark in marks:
+        color, style = mark.look
+        faint = 0.8 if len(mark.times) < CROWDED else 0.35
+        for number, t in enumerate(mark.times):
+            label = f"_event {mark.text} {number}"
+            axes.axvline(t, color=color, linestyle=style, linewidth=0.8, alpha=faint, zorder=0.5, label=label)
+
+
+def name_events(axes: Any, marks: Sequence[Mark], width: float, room: float, leading: float) -> None:
+    """Names above an axis of a width [inch], each at its first event, in lines of a height [inch]; above its title."""
+    raised = 1 if axes.get_title(loc="left") else 0
+    start, end = axes.get_xlim()
+    for mark in marks:
+        late = (mark.times[0] - start) / (end - start) * width > room - LETTER * len(mark.text) - 0.12
+        axes.annotate(
+            mark.text,
+            (mark.times[0], 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0.0, 3.0 + 72.0 * leading * (mark.row + raised)),
+            textcoords="offset points",
+            ha="right" if late else "left",
+            fontsize=8,
+            color=mark.look[0],
+            annotation_clip=False,
+        )

@@ -1,0 +1,324 @@
+"""A run over time: any of its columns, one axis for each group and unit, events as thin lines, how it ended.
+
+Runs lie over one another with line styles of their own. Where there are more lines than colors can tell apart they are
+shown as small multiples, one for each leg or arm; joints that only count (q1 ... q36) run through one scale of colors.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.display import series
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, factor_out, plain_axes, save, units_of
+from kinemorph.display.charts.event_marks import Mark, event_marks, name_events, show_events
+from kinemorph.display.charts.runs import Compared, Runs, failure_lines, line_style, named_runs, run_caption, show_ends
+from kinemorph.display.series import Block, Family
+from kinemorph.errors import UnsupportedError
+from kinemorph.simulation.results.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# all in inches
+WIDTH, LEFT, RIGHT, LEGEND = 9.0, 0.85, 0.35, 1.5
+HEIGHT, SMALL = 1.9, 1.25  # of an axis, and of one among small multiples
+GAP, BETWEEN = 0.3, 0.32  # below each row; between small multiples side by side
+HEAD, BOTTOM, LEADING = 0.72, 0.55, 0.17
+
+SHADES = (0.0, 0.86)  # of the scale of colors for counted joints; its yellow end is not read on white
+MOST_NAMES = 12  # in one legend
+LONGEST_NAME = 20  # letters
+RUNS_ABREAST = 4  # names of runs in a line
+GROWN = 10.0  # what grows beyond so many times its first values is cut off where a run failed
+TOTAL = "total"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Axes side by side: families of one block, in cells of a number of columns."""
+
+    block: Block
+    families: tuple[Family, ...]
+    cells: int = 1
+    height: float = HEIGHT  # [inch]
+    shared: bool = False  # one legend for all rows of the block, beside its first
+    first: bool = True  # of its block
+    last: bool = True
+    difference: bool = False
+
+
+def plot(
+    trajectory: Trajectory,
+    *columns: str,
+    compare: Compared = None,
+    name: str | None = None,
+    difference: bool = False,
+    degrees: bool = False,
+    title: str | None = None,
+    path: Path | str | None = None,
+) -> Figure:
+    """A picture of a run over time.
+
+    `columns`      by name ("q.elbow"), group ("q", "v", "a", "u", "tau", "x", "y", "energy") or pattern ("q.leg1*");
+                   where none is named, what tells most: q, v, further states, energies
+    `compare`      further runs of the same system: by name, {"rk4": other}, or in a list
+    `name`         of this run among others; its method by default
+    `difference`   also how far each of them is from the first, on a logarithmic scale, at the times they share
+    `degrees`      angles in degrees
+    `path`         also write it there, as .png, .svg or .pdf
+
+    Returns a Matplotlib Figure that belongs to no window.
+    """
+    runs = named_runs(trajectory, compare, name)
+    if difference and len(runs) < 2:
+        raise UnsupportedError("a difference needs a second run. Give it with compare=.")
+    rows = [row for block in series.chosen_blocks(trajectory, columns) for row in _rows(block, difference)]
+    right = LEGEND if any(_has_legend(row) for row in rows) else RIGHT
+    marks = event_marks(trajectory, _width(rows[0], right), WIDTH - LEFT - right)
+    titled = LEADING * (rows[0].cells > 1 and bool(marks))  # names of events stand above the title of a small multiple
+    failures = failure_lines(runs, 128)
+    top = (
+        HEAD
+        + titled
+        + 0.2 * ((len(runs) - 1) // RUNS_ABREAST)
+        + LEADING * (1 + max((mark.row for mark in marks), default=-1))
+    )
+    bottom = BOTTOM + LEADING * len(failures)
+    height = top + sum(row.height + _gap(row) for row in rows) - _gap(rows[-1]) + bottom
+    figure = blank(WIDTH, height)
+
+    y = height - top
+    for row in rows:
+        y -= row.height
+        _draw_row(figure, row, y, right, runs, degrees, last=row is rows[-1])
+        y -= _gap(row)
+    _finish(figure, runs, marks, right)
+    _head(figure, trajectory, runs, title)
+    for k, line in enumerate(failures):
+        figure.text(LEFT / WIDTH, (bottom - BOTTOM - LEADING * k) / height, line, color=FAILURE, fontsize=8)
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+# ── rows of axes ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _rows(block: Block, difference: bool) -> list[Row]:
+    """The rows of a block: one axis, or small multiples three abreast, two where each needs a legend of its own."""
+    made = []
+    for differs in (False, True) if difference else (False,):
+        if len(block.families) == 1:
+            made.append(Row(block, block.families, difference=differs))
+            continue
+        shared = len(_all_labels(block)) <= len(LINES)
+        cells = 3 if shared else 2
+        parts = [block.families[k : k + cells] for k in range(0, len(block.families), cells)]
+        made += [Row(block, part, cells, SMALL, shared, part is parts[0], part is parts[-1], differs) for part in parts]
+    return made
+
+
+def _gap(row: Row) -> float:
+    """The space below a row [inch]; small multiples have figures below their last."""
+    return GAP + (0.12 if row.cells > 1 and row.last else 0.0)
+
+
+def _all_labels(block: Block) -> list[str]:
+    return list(dict.fromkeys(label for family in block.families for label in family.labels))
+
+
+def _has_legend(row: Row) -> bool:
+    return len(row.block.names) > 1 and not row.difference
+
+
+def _between(row: Row) -> float:
+    """The space between the cells of a row [inch]: room for legends where each has one."""
+    return BETWEEN if row.shared or row.cells == 1 else LEGEND
+
+
+def _width(row: Row, right: float) -> float:
+    """The width of a cell [inch]."""
+    return (WIDTH - LEFT - right - (row.cells - 1) * _between(row)) / row.cells
+
+
+def _draw_row(figure: Figure, row: Row, y: float, right: float, runs: Runs, degrees: bool, *, last: bool) -> None:
+    """Fills one row, whose lower edge is at y [inch]. All axes share their time, small multiples their scale."""
+    between, width = _between(row), _width(row, right)
+    unit, factor = series.scaled(row.block.unit, degrees)
+    for k, family in enumerate(row.families):
+        left = LEFT + k * (width + between)
+        height = figure.get_figheight()
+        place = (left / WIDTH, y / height, width / WIDTH, row.height / height)
+        alike = figure.axes[-1] if row.cells > 1 and not (row.first and k == 0) else None
+        axes: Any = figure.add_axes(place, sharex=figure.axes[0] if figure.axes else None, sharey=alike)
+        plain_axes(axes)
+        _draw_family(axes, row, family, runs, factor)
+        if row.cells > 1:
+            axes.set_title(family.word, fontsize=8, color=INK, loc="left", pad=3.0)
+        if k == 0:
+            axes.set_ylabel(_y_label(row, unit), fontsize=9, color=INK)
+            axes.yaxis.set_label_coords(-0.52 / width, 0.5)
+        if last:
+            axes.set_xlabel("t [s]", fontsize=9, color=INK)
+        lowest = row.cells > 1 and row.block.families.index(family) + row.cells >= len(row.block.families)
+        axes.tick_params(labelbottom=last or lowest, labelleft=k == 0 or between == LEGEND)
+        if _has_legend(row) and (not row.shared or (row.first and k == len(row.families) - 1)):
+            _add_legend(axes, row)
+
+
+def _y_label(row: Row, unit: str) -> str:
+    what = {"x": "states", "y": "outputs"}.get(row.block.group, row.block.group)
+    if len(row.block.names) == 1:
+        what = row.block.names[0]
+    return f"{f'|Δ {what}|' if row.difference else what} [{units_of(unit)}]"
+
+
+def _add_legend(axes: Any, row: Row) -> None:
+    """Names beside the axis; of many counted lines only some."""
+    from matplotlib.lines import Line2D
+
+    lines = {str(line.get_label()): line for line in axes.lines if not str(line.get_label()).startswith("_")}
+    if row.shared:  # of all small multiples, which repeat the same words
+        lines = {label: Line2D([], [], color=LINES[k]) for k, label in enumerate(_all_labels(row.block))}
+    labels = list(lines)
+    if len(labels) > MOST_NAMES:
+        labels = [labels[k] for k in np.unique(np.linspace(0, len(labels) - 1, 6).round().astype(int))]
+    axes.legend(
+        [lines[label] for label in labels],
+        [label if len(label) <= LONGEST_NAME else f"{label[: LONGEST_NAME - 1]}…" for label in labels],
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.04),
+        fontsize=8.0 if row.cells == 1 and len(labels) < 10 else 7.0,
+        handlelength=1.3,
+        labelspacing=0.25,
+        borderaxespad=0.3,
+        frameon=False,
+        labelcolor=INK,
+    )
+
+
+# ── lines ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float) -> None:
+    """The lines of all runs; the first run gives the labels."""
+    colors = _line_colors(row, family)
+    reference = next(iter(runs.values()))
+    seen: list[Array] = [np.zeros(0)]
+    for number, run in enumerate(runs.values()):
+        for k, (name, label) in enumerate(zip(family.names, family.labels, strict=True)):
+            if name not in run.columns or (row.difference and number == 0):
+                continue
+            t, y = _apart(reference, run, name) if row.difference else (run["t"], series.values(run, name))
+            color = LINES[number % len(LINES)] if _by_run(row, runs) else colors[k]
+            look = {"color": color, "marker": "o" if len(t) == 1 else "", **line_style(number)}  # one sample is no line
+            axes.plot(t, factor * y, label=label if number == 0 else f"_{label}", **look)
+            seen.append(factor * y)
+        if row.block.group == "energy" and not row.difference:
+            _add_total(axes, family, run, number)
+    if row.difference and any((y > 0.0).any() for y in seen):
+        axes.set_yscale("log", nonpositive="mask")
+    elif row.difference:
+        axes.text(0.5, 0.5, "no difference", transform=axes.transAxes, ha="center", fontsize=9, color=PALE)
+    elif not all(run.outcome.ok for run in runs.values()):
+        _limit(axes, seen)
+
+
+def _by_run(row: Row, runs: Runs) -> bool:
+    """Whether colors tell runs apart: where there is but one column on the axis."""
+    return len(row.block.names) == 1 and len(runs) > 1
+
+
+def _line_colors(row: Row, family: Family) -> list[Any]:
+    count = len(family.names)
+    if row.shared:
+        every = _all_labels(row.block)
+        return [LINES[every.index(label)] for label in family.labels]
+    if count <= 5 or (count <= len(LINES) and not family.numbered):
+        return list(LINES[:count])
+    from matplotlib import colormaps
+
+    return list(colormaps["viridis"](np.linspace(*SHADES, count)))
+
+
+def _add_total(axes: Any, family: Family, run: Trajectory, number: int) -> None:
+    """Kinetic and potential energy together, where both are shown."""
+    if {"energy.kinetic", "energy.potential"} <= {*family.names} & {*run.columns}:
+        total = series.values(run, "energy.kinetic") + series.values(run, "energy.potential")
+        label = TOTAL if number == 0 else f"_{TOTAL}"
+        axes.plot(run["t"], total, color=INK, label=label, **{**line_style(number), "linewidth": 1.0})
+
+
+def _apart(reference: Trajectory, run: Trajectory, name: str) -> tuple[Array, Array]:
+    """(times, |difference|) at the times that two runs share."""
+    t, other = (np.round(np.asarray(one["t"], dtype=float), 9) for one in (reference, run))
+    common, here, there = np.intersect1d(t, other, return_indices=True)
+    if len(common) < 2:
+        raise UnsupportedError(
+            "the runs share no sample times, so there is no difference to show. Give both the same `sample`."
+        )
+    return common, np.abs(series.values(run, name)[there] - series.values(reference, name)[here])
+
+
+def _limit(axes: Any, seen: Sequence[Array]) -> None:
+    """Keeps a run that failed, and grew without end, from pressing everything before into a line."""
+    early = [np.abs(y[: max(5, len(y) // 4)]) for y in seen if len(y)]
+    usual = GROWN * max((float(y[np.isfinite(y)].max(initial=0.0)) for y in early), default=0.0)
+    values = np.concatenate(seen)
+    kept = values[np.abs(values) <= usual]  # not a number is not kept either
+    if len(kept) and len(kept) < np.isfinite(values).sum():
+        low, high = float(kept.min()), float(kept.max())
+        axes.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+
+
+# ── the head ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> None:
+    """Ends and events on all axes, the names of events above the first."""
+    from matplotlib.ticker import MaxNLocator
+
+    small = min(axes.get_position().width for axes in figure.axes) < 0.5
+    figure.axes[0].xaxis.set_major_locator(MaxNLocator(nbins=4 if small else 8, steps=[1, 2, 2.5, 5, 10]))
+    for axes in figure.axes:
+        show_ends(axes, runs)
+        show_events(axes, marks)
+        factor_out(axes)
+    first = figure.axes[0]
+    name_events(first, marks, first.get_position().width * WIDTH, WIDTH - LEFT - right, LEADING)
+
+
+def _head(figure: Figure, trajectory: Trajectory, runs: Runs, title: str | None) -> None:
+    """Title, what the run was, and the line styles of several runs."""
+    height, left = figure.get_figheight(), LEFT / WIDTH
+    name = trajectory.name.replace("_", " ")
+    figure.text(left, 1.0 - 0.3 / height, name if title is None else title, fontsize=13, color=INK, va="center")
+    if len(runs) == 1:
+        caption = textwrap.shorten(run_caption(trajectory), 128, placeholder=" …")
+        figure.text(left, 1.0 - 0.52 / height, caption, fontsize=8, color=PALE, va="center")
+        return
+    from matplotlib.lines import Line2D
+
+    plain = [line for axes in figure.axes for line in axes.lines if not str(line.get_label()).startswith("_")]
+    colored = {line.get_color() for line in plain} == {LINES[0]}  # one column on each axis
+    colors = [LINES[k % len(LINES)] if colored else INK for k in range(len(runs))]
+    figure.legend(
+        [Line2D([], [], color=color, **line_style(k)) for k, color in enumerate(colors)],
+        list(runs),
+        loc="upper left",
+        bbox_to_anchor=(left, 1.0 - 0.42 / height),
+        ncols=RUNS_ABREAST,
+        fontsize=8,
+        frameon=False,
+        handlelength=2.8,
+        borderaxespad=0.0,
+        borderpad=0.2,
+        labelcolor=INK,
+    )

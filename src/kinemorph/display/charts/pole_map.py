@@ -1,0 +1,156 @@
+"""Poles in the complex plane, with lines of constant damping and constant natural frequency.
+
+The upper half is shown: poles come in conjugate pairs, or are real. Where sizes lie far apart both axes are
+logarithmic away from zero, and the lines follow.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.poles import Poles
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, plain_axes, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 7.0, 5.6  # [inch]
+FRAME = (0.115, 0.115, 0.75, 0.73)
+RATIOS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.95)  # damping ratios with a line
+FAR_APART = 100.0  # the largest size over the smallest from which on axes are logarithmic
+NOTHING = 1e-6  # sizes below this, against the largest, count as zero
+NEAR = 0.16  # labels closer than this to another are left out [inch]
+GRID = "#c3cad2"
+
+
+def pole_map(poles: Poles, *, labels: bool = True, title: str | None = None, path: Path | str | None = None) -> Figure:
+    """Poles as crosses: real part across [1/s], imaginary part upward [rad/s], numbered as in the table of poles.
+
+    Rays are lines of constant damping ratio, arcs of constant natural frequency; the half plane where motions grow is
+    tinted, and poles in it are red.
+    """
+    values = np.asarray(poles.values, dtype=complex)
+    sizes = np.abs(values)[np.abs(values) > NOTHING * np.abs(values).max(initial=0.0)]
+    spread = bool(len(sizes)) and bool(sizes.max() > FAR_APART * sizes.min())
+    growing = values.real > 1e-9 * (1.0 + np.abs(values))
+    figure = blank(WIDTH, HEIGHT)
+    axes: Any = figure.add_axes(FRAME)
+    plain_axes(axes)
+    axes.grid(False)
+    (left, right), top = _window(values)
+    least: float | None = None
+    if spread:
+        least = float(10.0 ** np.floor(np.log10(sizes.min())))
+        axes.set_xscale("symlog", linthresh=least, linscale=0.5)
+        axes.set_yscale("symlog", linthresh=least, linscale=0.5)
+        left, right, top = 1.6 * left, max(2.0 * values.real.max(), 1.5 * least), 1.6 * top
+    axes.set_xlim(left, right)
+    axes.set_ylim(0.0, top)
+    axes.axvspan(0.0, right, color=FAILURE, alpha=0.05, linewidth=0)
+    axes.axvline(0.0, color=PALE, linewidth=0.9)
+    _add_rays(axes, (left, top), spread)
+    _add_arcs(axes, (left, top), least)
+    _add_poles(axes, values, growing)
+    if labels:
+        _add_numbers(axes, values)
+    axes.set_xlabel("real part [1/s]", fontsize=9, color=INK)
+    axes.set_ylabel("imaginary part [rad/s]", fontsize=9, color=INK)
+    name = poles.plant.name.replace("_", " ")
+    count = int(growing.sum())
+    caption = f"{len(values)} poles, conjugates left out; " + (f"{count} grow" if count else "none grows")
+    figure.text(FRAME[0], 0.955, f"poles of {name}" if title is None else title, fontsize=13, color=INK, va="center")
+    figure.text(FRAME[0], 0.925, f"{caption}\n{poles.note}".strip(), fontsize=8, color=PALE, va="top")
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+def _window(values: np.ndarray[Any, Any]) -> tuple[tuple[float, float], float]:
+    """((left, right), top) of the plane to show."""
+    size = float(np.abs(values).max(initial=0.0)) or 1.0
+    top = max(1.12 * float(values.imag.max(initial=0.0)), 0.15 * size)
+    left = min(1.12 * float(values.real.min(initial=0.0)), -0.35 * size if top > 0.4 * size else -0.2 * size)
+    right = max(1.15 * float(values.real.max(initial=0.0)), 0.12 * (top - left) * 0.5)
+    return (left, right), top
+
+
+def _radii(limit: float, spread: bool) -> Array:
+    return np.geomspace(1e-9 * limit, 2.0 * limit, 600) if spread else np.array([0.0, 2.0 * limit])
+
+
+def _add_rays(axes: Any, corner: tuple[float, float], spread: bool) -> None:
+    """Lines of constant damping ratio, each with its number where it leaves the picture."""
+    left, top = corner
+    size = float(np.hypot(left, top))
+    taken: list[Array] = []
+    for ratio in RATIOS:
+        away = np.array([-ratio, np.sqrt(1.0 - ratio**2)])
+        line = _radii(size, spread)[:, None] * away
+        axes.plot(*line.T, color=GRID, linewidth=0.6, linestyle=(0, (4, 3)), zorder=0.6, label="_damping")
+        reach = min(top / away[1], left / away[0])
+        x, y = 0.985 * reach * away
+        place = axes.transData.transform((x, y)) / axes.figure.dpi
+        clear = all(np.abs(place - other).max() > 2.5 * NEAR for other in taken)
+        if 0.0 < y <= top and x >= left and clear:
+            taken.append(place)
+            at_top = reach == top / away[1]
+            look = {"ha": "center" if at_top else "left", "va": "top" if at_top else "center"}
+            axes.text(x, y, f" ζ {ratio:g} ", fontsize=7, color=PALE, zorder=0.7, clip_on=True, **look)
+
+
+def _add_arcs(axes: Any, corner: tuple[float, float], least: float | None) -> None:
+    """Lines of constant natural frequency [Hz], marked at the right side; of logarithmic axes from `least` on."""
+    left, top = corner
+    limit = float(np.hypot(left, top))
+    angles = np.linspace(0.5 * np.pi, np.pi, 181)
+    for hertz in _round_frequencies(max(top, -left) / (2.0 * np.pi), least):
+        radius = 2.0 * np.pi * hertz
+        if radius > limit:
+            continue
+        arc = radius * np.array([np.cos(angles), np.sin(angles)])
+        axes.plot(*arc, color=GRID, linewidth=0.6, zorder=0.6, label="_frequency")
+        if radius <= top:
+            place = {"xycoords": ("axes fraction", "data"), "annotation_clip": False}
+            axes.annotate(f" {hertz:g} Hz", (1.0, radius), fontsize=7, color=PALE, va="center", **place)
+
+
+def _round_frequencies(largest: float, least: float | None) -> Array:
+    if least is not None:
+        first, last = np.ceil(np.log10([least / (2.0 * np.pi), largest]))
+        return np.asarray(10.0 ** np.arange(first, last + 1))
+    from matplotlib.ticker import MaxNLocator
+
+    ticks = np.asarray(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]).tick_values(0.0, largest), dtype=float)
+    return ticks[ticks > 0.0]
+
+
+def _add_poles(axes: Any, values: np.ndarray[Any, Any], growing: np.ndarray[Any, Any]) -> None:
+    for chosen, color, label in ((~growing, LINES[0], "poles"), (growing, FAILURE, "growing")):
+        if chosen.any():
+            look = {"marker": "x", "s": 44.0, "linewidths": 1.6, "zorder": 4, "clip_on": False}
+            axes.scatter(values.real[chosen], values.imag[chosen], color=color, label=label, **look)
+
+
+def _add_numbers(axes: Any, values: np.ndarray[Any, Any]) -> None:
+    """The number of each pole with its frequency, where there is room for it."""
+    from matplotlib.patheffects import withStroke
+
+    axes.figure.draw_without_rendering()
+    taken: list[Array] = []
+    for number, value in enumerate(values, start=1):
+        place = axes.transData.transform((value.real, value.imag)) / axes.figure.dpi
+        if any(abs(place[1] - other[1]) < NEAR and abs(place[0] - other[0]) < 5.0 * NEAR for other in taken):
+            continue
+        taken.append(place)
+        text = f"{number}: {value.imag / (2.0 * np.pi):.3g} Hz" if value.imag > 0.0 else f"{number}"
+        crowded = place[0] < FRAME[0] * WIDTH + 0.9  # at the left edge
+        shift = ((7.0 if crowded else -7.0), 0.0) if value.imag > 0.0 else (0.0, 9.0)
+        align = {"ha": ("left" if crowded else "right") if value.imag > 0.0 else "center", "va": "center"}
+        label = axes.annotate(
+            text, (value.real, value.imag), shift, textcoords="offset points", fontsize=8, color=INK, zorder=5, **align
+        )
+        label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])

@@ -1,0 +1,100 @@
+"""Runs side by side in one picture: their names and line styles, what they were, where they ended."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinemorph.display.canvas import FAILURE
+from kinemorph.errors import UnsupportedError
+from kinemorph.simulation.results.trajectory import Trajectory
+
+Runs = Mapping[str, Trajectory]
+Compared = Mapping[str, Trajectory] | Sequence[Trajectory] | Trajectory | None
+
+STYLES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))  # one for each run
+WIDTHS = (1.4, 1.7, 1.9, 1.5)
+MISSING = 0.3  # how much of what a failed run did not reach is shown, beside what it did
+ENDINGS = {
+    "unfinished": "unfinished",
+    "finished": "finished",
+    "stopped": "stopped",
+    "rest": "came to rest",
+    "failed": "failed",
+    "interrupted": "interrupted",
+}
+
+
+def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | None = None) -> dict[str, Trajectory]:
+    """The run and those it is compared with, by name. Runs without a name are called by their methods."""
+    own = trajectory.statistics.method if name is None else name
+    if compare is None:
+        return {own: trajectory}
+    if isinstance(compare, Mapping):
+        others = list(compare.items())
+    else:
+        listed = [compare] if isinstance(compare, Trajectory) else list(compare)
+        others = [(run.statistics.method if isinstance(run, Trajectory) else repr(run), run) for run in listed]
+    for word, run in others:
+        if not isinstance(run, Trajectory):
+            raise UnsupportedError(f"compare: {word} is a {type(run).__name__}; expected a Trajectory.")
+    named: dict[str, Trajectory] = {}
+    for word, run in [(own, trajectory), *others]:
+        count, unique = 2, word
+        while unique in named:
+            unique, count = f"{word} ({count})", count + 1
+        named[unique] = run
+    return named
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Style and width of the lines of a run by its number."""
+    return {"linestyle": STYLES[number % len(STYLES)], "linewidth": WIDTHS[number % len(WIDTHS)]}
+
+
+def time_range(runs: Runs) -> tuple[float, float]:
+    """From the first time to the last that was reached [s], and beyond it where a run failed before its end."""
+    first = min(float(run["t"][0]) for run in runs.values())
+    last = max(float(run["t"][-1]) for run in runs.values())
+    wanted = [float(run.settings.get("until") or last) for run in runs.values() if not run.outcome.ok]
+    last = max([last, *(min(end, last + MISSING * (last - first)) for end in wanted)])
+    return first, last if last > first else max([first + 1.0, *wanted])
+
+
+def show_ends(axes: Any, runs: Runs) -> None:
+    """The range of time; where a run failed, a line, and a tint over what is missing."""
+    start, end = time_range(runs)
+    axes.set_xlim(start, end)
+    for run in runs.values():
+        if not run.outcome.ok:
+            axes.axvline(run.outcome.t, color=FAILURE, linewidth=1.2, linestyle=(0, (3, 2)), label="_failed")
+            axes.axvspan(run.outcome.t, end, color=FAILURE, alpha=0.06, linewidth=0)
+
+
+def failure_lines(runs: Runs, columns: int) -> list[str]:
+    """The messages of runs that failed, in lines of at most so many characters."""
+    found = []
+    for name, run in runs.items():
+        if not run.outcome.ok:
+            front = f"{name}: " if len(runs) > 1 else ""
+            found += textwrap.wrap(f"{front}{run.outcome.message or run.outcome.kind}", columns)
+    return found
+
+
+def run_caption(trajectory: Trajectory) -> str:
+    """One line on a run: method, steps, how it ended."""
+    statistics, settings, outcome = trajectory.statistics, trajectory.settings, trajectory.outcome
+    if settings.get("step"):
+        steps = f"steps of {settings['step']:g} s"
+    elif settings.get("rtol"):
+        steps = f"rtol {np.format_float_scientific(settings['rtol'], trim='-', exp_digits=1)}"
+    else:
+        steps = ""
+    ended = "" if outcome.kind == "finished" else f"{ENDINGS.get(outcome.kind, outcome.kind)} at t = {outcome.t:.4g} s"
+    if not outcome.ok and settings.get("until"):
+        ended += f" of {settings['until']:g} s"
+    parts = [statistics.method, steps, f"{statistics.accepted:,} steps" if statistics.accepted else "", ended]
+    return ", ".join(part for part in parts if part)

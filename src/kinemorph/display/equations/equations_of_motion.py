@@ -1,0 +1,219 @@
+r"""Equations of motion to read: a program of `derive` with the robot's own symbols, as text or LaTeX.
+
+Coordinates are q_i, velocities \dot q_i and accelerations \ddot q_i, counted from 1 in the order of `robot.v_names`;
+where v is not the rate of q (quaternions, planar joints) they are v_i and \dot v_i. Parameters carry their own symbols;
+gravity is the symbol g unless a number is asked for. The algebra of writing them short is codegen's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from kinemorph.codegen.backends.text.latex import as_latex
+from kinemorph.codegen.backends.text.plain import as_text
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.equations import Equations
+from kinemorph.codegen.reading.equations import equations as readable_equations
+from kinemorph.codegen.reading.names import entry_name, latex_name
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.mechanics.formulations.table import FormulationName
+from kinemorph.model.parameter import Parameter, Value, parameters_of
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System, as_robot
+
+Names = dict[tuple[str, int | None], tuple[str, str]]
+ParameterChoice = Literal["all"] | Sequence[str] | None
+
+MOST_TRACED = 2000  # operations of programs that a notebook writes as equations unasked
+MOST_SHOWN = 2000  # operations of equations that it sets
+
+# what the single output of a function is called; others keep the name of their port
+OUTPUT_NAMES: dict[str, tuple[str, str]] = {
+    "mass_matrix": ("M", "M"),
+    "inverse_dynamics": ("tau", r"\tau"),
+    "bias_forces": ("h", "h"),
+    "coriolis_matrix": ("C", "C"),
+    "gravity_forces": ("G", "G"),
+    "pose": ("T", "T"),
+    "forward_kinematics": ("T", "T"),
+    "jacobian": ("J", "J"),
+    "jacobian_rate": ("Jdot", r"\dot{J}"),
+    "center_of_mass": ("c", "c"),
+    "centroidal_matrix": ("A", "A"),
+    "momentum": ("h", "h"),
+    "configuration_rate": ("qdot", r"\dot{q}"),
+}
+# what several outputs of one function are called where their ports' names are not how they are printed
+PORT_NAMES: dict[str, dict[str, tuple[str, str]]] = {
+    "stacked_matrices": {
+        "T_H0": ("T_H0", "T_{H_0}"),
+        "ad_Sqd": ("ad_Sqd", r"\mathrm{ad}_{S\dot{q}}"),
+        "ad_V": ("ad_V", r"\mathrm{ad}^{*}_{V}"),
+    }
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenEquations:
+    """Equations of one robot to read: `text` (Python syntax), `latex`, `legend`. `typesetting` draws them."""
+
+    robot: Robot
+    programs: tuple[Program, ...]
+    names: Names
+    parameters: tuple[Parameter, ...]
+
+    @cached_property
+    def written(self) -> tuple[Equations, ...]:
+        """The expression trees, one set per program."""
+        return tuple(readable_equations(program, self._names(program)) for program in self.programs)
+
+    @property
+    def ops(self) -> int:
+        """Operations as written."""
+        return sum(equations.ops for equations in self.written)
+
+    @cached_property
+    def text(self) -> str:
+        """One line `name = expression` for every entry."""
+        return "".join(as_text(written, self._names(written.program)) for written in self.written)
+
+    @cached_property
+    def latex(self) -> str:
+        """An `aligned` block per function, to be set in display math."""
+        return "".join(as_latex(written, self._names(written.program)) for written in self.written)
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """What the inputs that occur stand for, a line each: coordinates with units, parameters with their values."""
+        robot, used = self.robot, {entry for program in self.programs for entry in used_inputs(program)}
+        rows = [("q", i, name, unit) for i, (name, unit) in enumerate(zip(robot.q_names, robot.q_units, strict=True))]
+        rates = "v" if is_plain(robot) else ""  # where v is the rate of q, the line of q speaks for both
+        if not rates:
+            rows += [
+                ("v", i, name, unit) for i, (name, unit) in enumerate(zip(robot.v_names, robot.v_units, strict=True))
+            ]
+        lines = []
+        for port, i, name, unit in rows:
+            if used & {(port, i), (rates, i), ("a", i) if rates or port == "v" else (port, i)}:
+                symbol = f"{port}{i + 1}"
+                lines.append(f"{symbol}{'' if name == symbol else f' = {name}'} [{unit or '-'}]")
+        for i, parameter in enumerate(self.parameters):
+            if ("p", i) in used:
+                lines.append(f"{parameter.name} = {parameter.value:g} {parameter.unit}".rstrip())
+        return tuple(lines)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        count = sum(port.size for program in self.programs for port in program.outputs)
+        return f"<WrittenEquations of '{self.robot.name}': {count} expressions; .text, .latex, .legend>"
+
+    def _repr_latex_(self) -> str | None:
+        """For notebooks; None where they are so long that writing or setting them would hold one up."""
+        if sum(program.ops for program in self.programs) > MOST_TRACED or self.ops > MOST_SHOWN:
+            return None
+        return f"$$\n{self.latex}$$"
+
+    def entry_names(self, program: Program) -> list[str]:
+        """The LaTeX names of a program's outputs, entry by entry."""
+        names = self._names(program)
+        return [entry_name(port, index, names)[1] for port in program.outputs for index in range(port.size)]
+
+    def _names(self, program: Program) -> Names:
+        return {**self.names, **_output_names(self.robot, program)}
+
+
+def equations_of_motion(
+    robot: Robot | System,
+    form: Literal["forces", "matrices"] = "forces",
+    *,
+    formulation: FormulationName = "newton_euler",
+    parameters: ParameterChoice = "all",
+    gravity: Literal["symbol", "number"] = "symbol",
+) -> WrittenEquations:
+    """The equations of motion of a small robot, to read.
+
+    `form`         "forces": tau as a function of q, v, a;  "matrices": M(q) and h(q, v) of  M a + h = tau
+    `parameters`   which ones stay symbols: "all", names, or None (numbers everywhere)
+    `gravity`      "symbol" writes g where gravity is a number along one axis; "number" writes numbers in any case
+    """
+    functions = ("inverse_dynamics",) if form == "forces" else ("mass_matrix", "bias_forces")
+    dynamics = symbolic_dynamics(robot, formulation, parameters, gravity)
+    return write_equations(dynamics, [getattr(dynamics, name).program for name in functions])
+
+
+def symbolic_dynamics(
+    robot: Robot | System,
+    formulation: FormulationName = "newton_euler",
+    parameters: ParameterChoice = "all",
+    gravity: Literal["symbol", "number"] = "symbol",
+) -> Dynamics:
+    """Dynamics to print, not to run: parameters as inputs, with g among them if it is wanted as a symbol."""
+    robot = as_robot(robot)
+    if gravity == "symbol" and parameters is not None:
+        robot = _with_gravity_symbol(robot)
+    elif parameters == "all":
+        own = parameters_of(robot.gravity)
+        parameters = [parameter.name for parameter in robot.parameters if parameter not in own]
+    return derive(robot, formulation, parameters=parameters, backend="interpreter")
+
+
+def write_equations(dynamics: Dynamics, programs: Sequence[Program]) -> WrittenEquations:
+    """Any functions of a robot with its own symbols."""
+    return WrittenEquations(dynamics.robot, tuple(programs), symbols_of(dynamics), dynamics.parameters)
+
+
+def symbols_of(dynamics: Dynamics) -> Names:
+    """Plain and LaTeX names for the entries of q, v, a, tau and p."""
+    robot = dynamics.robot
+    names: Names = {("p", i): (p.name, p.symbol or latex_name(p.name)) for i, p in enumerate(dynamics.parameters)}
+    names |= {("q", i): (f"q{i + 1}", f"q_{{{i + 1}}}") for i in range(robot.nq)}
+    rate, acceleration = _rates(robot)
+    for i in range(robot.nv):
+        names["v", i] = (f"v{i + 1}", f"{rate}_{{{i + 1}}}")
+        names["a", i] = (f"a{i + 1}", f"{acceleration}_{{{i + 1}}}")
+        names["tau", i] = (f"tau{i + 1}", rf"\tau_{{{i + 1}}}")
+    return names
+
+
+def used_inputs(program: Program) -> set[tuple[str, int]]:
+    """The inputs on which a program depends, as (port, place in it)."""
+    places = [(port.name, i) for port in program.inputs for i in range(port.size)]
+    nodes = program.graph.nodes
+    return {places[int(nodes[i][1])] for i in program.order if nodes[i][0] == "input"}
+
+
+def is_plain(robot: Robot) -> bool:
+    """Whether v is the rate of q, entry by entry."""
+    kinds = {step.kind for joint in robot.joints for step in joint.table.primitives}
+    return not kinds & {"spherical", "planar", "free"}
+
+
+def _rates(robot: Robot) -> tuple[str, str]:
+    return (r"\dot{q}", r"\ddot{q}") if is_plain(robot) else ("v", r"\dot{v}")
+
+
+def _output_names(robot: Robot, program: Program) -> Names:
+    function = program.name.rpartition(f"{robot.name}.")[2].partition("[")[0]
+    if len(program.outputs) != 1:
+        return {(port, None): names for port, names in PORT_NAMES.get(function, {}).items()}
+    if function == "forward_dynamics":
+        return {("out", None): ("a", _rates(robot)[1])}
+    return {("out", None): OUTPUT_NAMES[function]} if function in OUTPUT_NAMES else {}
+
+
+def _with_gravity_symbol(robot: Robot) -> Robot:
+    """The robot with the parameter g as the size of its gravity; unchanged where that is oblique, zero or symbolic."""
+    acting = [i for i, value in enumerate(robot.gravity) if value != 0.0]
+    taken = {parameter.name for parameter in robot.parameters}
+    value = robot.gravity[acting[0]] if acting else 0.0
+    if len(acting) != 1 or "g" in taken or not isinstance(value, float):
+        return robot
+    g = Parameter("g", abs(value), "m/s^2", "g")
+    signed: Value = g if value > 0.0 else -g
+    x, y, z = (signed if i == acting[0] else 0.0 for i in range(3))
+    return replace(robot, gravity=(x, y, z), parameters=(*robot.parameters, g))

@@ -1,0 +1,199 @@
+"""What to draw where the model says nothing: links for bodies without shapes, mounts for joints on the ground.
+
+A link is tapered rods from the body's joint to every joint and frame that sits on it and, where none passes by, to the
+center of mass. Its joint has the shape of its kind: a barrel along the axis of a hinge, a sleeve on a slide, a ball.
+Around the center of mass stands, translucent, the uniform cuboid with the body's mass and inertia; one that is large
+beside the robot is drawn smaller, and one that is all there is of a body is solid. Along a slide lies a rail, and the
+ground end of a hinge gets a bracket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import IDENTITY, Pose, act
+from kinemorph.display.looks.mesh_surfaces import MESH_FACES, read_mesh
+from kinemorph.display.looks.solids import z_toward
+from kinemorph.model.body import Body
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Frustum, Line, MeshFile, Shape, Sphere
+from kinemorph.model.topology import WORLD
+
+# sizes as parts of the robot's extent
+ROOT, TIP = 0.017, 0.010  # radii of a link at its joint and at its end
+BALL = 0.023  # radius of a joint
+BARREL = (0.021, 0.052)  # radius and length of a hinge
+SLEEVE = (0.042, 0.042, 0.07)  # edges of a slide, the last one along its axis
+POINT_MASS = 0.03  # radius of a body without extent
+LEAST_EDGE, LARGEST_EDGE = 0.04, 0.4  # of the cuboid that stands for an inertia
+ASIDE = 0.03  # distance from which on a center of mass is not on a link
+
+GLASS = (*STEEL, 0.22)
+
+
+def shapes_of(
+    robot: Robot, body: Body, size: float, *, masses: bool = True, faces: int = MESH_FACES
+) -> Sequence[Shape]:
+    """A body's own shapes, or automatic ones. `size` [m] is the extent of the robot.
+
+    Mesh files are read here, with at most so many faces each.
+    """
+    seen = [shape if not isinstance(shape, MeshFile) else read_mesh(shape, faces)[0] for shape in body.shapes]
+    return [shape for shape in seen if shape is not None] or automatic_shapes(robot, body, size, masses=masses)
+
+
+def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = True) -> list[Shape]:
+    """Rods to the joints and frames on a body, its joint, and its mass as a translucent cuboid.
+
+    Without `masses`, for those who show inertia in another way, a body that is a rod or two has no cuboid.
+    """
+    joint = robot.parent_joint[body.name]
+    root = _point(evaluate_all(joint.child_placement).p)
+    closing = [loop for loop in robot.loops if loop.child == body.name]
+    ends = [evaluate_all(other.placement).p for other in (*robot.joints, *robot.loops) if other.parent == body.name]
+    ends += [evaluate_all(loop.child_placement).p for loop in closing]
+    ends += [evaluate_all(frame.placement).p for frame in robot.frames if frame.body == body.name]
+    points = [_point(end) for end in ends]
+    mass, com = float(evaluate(body.mass)), _point(evaluate_all(body.com))
+    if mass > 0.0 and all(_distance(com, root, point) > ASIDE * size for point in (root, *points)):
+        points.append(com)
+    apart = [point for point in points if np.linalg.norm(point - root) > 1e-9]
+    shapes = [shape for end in apart for shape in _link(root, end, size)]
+    shapes += [shape for one in (joint, *closing) for shape in joint_shapes(one, size)]
+    shapes += [_rail(slide, size) for slide in robot.joints if slide.parent == body.name and slide.kind in SLIDES]
+    if apart and not joint_shapes(joint, size):
+        shapes.append(Sphere(ROOT * size, Pose(IDENTITY.R, _triple(root))))
+    whole = masses or not apart or len(apart) > 2
+    return [*shapes, *(_mass(body, mass, com, size, GLASS if shapes else STEEL) if whole else [])]
+
+
+def joint_shapes(joint: Joint, size: float) -> list[Shape]:
+    """What a joint looks like on its child, by its kind: see JOINT_SHAPES."""
+    T = evaluate_all(joint.child_placement)
+    R, p = np.array(T.R, dtype=float), _triple(_point(T.p))
+    axes = [R @ np.array(axis, dtype=float) for axis in joint.axes[: joint.table.axes]]
+    make = JOINT_SHAPES.get(joint.kind)
+    placed = [Pose(_rows(z_toward(axis)), p) for axis in axes] or [Pose(IDENTITY.R, p)]
+    return [] if make is None else [make(placement, size) for placement in placed]
+
+
+def _barrel(placement: Pose, size: float) -> Shape:
+    return Cylinder(BARREL[0] * size, BARREL[1] * size, placement, GRAPHITE)
+
+
+def _sleeve(placement: Pose, size: float) -> Shape:
+    a, b, c = SLEEVE
+    return Box((a * size, b * size, c * size), placement, GRAPHITE)
+
+
+def _ball(placement: Pose, size: float) -> Shape:
+    return Sphere(BALL * size, placement, GRAPHITE)
+
+
+JOINT_SHAPES: dict[str, Callable[[Pose, float], Shape]] = {
+    "revolute": _barrel,
+    "helical": _barrel,
+    "cylindrical": _barrel,
+    "universal": _barrel,
+    "prismatic": _sleeve,
+    "spherical": _ball,
+    "point_on_line": _ball,
+    "point_on_plane": _ball,
+}
+SLIDES = ("prismatic", "point_on_line")  # they run along a rail
+
+
+def _mass(body: Body, mass: float, com: Array, size: float, color: Color) -> list[Shape]:
+    """The uniform cuboid with a body's mass and inertia, shrunk to LARGEST_EDGE; a ball for a point mass."""
+    if mass <= 0.0:
+        return []
+    edges, axes = inertia_box(body)
+    if edges.max() <= 0.0:
+        return [Sphere(POINT_MASS * size, Pose(IDENTITY.R, _triple(com)))]
+    edges = np.maximum(edges * min(1.0, LARGEST_EDGE * size / edges.max()), LEAST_EDGE * size)
+    placement = Pose(_rows(axes), _triple(com))
+    return [Box(_triple(edges), placement, color)]
+
+
+def inertia_box(body: Body) -> tuple[Array, Array]:
+    """Edges [m] and axes (columns, right-handed) of the uniform cuboid with a body's mass and inertia."""
+    mass = float(evaluate(body.mass))
+    moments, axes = np.linalg.eigh(np.array(evaluate_all(body.inertia), dtype=float))
+    if mass <= 0.0:
+        return np.zeros(3), np.eye(3)
+    squares = 6.0 / mass * (moments.sum() - 2.0 * moments)  # 12 (Iy + Iz - Ix) / 2 m, and so on
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] *= -1.0
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def _link(start: Array, end: Array, size: float) -> list[Shape]:
+    """A tapered rod between two points, with a round end."""
+    length = float(np.linalg.norm(end - start))
+    R = _rows(z_toward((end - start) / length))
+    rod = Frustum(ROOT * size, TIP * size, length, Pose(R, _triple(0.5 * (start + end))))
+    return [rod, Sphere(TIP * size, Pose(IDENTITY.R, _triple(end)))]
+
+
+def _distance(point: Array, start: Array, end: Array) -> float:
+    """How far a point is from the line between two points."""
+    along = end - start
+    share = np.clip((point - start) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
+    return float(np.linalg.norm(point - start - share * along))
+
+
+def _point(values: Sequence[float]) -> Array:
+    return np.array(values, dtype=float)
+
+
+def _rows(R: Array) -> tuple[tuple[float, float, float], ...]:
+    return tuple(_triple(row) for row in R)
+
+
+def _triple(values: Array) -> tuple[float, float, float]:
+    return float(values[0]), float(values[1]), float(values[2])
+
+
+def mounts(robot: Robot, size: float) -> list[Shape]:
+    """Shapes on the ground for the joints that start there: a bracket for a hinge, a rail for a slide."""
+    made: list[Shape] = []
+    for joint in (*robot.joints, *robot.loops):
+        if joint.parent == WORLD and joint.nv and joint.kind not in ("free", "planar", "point_on_plane"):
+            made.append(_rail(joint, size) if joint.kind in SLIDES else _bracket(joint, size))
+    return made
+
+
+def _bracket(joint: Joint, size: float) -> Shape:
+    edge = 0.05 * size
+    return Box((edge, edge, edge), Pose(IDENTITY.R, evaluate_all(joint.placement).p), GRAPHITE)
+
+
+def _rail(joint: Joint, size: float) -> Shape:
+    """A line along the axis, as long as the limits say or as the robot is wide."""
+    reach = 0.6 * size
+    low, high = (float(np.clip(limit, -reach, reach)) for limit in (joint.lower[0], joint.upper[0]))
+    placement = evaluate_all(joint.placement)
+    ends = [act(placement, tuple(x * float(u) for u in joint.axis)) for x in (low, high)]
+    return Line(ends[0], ends[1], color=GRAPHITE)
+
+
+def extent(robot: Robot, poses: dict[str, Pose]) -> float:
+    """The size of a robot [m]: the diagonal of the box round its joints, centers of mass and frames.
+
+    Where all these are one point, the largest inertia gives the size.
+    """
+    points: list[Array] = []
+    for body in robot.bodies:
+        points += [np.array(poses[body.name].p), np.array(act(poses[body.name], evaluate_all(body.com)))]
+    points += [np.array(poses[frame.name].p) for frame in robot.frames]
+    if not points:
+        return 1.0
+    spread = float(np.linalg.norm(np.ptp(np.array(points, dtype=float), axis=0)))
+    if spread < 1e-3:
+        spread = max(float(inertia_box(body)[0].max()) for body in robot.bodies) / LARGEST_EDGE
+    return max(spread, 1e-3)

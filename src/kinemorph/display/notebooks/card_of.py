@@ -1,0 +1,36 @@
+"""`card_of`: what a notebook shows for a model or a result, chosen by its type.
+
+A type of your own gets a card by `card_of.register`: a function from the object to HTML.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from kinemorph.display.html import escaped
+from kinemorph.display.notebooks.model_cards import dynamics_card, plant_card, robot_card, system_card
+from kinemorph.display.notebooks.module_cards import assembly_card, module_type_card
+from kinemorph.display.notebooks.run_cards import run_card
+from kinemorph.display.notebooks.verdict_cards import audit_card, equilibrium_card, poles_card, verification_card
+
+
+@singledispatch
+def card_of(subject: object) -> str:
+    """The card of an object as HTML; where its type has none, its text."""
+    return f"<pre>{escaped(str(subject))}</pre>"
+
+
+for _card in (
+    robot_card,
+    system_card,
+    dynamics_card,
+    plant_card,
+    assembly_card,
+    module_type_card,
+    run_card,
+    verification_card,
+    audit_card,
+    poles_card,
+    equilibrium_card,
+):
+    card_of.register(_card)  # by the type that its first parameter names

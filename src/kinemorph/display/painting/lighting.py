@@ -1,0 +1,72 @@
+"""A lamp beside the viewer, light from the sky, and soft shadows on the ground.
+
+Where a shadow falls is found on a map: the robot as the lamp sees it, blurred. A point of the ground is dark where its
+place on the map is, be the ground level, a slope or a terrain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.looks.robot_surface import Lens
+from kinemorph.display.painting.rasters import covered
+
+BESIDE, ABOVE = -32.0, 44.0  # the lamp, from the viewer's azimuth and from the ground [deg]
+STEEP = 66.0  # from where shadows fall [deg]: nearer to what throws them than the lamp would have them
+AMBIENT, SKY, LAMP, GLOSS = 0.54, 0.20, 0.40, 0.13  # parts of the light
+SHARP = 24  # of the gloss
+DARKEST = 0.30  # how much a shadow takes from the ground
+BLUR = 2.2  # of shadows [pixels]
+
+
+def lamp_of(azimuth: float, above: float = ABOVE) -> Lens:
+    """What the lamp of a viewer at an azimuth [deg] sees, so high above the ground [deg]."""
+    return Lens.toward(above, azimuth + BESIDE)
+
+
+def light_on(normals: Array, lamp: Lens, toward: Array) -> Array:
+    """(factor of the own color, gloss that is added) for unit normals (n, 3), shape (n, 2); `toward` is the viewer."""
+    facing = np.clip(normals @ lamp.axes[2], 0.0, 1.0)
+    halfway = lamp.axes[2] + toward
+    shine = np.clip(normals @ (halfway / np.linalg.norm(halfway)), 0.0, 1.0) ** SHARP
+    factor = AMBIENT + SKY * (0.5 + 0.5 * normals[:, 2]) + LAMP * facing
+    return np.column_stack([factor, GLOSS * shine * (facing > 0.0)])
+
+
+class Shadow:
+    """Where the light of a lamp does not come for triangles (m, 3, 3) [m]; `scale` is in pixels for each meter."""
+
+    def __init__(self, corners: Array, lamp: Lens, scale: float) -> None:
+        from scipy.ndimage import gaussian_filter
+
+        self.lamp, self.scale = lamp, scale
+        seen = lamp.seen(corners)[..., :2] * scale
+        rim = np.ceil(4.0 * BLUR)
+        points = seen.reshape(-1, 2)
+        self.low = np.floor(points.min(axis=0)) - rim if len(points) else np.zeros(2)
+        self.size = (np.ceil(points.max(axis=0)) - self.low + rim).astype(int) if len(points) else np.ones(2, dtype=int)
+        width, height = (int(n) for n in self.size)
+        drawn = np.zeros(width * height, dtype=np.float32)
+        drawn[covered(seen - self.low, width, height).place] = 1.0
+        self.map = gaussian_filter(drawn.reshape(height, width), BLUR, truncate=3.0)
+
+    def on_floor(self, height: float) -> Array:
+        """The corners (4, 3) [m] of the map, where the lamp throws them on a level floor."""
+        u, v = (self.low + np.array([[0, 0], [1, 0], [0, 1], [1, 1]]) * self.size).T / self.scale
+        right, up, toward = self.lamp.axes
+        across = u[:, None] * right + v[:, None] * up
+        found: Array = across + ((height - across[:, 2]) / toward[2])[:, None] * toward
+        return found
+
+    def at(self, points: Array) -> Array:
+        """How dark it is (n,) from 0 to 1 at points (n, 3) [m] of the ground."""
+        place = self.lamp.seen(points)[..., :2] * self.scale - self.low - 0.5
+        column, row = np.clip(place, 0.0, self.size - 1.001).T
+        j, i = column.astype(int), row.astype(int)
+        j1, i1 = np.minimum(j + 1, self.size[0] - 1), np.minimum(i + 1, self.size[1] - 1)
+        dx, dy = column - j, row - i
+        upper = self.map[i, j] * (1.0 - dx) + self.map[i, j1] * dx
+        lower = self.map[i1, j] * (1.0 - dx) + self.map[i1, j1] * dx
+        dark: Array = upper * (1.0 - dy) + lower * dy
+        return dark

@@ -1,0 +1,199 @@
+"""Mode shapes: a robot at rest and bent either way along each motion, side by side.
+
+A shape has no size of its own. It is scaled until the farthest point of the robot moves a given part of the robot's
+extent, or an angle gets large; all is drawn at the scale of the robot. Equations without a robot are shown as bars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.poles import Poles
+from kinemorph.display.cameras import CameraChoice
+from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes, save
+from kinemorph.display.looks.robot_surface import Lens, Poses, Puppet, box_of, extent_of, fitting_lens, lit
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.configuration import integrate
+from kinemorph.model.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SWAY = 0.16  # the farthest way of a point, as a part of the extent
+LARGEST_ANGLE = 0.7  # [rad], of any joint
+FADES = (0.86, 0.62, 0.0)  # at rest, bent back, bent forth
+NOTHING = 1e-6  # a pole below this, against the largest, counts as zero
+KEY = "full color: bent forth; paler: back; palest: at rest"
+MOST = 12  # modes in one picture
+
+
+def mode_shapes(
+    poles: Poles,
+    n: int | Sequence[int] = 6,
+    *,
+    camera: CameraChoice = None,
+    title: str | None = None,
+    path: Path | str | None = None,
+) -> Figure:
+    """Small pictures of mode shapes: bent forth in full color, bent back paler, at rest palest.
+
+    `n`        how many, from the lowest frequency on; or their numbers, counted from 1 as in the table of poles
+    `camera`   "front", "left", ... or (elevation, azimuth) [deg]; by default straight at a plane of motion
+    """
+    numbers = _numbers(poles, n)
+    robot = poles.plant.robot
+    if robot is None:
+        figure = _bars(poles, numbers)
+    else:
+        figure = _portraits(poles, robot, numbers, camera)
+    name = poles.plant.name.replace("_", " ")
+    heading = f"mode shapes of {name}" if title is None else title
+    height = figure.get_figheight()
+    figure.text(0.25 / figure.get_figwidth(), 1.0 - 0.28 / height, heading, fontsize=13, color=INK, va="center")
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+def mode_caption(poles: Poles, number: int) -> str:
+    """A mode in words: its number, frequency and damping."""
+    value = complex(poles.values[number - 1])
+    if abs(value) <= NOTHING * float(np.abs(poles.values).max()):
+        return f"{number}: free"
+    if value.imag <= 0.0:
+        return f"{number}: λ = {value.real:.4g} 1/s".replace("-", "\N{MINUS SIGN}")
+    ratio = float(poles.damping_ratio[number - 1])
+    damping = f", ζ {ratio:.2g}" if abs(ratio) > 1e-9 else ""
+    return f"{number}: {value.imag / (2.0 * np.pi):.3g} Hz{damping}"
+
+
+def bent(poles: Poles, number: int, phases: Sequence[float]) -> Array:
+    """Configurations along a mode at phases [rad] of its oscillation, shape (n, nq)."""
+    robot = poles.plant.robot
+    if robot is None:
+        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw; its mode shapes are shown as bars only.")
+    shape = np.asarray(poles.shapes[number - 1], dtype=complex)
+    amount = _amount(poles, robot, shape)
+    bends = [(amount * shape * np.exp(1j * phase)).real for phase in phases]
+    return np.stack([integrate(robot, poles.q, bend) for bend in bends])
+
+
+def _numbers(poles: Poles, n: int | Sequence[int]) -> list[int]:
+    if len(poles) == 0:
+        raise UnsupportedError(f"there are no poles of '{poles.plant.name}' to show. Widen the window of frequencies.")
+    numbers = list(range(1, min(n, len(poles)) + 1)) if isinstance(n, int) else list(n)
+    for number in numbers:
+        if not 1 <= number <= len(poles):
+            raise UnsupportedError(f"there is no mode {number}; expected a number from 1 to {len(poles)}.")
+    if not numbers or len(numbers) > MOST:
+        raise UnsupportedError(f"{len(numbers)} modes are asked for; expected 1 to {MOST} in one picture.")
+    return numbers
+
+
+def _amount(poles: Poles, robot: Robot, shape: np.ndarray[Any, Any]) -> float:
+    """The factor with which a shape is drawn."""
+    little = 1e-4
+    largest = float(np.abs(shape).max(initial=0.0)) or 1.0
+    rows = [poles.q, *(integrate(robot, poles.q, little / largest * part) for part in (shape.real, shape.imag))]
+    poses = Poses(robot, np.stack(rows))
+    size = extent_of(robot, poses)
+    puppet = Puppet(robot, size, mounts=False)
+    placed = [puppet.posed(poses, k) for k in range(3)]
+    moved = max(float(np.linalg.norm(other - placed[0], axis=2).max(initial=0.0)) for other in placed[1:])
+    turns = np.array([column.unit == "rad/s" for column in poles.plant.v], dtype=bool)
+    angle = little / largest * float(np.abs(shape[turns]).max(initial=0.0))
+    limits = [SWAY * size / moved] if moved > 0.0 else []
+    limits += [LARGEST_ANGLE / angle] if angle > 0.0 else []
+    return min(limits, default=1.0) * little / largest
+
+
+# ── pictures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _portraits(poles: Poles, robot: Robot, numbers: Sequence[int], camera: CameraChoice) -> Figure:
+    poses = [Poses(robot, np.vstack([poles.q, bent(poles, number, (np.pi, 0.0))])) for number in numbers]
+    lens = _common_lens(robot, poles, numbers, camera)
+    size = extent_of(robot, poses[0])
+    puppet = Puppet(robot, size)
+    low, high = _seen_box(puppet, poses, lens)
+    span = high - low
+    count = len(numbers)
+    columns = int(np.clip(np.ceil(np.sqrt(1.5 * count * span[1] / span[0])), 1, count))
+    rows = -(-count // columns)
+    columns = -(-count // rows)
+    width = float(np.clip(8.4 / columns, 1.0, 3.4))
+    height = float(np.clip(width * span[1] / span[0], 0.9, 3.2))
+    width = min(width, max(height * span[0] / span[1], 1.3))
+    total = (columns * (width + 0.15) + 0.4, rows * (height + 0.32) + 0.72)
+    figure = blank(max(total[0], 4.2), total[1])
+    figure.text(0.25 / figure.get_figwidth(), 1.0 - 0.5 / total[1], KEY, fontsize=8, color=PALE, va="center")
+    scale = min(width / span[0], height / span[1])
+    half, middle = 0.5 * np.array([width, height]) / scale, 0.5 * (low + high)
+    for k, number in enumerate(numbers):
+        left, bottom = 0.25 + (k % columns) * (width + 0.15), total[1] - 0.72 - (k // columns + 1) * (height + 0.32)
+        place = (left / figure.get_figwidth(), (bottom + 0.1) / total[1])
+        axes: Any = figure.add_axes((*place, width / figure.get_figwidth(), height / total[1]))
+        axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+        axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+        axes.axis("off")
+        for which, fade in enumerate(FADES):
+            _paint(axes, puppet, poses[k], which, lens, fade)
+        axes.set_title(mode_caption(poles, number), fontsize=9, color=INK, pad=4.0)
+    return figure
+
+
+def _common_lens(robot: Robot, poles: Poles, numbers: Sequence[int], camera: CameraChoice) -> Lens:
+    """One view for all modes."""
+    every = np.vstack([poles.q, *(bent(poles, number, (0.0, 0.5 * np.pi)) for number in numbers)])
+    return fitting_lens(Poses(robot, every), camera)
+
+
+def _seen_box(puppet: Puppet, poses: Sequence[Poses], lens: Lens) -> tuple[Array, Array]:
+    """Lower left and upper right corner of everything, as seen [m], with a margin."""
+    boxes = [box_of(puppet, one, range(one.count)) for one in poses]
+    low, high = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
+    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    seen = lens.seen(corners)[:, :2]
+    first, last = seen.min(axis=0), seen.max(axis=0)
+    margin = 0.04 * float((last - first).max())
+    return first - margin, last + margin
+
+
+def _paint(axes: Any, puppet: Puppet, poses: Poses, number: int, lens: Lens, fade: float) -> None:
+    from matplotlib.collections import PolyCollection
+
+    surface = puppet.posed(poses, number)
+    outlines, colors = lens.painted(surface, lit(surface, puppet.colors, fade))
+    look: dict[str, Any] = {"facecolors": colors, "edgecolors": colors, "linewidths": 0.3}
+    axes.add_collection(PolyCollection(list(outlines), closed=True, label=f"_{number}", **look), autolim=False)
+
+
+def _bars(poles: Poles, numbers: Sequence[int]) -> Figure:
+    """Shapes of equations without a robot: the entry of each coordinate as a bar; the imaginary part beside it."""
+    columns = min(3, len(numbers))
+    rows = -(-len(numbers) // columns)
+    height = 0.22 * len(poles.names) + 0.35
+    figure = blank(0.9 + 2.6 * columns, 0.8 + rows * (height + 0.5))
+    total = figure.get_size_inches()
+    for k, number in enumerate(numbers):
+        left, bottom = 0.9 + (k % columns) * 2.6, total[1] - 0.6 - (k // columns + 1) * (height + 0.5) + 0.25
+        axes: Any = figure.add_axes((left / total[0], bottom / total[1], 2.2 / total[0], height / total[1]))
+        plain_axes(axes)
+        places, shape = np.arange(len(poles.names)), np.asarray(poles.shapes[number - 1], dtype=complex)
+        turning = bool(np.abs(shape.imag).max(initial=0.0) > 1e-12)
+        axes.barh(places - (0.18 if turning else 0.0), shape.real, height=0.34, color=LINES[0], label="real")
+        if turning:
+            axes.barh(places + 0.18, shape.imag, height=0.34, color=LINES[1], label="imaginary")
+            if not figure.legends:
+                figure.legend(*axes.get_legend_handles_labels(), loc="upper right", ncols=2, fontsize=8, frameon=False)
+        axes.axvline(0.0, color=PALE, linewidth=0.8)
+        axes.set_xlim(-1.1, 1.1)
+        axes.set_yticks(places, poles.names if k % columns == 0 else [""] * len(places), fontsize=8)
+        axes.invert_yaxis()
+        axes.set_title(mode_caption(poles, number), fontsize=9, color=INK)
+    return figure

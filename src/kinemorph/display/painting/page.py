@@ -1,0 +1,247 @@
+"""What is around and under a moving picture: axes with figures or a grid on the floor, title, clock, names, traces.
+
+Letters and lines are Matplotlib's, on a canvas without a window. What stands still is drawn once.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.canvas import INK, PALE, SHADOW, blank
+from kinemorph.display.painting.view_window import Window
+from kinemorph.display.scenes.loads import without_torques
+from kinemorph.display.scenes.scene import Scene, Surface
+
+Pixels = npt.NDArray[np.uint8]
+
+DPI = 100.0
+MARGINS = (12, 12, 24, 30)  # left, right, bottom, top [pixels]
+AXES_MARGINS = (52, 14, 42, 30)
+LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
+CLOCK, TITLE_LETTER = 130, 6.6  # width of the clock with its margins, and of letters beside it [pixels]
+LEAST = (240, 180)  # width and height [pixels]
+UNITS = (("km", 1e-3, 5e3), ("m", 1.0, 0.02), ("mm", 1e3, 2e-5), ("\N{MICRO SIGN}m", 1e6, 0.0))  # span [m] from which
+GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
+SQUARES = 6.0  # across what moves
+
+
+class Paper:
+    """The paper of a scene's pictures: `width` and `height` of what the window shows lie at `left` and `top` [pixels].
+
+    `scale` is pixels for each meter. All sizes are even, as videos want them.
+    """
+
+    def __init__(self, scene: Scene, window: Window, size: float) -> None:
+        self.scene, self.window = scene, window
+        self.notes: list[str] = []
+        whole = self._arrange(size)
+        self.notes = _lines(without_torques(scene.notes), int((whole[0] - 95) / LETTER))
+        whole = self._arrange(size) if self.notes else whole
+        self.figure: Any = blank(whole[0] / DPI, whole[1] / DPI)
+        self.figure.set_dpi(DPI)
+        left, bottom = self.left, whole[1] - self.top - self.height
+        place = (left / whole[0], bottom / whole[1], self.width / whole[0], self.height / whole[1])
+        self.axes: Any = self.figure.add_axes(place)
+        self._dress()
+        self.canvas: Any = self.figure.canvas
+        self._draw_empty(0)
+
+    def _arrange(self, size: float) -> tuple[int, int]:
+        """Width and height of the paper [pixels]; what the window shows gets what is left by all that is around it."""
+        left, right, bottom, top = AXES_MARGINS if self.window.lens.flat else MARGINS
+        bottom += SPACING * max(len(self.notes) - (0 if self.window.lens.flat else 1), 0)
+        around = np.array([left + right, bottom + top])
+        span = self.window.high - self.window.low
+        self.scale = float(np.min((size * DPI - around) / span))
+        inner = np.maximum(span * self.scale, np.array(LEAST) - around)
+        whole = 2 * np.ceil((inner + around) / 2.0 - 1e-6).astype(int)
+        self.width, self.height = (int(n) for n in whole - around)
+        self.left, self.top = left, top
+        self.size = (int(whole[0]), int(whole[1]))
+        # what is wider than asked for shows more on both sides
+        self.shift = 0.5 * (np.array([self.width, self.height]) / self.scale - span)
+        return self.size
+
+    def corner(self, k: int) -> Array:
+        """The lower left corner of what is shown at time k, as seen [m]."""
+        found: Array = self.window.corner(k) - self.shift
+        return found
+
+    def pixels(self, points: Array, k: int) -> Array:
+        """Points (..., 3) [m] as (pixels right, pixels down, nearness [pixels]) in what is shown at time k."""
+        seen = self.window.lens.seen(points) * self.scale
+        low = self.corner(k) * self.scale
+        return np.stack([seen[..., 0] - low[0], self.height - (seen[..., 1] - low[1]), seen[..., 2]], axis=-1)
+
+    # ── frames ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def blank(self, k: int) -> Pixels:
+        """The paper at time k, RGBA (h, w, 4), to be painted on."""
+        if self.window.followed and self.window.lens.flat:
+            self._draw_empty(k)
+        else:
+            self.canvas.restore_region(self.empty)
+        return np.asarray(self.canvas.buffer_rgba())
+
+    def inner(self, pixels: Pixels) -> Pixels:
+        """The part of the paper that the window shows."""
+        return pixels[self.top : self.top + self.height, self.left : self.left + self.width]
+
+    def write(self, k: int, clock: str, ways: Sequence[tuple[Array, Any]] = ()) -> None:
+        """Lines along ways (n, 3) [m] in their colors (one for each part), the names of figures, and the clock."""
+        self._place(k)
+        if ways:
+            parts, colors = [], []
+            for way, tints in ways:
+                seen = self.window.lens.seen(way)[:, :2]
+                parts += list(np.stack([seen[:-1], seen[1:]], axis=1))
+                colors += list(tints)
+            self.traces.set_segments(parts)
+            self.traces.set_color(colors)
+            self.figure.draw_artist(self.traces)
+        for name, figure in zip(self.names, self.scene.figures, strict=False):
+            number = k if self.window.followed else 0
+            base = figure.positions[number, 0].copy() if len(figure.bodies) else np.zeros(3)
+            base[2] = self.scene.floor
+            x, y = self.window.lens.seen(figure.offset + base)[:2]
+            name.set_position((float(x), 0.985 if self.window.lens.flat else float(y)))
+            self.figure.draw_artist(name)
+        self.clock.set_text(clock)
+        self.figure.draw_artist(self.clock)
+
+    def _draw_empty(self, k: int) -> None:
+        self._place(k)
+        self.canvas.draw()
+        self.empty = self.canvas.copy_from_bbox(self.figure.bbox)
+
+    def _place(self, k: int) -> None:
+        low = self.corner(k)
+        high = low + np.array([self.width, self.height]) / self.scale
+        self.axes.set_xlim(low[0], high[0])
+        self.axes.set_ylim(low[1], high[1])
+
+    # ── what is written ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _dress(self) -> None:
+        from matplotlib.collections import LineCollection
+
+        height = self.figure.get_figheight()
+        at = 1.0 - 0.08 / height
+        letters = int((self.size[0] - CLOCK) / TITLE_LETTER)
+        self.figure.text(12 / self.size[0], at, _cut(self.scene.title, letters), fontsize=9, color=INK, va="top")
+        ending = {"fontsize": 9, "color": INK, "va": "top", "ha": "right", "animated": True}
+        self.clock: Any = self.figure.text(1.0 - 12 / self.size[0], at, "", **ending)
+        self.traces: Any = LineCollection([], linewidths=1.3, capstyle="butt", animated=True)
+        self.axes.add_collection(self.traces, autolim=False)
+        several = self.scene.figures if len(self.scene.figures) > 1 else ()
+        named = {"fontsize": 8, "color": INK, "va": "top", "ha": "center", "animated": True, "clip_on": True}
+        across = self.axes.get_xaxis_transform() if self.window.lens.flat else self.axes.transData
+        self.names = [self.axes.text(0.0, 0.985, figure.name, transform=across, **named) for figure in several]
+        for line, note in enumerate(reversed(self.notes)):
+            up = (0.07 + line * SPACING / DPI) / height
+            self.figure.text(12 / self.size[0], up, note, fontsize=7, color=PALE)
+        if self.window.lens.flat:
+            self._figures()
+            self._profile()
+        else:
+            self.axes.axis("off")
+            grid = f"grid {self.step:g} m" if self.window.sees_floor else ""
+            self.figure.text(1.0 - 12 / self.size[0], 0.07 / height, grid, fontsize=7, color=PALE, ha="right")
+
+    @property
+    def step(self) -> float:
+        """Between lines of the grid on the floor [m]."""
+        return round_step(float(np.ptp(self.window.ground, axis=0).max()) / SQUARES)
+
+    @property
+    def unit(self) -> tuple[str, float]:
+        """(unit, how many of it a meter has) in which the figures of axes are short."""
+        span = float((self.window.high - self.window.low).max())
+        return next((name, each) for name, each, least in UNITS if span >= least)
+
+    def _figures(self) -> None:
+        """Axes with figures, of each of several figures its own."""
+        from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
+
+        axes, (right, up, _) = self.axes, self.window.lens.axes
+        unit, per_meter = self.unit
+        axes.patch.set_visible(False)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(PALE)
+        axes.tick_params(labelsize=7, colors=PALE, length=2.0)
+        for axis, direction in ((axes.xaxis, right), (axes.yaxis, up)):
+            number = int(np.argmax(np.abs(direction)))
+            straight = abs(direction[number]) > 0.999
+            axis.set_label_text(f"{'xyz'[number]} [{unit}]" if straight else f"[{unit}]", fontsize=7, color=PALE)
+            axis.labelpad = 1.0
+            axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+            sign = -1.0 if straight and direction[number] < 0.0 else 1.0
+            axis.set_major_formatter(FuncFormatter(lambda value, _, each=sign * per_meter: figure_of(each * value)))
+        if len(self.scene.figures) > 1:
+            places, labels = self._own_figures()
+            axes.xaxis.set_major_locator(FixedLocator(places))
+            axes.xaxis.set_major_formatter(FixedFormatter(labels))
+        axes.grid(True, color=SHADOW, linewidth=0.6)
+        axes.set_axisbelow(True)
+
+    def _profile(self) -> None:
+        """The ground as a line, where it is seen from its side."""
+        from matplotlib.collections import LineCollection
+
+        if abs(self.window.lens.axes[2, 2]) > 0.5:
+            return
+        if self.scene.floor != self.scene.box[0, 2] and not self.scene.grounds:  # something stands on it
+            self.axes.axhline(self.scene.floor, color=PALE, linewidth=1.2, zorder=1)
+        for part in self.scene.grounds:
+            lines = self.window.lens.seen(part.surface.points[rim_of(part.surface)])[..., :2]
+            self.axes.add_collection(LineCollection(list(lines), colors=PALE, linewidths=1.2, zorder=1), autolim=False)
+
+    def _own_figures(self) -> tuple[list[float], list[str]]:
+        """Ticks of figures that stand beside each other: each counts from where it stands."""
+        right = self.window.lens.axes[0]
+        zeros = [float(figure.offset @ right) for figure in self.scene.figures]
+        if len({round(zero, 9) for zero in zeros}) < len(zeros):
+            return [], []
+        step = round_step(float(np.diff(np.sort(zeros)).min()) / 3.0)
+        sign = -1.0 if right[int(np.argmax(np.abs(right)))] < 0.0 else 1.0
+        marks = [(zero + n * step, n * step * sign) for zero in zeros for n in (-1, 0, 1)]
+        return [place for place, _ in marks], [figure_of(value * self.unit[1]) for _, value in marks]
+
+
+def rim_of(surface: Surface) -> npt.NDArray[np.int64]:
+    """The edges (n, 2) of a surface that only one face has, as numbers of corners."""
+    edges = np.sort(np.concatenate([surface.faces[:, [0, 1]], surface.faces[:, [1, 2]], surface.faces[:, [2, 0]]]), 1)
+    found, counts = np.unique(edges, axis=0, return_counts=True)
+    rim: npt.NDArray[np.int64] = found[counts == 1].astype(np.int64)
+    return rim
+
+
+def _lines(notes: Sequence[str], letters: int) -> list[str]:
+    """Notes on one line, if they have room there; else each on its own."""
+    words = "; ".join(note.rstrip(".") for note in notes)
+    if len(words) <= letters:
+        return [words] if words else []
+    return [line for note in notes for line in textwrap.wrap(note.rstrip("."), letters)]
+
+
+def _cut(text: str, letters: int) -> str:
+    """A text of at most so many letters."""
+    return text if len(text) <= letters else f"{text[: max(letters - 1, 1)]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def figure_of(value: float) -> str:
+    """A number on an axis."""
+    return f"{round(value, 12) + 0.0:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def round_step(length: float) -> float:
+    """1, 2 or 5 times a power of ten, not less than a length."""
+    power = 10.0 ** math.floor(math.log10(max(length, 1e-9)))
+    return float(next(power * step for step in GRID_STEPS if power * step >= length * 0.999))

@@ -1,0 +1,128 @@
+"""Triangles to samples: at every sample the nearest triangle, with values in between those at its corners.
+
+All triangles are cut into rows and all rows into samples at once, so that no loop runs over triangles. The depth of a
+sample and the number of its triangle are one integer, whose maximum at every sample is what one sees. Values over a
+triangle are a + b x + c y, in single precision: they become colors of eight bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+
+Ints = npt.NDArray[np.int32]
+Reals = npt.NDArray[np.float32]
+
+NUMBER_BITS = 32  # of the integer that holds depth and number; depth has those above
+DEPTHS = 2.0**30
+
+
+class Samples(NamedTuple):
+    """Samples inside triangles: the number of the triangle, and of the sample in its picture, row by row."""
+
+    triangle: Ints
+    place: Ints
+
+    def only(self, chosen: npt.NDArray[np.intp]) -> Samples:
+        """Some of them, by number."""
+        return Samples(self.triangle[chosen], self.place[chosen])
+
+
+def covered(corners: Array, width: int, height: int) -> Samples:
+    """The samples of a picture whose middles lie in triangles, given as corners (m, 3, >= 2) [samples, y downward]."""
+    x, y = corners[..., 0], corners[..., 1]
+    first = np.clip(np.ceil(y.min(axis=1) - 0.5), 0, height).astype(np.int32)
+    last = np.clip(np.floor(y.max(axis=1) - 0.5), -1, height - 1).astype(np.int32)
+    triangle, row = _counted(first, last - first + 1)
+    middle = row + 0.5
+    left, right = np.full(len(row), np.inf), np.full(len(row), -np.inf)
+    for i, j in ((0, 1), (1, 2), (2, 0)):
+        rise = y[:, j] - y[:, i]
+        slope = (x[:, j] - x[:, i]) / np.where(rise == 0.0, 1.0, rise)
+        yi, yj = y[triangle, i], y[triangle, j]
+        cut = x[triangle, i] + (middle - yi) * slope[triangle]
+        crossed = (yi <= middle) != (yj <= middle)
+        np.minimum(left, cut, out=left, where=crossed)
+        np.maximum(right, cut, out=right, where=crossed)
+    start = np.clip(np.ceil(left - 0.5), 0, width).astype(np.int32)
+    end = np.clip(np.floor(right - 0.5), -1, width - 1).astype(np.int32)
+    rows, place = _counted(start + row * np.int32(width), end - start + 1)
+    return Samples(triangle[rows], place)
+
+
+def _counted(first: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """(k, number): for every entry k the `counts[k]` numbers from `first[k]` on."""
+    counts = np.maximum(counts, 0)
+    owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    before = np.cumsum(counts, dtype=np.int32) - counts
+    return owner, np.arange(len(owner), dtype=np.int32) + np.repeat(first - before, counts)
+
+
+def planes(values: Array, corners: Array) -> Array:
+    """Values at corners (m, 3, k) as a + b x + c y over their triangles, shape (m, k, 3)."""
+    (x0, y0), (x1, y1), (x2, y2) = (corners[:, k, :2].T for k in range(3))
+    twice = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    scale = 1.0 / np.where(twice == 0.0, 1.0, twice)
+    d1, d2 = values[:, 1] - values[:, 0], values[:, 2] - values[:, 0]
+    by_x = (d1 * (y2 - y0)[:, None] - d2 * (y1 - y0)[:, None]) * scale[:, None]
+    by_y = (d2 * (x1 - x0)[:, None] - d1 * (x2 - x0)[:, None]) * scale[:, None]
+    return np.stack([values[:, 0] - by_x * x0[:, None] - by_y * y0[:, None], by_x, by_y], axis=-1)
+
+
+def taken(plane: npt.NDArray[Any], samples: Samples, width: int) -> npt.NDArray[Any]:
+    """One value at samples, of planes (m, 3), in their precision."""
+    row = samples.place // np.int32(width)
+    x = samples.place - row * np.int32(width) + plane.dtype.type(0.5)
+    found: npt.NDArray[Any] = plane[samples.triangle, 1] * x.astype(plane.dtype)
+    found += plane[samples.triangle, 2] * (row + plane.dtype.type(0.5)).astype(plane.dtype)
+    found += plane[samples.triangle, 0]
+    return found
+
+
+def nearest(corners: Array, width: int, height: int) -> tuple[Samples, Array]:
+    """What is seen of triangles (m, 3, 3) [samples, samples, nearness], and the nearness (height * width,) of it.
+
+    Nearness is -inf where nothing is hit.
+    """
+    samples = covered(corners, width, height)
+    z = corners[..., 2]
+    lowest, highest = (float(z.min()), float(z.max())) if z.size else (0.0, 0.0)
+    scale = DEPTHS / max(highest - lowest, 1e-12)
+    depth = taken(planes((z[..., None] - lowest) * scale, corners)[:, 0], samples, width)
+    key = np.clip(depth, 0.0, DEPTHS).astype(np.int64) << NUMBER_BITS
+    key |= samples.triangle
+    best = np.full(width * height, -1, dtype=np.int64)
+    np.maximum.at(best, samples.place, key)
+    place = np.flatnonzero(best >= 0)
+    hit = best[place]
+    near = np.full(width * height, -np.inf)
+    near[place] = (hit >> NUMBER_BITS) / scale + lowest
+    return Samples((hit & ((1 << NUMBER_BITS) - 1)).astype(np.int32), place.astype(np.int32)), near
+
+
+def lay_over(
+    picture: Reals, near: Array, corners: Array, colors: Array, opacity: Array, width: int, height: int
+) -> None:
+    """Paints translucent triangles, the far ones first, where nothing is nearer; `picture` (h * w, 4) is changed.
+
+    Its colors are multiplied by its opacity, the fourth number. `colors` (m, 3, 3) at corners, `opacity` (m,).
+    """
+    samples = covered(corners, width, height)
+    depth = taken(planes(corners[..., 2:], corners)[:, 0], samples, width)
+    seen = np.flatnonzero(depth > near[samples.place])
+    order = seen[np.lexsort((depth[seen], samples.place[seen]))]
+    chosen = samples.only(order)
+    place = chosen.place
+    # the k-th layer over each sample, k = 0, 1, ...: no sample occurs twice in one of them
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    rank = np.arange(len(place)) - np.repeat(starts, np.diff(np.append(starts, len(place))))
+    tints = planes(colors, corners).astype(np.float32)
+    shade = np.stack([*(taken(tints[:, k], chosen, width) for k in range(3)), np.ones(len(place), np.float32)], axis=1)
+    cover = opacity[chosen.triangle][:, None]
+    for layer in range(int(rank.max(initial=-1)) + 1):
+        these = rank == layer
+        picture[place[these]] += cover[these] * (np.clip(shade[these], 0.0, 1.0) - picture[place[these]])

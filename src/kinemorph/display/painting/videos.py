@@ -1,0 +1,109 @@
+"""Frames as an mp4 that every browser and player shows: H.264 in yuv420p, by the ffmpeg that imageio-ffmpeg brings.
+
+ffmpeg runs beside us and takes frames from a pipe. It is asked for its version first, so that one that does not start
+is told before anything is painted. One that takes no more frames is ended, and what it wrote is read back as far as the
+boxes of the file, for it fails silently.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+from kinemorph.display.painting.frames import Frames
+from kinemorph.errors import KinemorphError, MissingExtraError
+
+QUALITY = 18  # constant rate factor: lines stay clean, files small
+PATIENCE = 30.0  # for an answer of ffmpeg, and for it to take a frame [s]
+LAST_PATIENCE = 120.0  # for it to finish a file [s]
+
+
+def find_ffmpeg() -> None:
+    """Says so where there is no ffmpeg, or one that does not work."""
+    try:
+        import imageio_ffmpeg  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtraError("imageio-ffmpeg", "video") from None
+    try:
+        program = imageio_ffmpeg.get_ffmpeg_exe()
+        subprocess.run(
+            [program, "-version"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=PATIENCE
+        )
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        raise KinemorphError(
+            f"ffmpeg does not start ({_reason(error)}), so no mp4 can be written. Install imageio-ffmpeg anew, unset "
+            "IMAGEIO_FFMPEG_EXE, or write a gif."
+        ) from None
+
+
+def write_video(frames: Frames, path: Path, period: float) -> None:
+    """Writes frames `period` [s] apart. Their sizes are even."""
+    import imageio_ffmpeg
+
+    writer: Any = None
+    try:
+        for frame in frames:
+            if writer is None:
+                settings = ["-crf", str(QUALITY), "-preset", "medium", "-movflags", "+faststart"]
+                writer = imageio_ffmpeg.write_frames(
+                    str(path),
+                    frame.size,
+                    fps=1.0 / period,
+                    codec="libx264",
+                    quality=None,
+                    macro_block_size=2,
+                    ffmpeg_log_level="quiet",
+                    ffmpeg_timeout=LAST_PATIENCE,
+                    output_params=settings,
+                )
+                writer.send(None)
+            _send(writer, frame.tobytes())
+    except OSError as error:
+        raise OSError("ffmpeg took no more frames, as it does when the disk is full") from error
+    finally:
+        if writer is not None:
+            writer.close()
+    if not _whole(path):
+        raise OSError("ffmpeg did not finish the file, as it does when the disk is full")
+
+
+def _send(writer: Any, data: bytes) -> None:
+    """Gives ffmpeg a frame; it is ended where it does not take it, as waiting for it would never end."""
+    process = writer.gi_frame.f_locals.get("p")
+    watch = threading.Timer(PATIENCE, lambda: process and process.kill())
+    watch.daemon = True
+    watch.start()
+    try:
+        writer.send(data)
+    finally:
+        watch.cancel()
+
+
+def _whole(path: Path) -> bool:
+    """Whether an mp4 has its table of contents and is as long as its boxes say."""
+    kinds, at = set(), 0
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            while at < size:
+                file.seek(at)
+                head = file.read(16)
+                length = int.from_bytes(head[:4], "big")
+                length = int.from_bytes(head[8:], "big") if length == 1 else length
+                if len(head) < 8 or length < 8:
+                    return False
+                kinds.add(head[4:8])
+                at += length
+    except OSError:
+        return False
+    return at == size and {b"ftyp", b"moov", b"mdat"} <= kinds
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"no answer in {PATIENCE:g} s"
+    if isinstance(error, subprocess.CalledProcessError):
+        return f"it ends with code {error.returncode}"
+    return getattr(error, "strerror", None) or str(error).splitlines()[0]

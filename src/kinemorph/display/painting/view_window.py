@@ -1,0 +1,144 @@
+"""How much of the world is in a picture, and where it lies: the whole motion, or what is around a body.
+
+Lengths across the line of sight are true to scale. A view straight along an axis, or at a plane of motion, is flat: it
+has axes with figures instead of a floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.cameras import CameraChoice, camera_of
+from kinemorph.display.looks.quaternions import rotated
+from kinemorph.display.looks.robot_surface import Lens, plane_azimuth
+from kinemorph.display.painting.triangles import Cast, way_of
+from kinemorph.display.scenes.scene import Scene
+from kinemorph.display.scenes.travelers import wanderer
+
+LOOKED_AT = 40  # times at which the size of the picture is taken
+MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around what moves, as a part of the longer side; where a floor is seen
+LOWEST = 2.0  # elevation from which a floor is seen as one [deg]
+NARROWEST = 0.44  # of the shorter side, as a part of the longer one
+GAP = 0.25  # between figures beside each other, as a part of the wider one
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """A lens, and the part of what it sees that is shown: `low` and `high` corner (2,) [m right, m up].
+
+    `middles` (n, 3) [m] is what stays in the middle, at all times of the scene; zeros where nothing is followed.
+    `ground` are the lowest and highest corner (2, 2) [m] of what the floor lies under, from the middle.
+    """
+
+    lens: Lens
+    azimuth: float
+    elevation: float
+    low: Array
+    high: Array
+    middles: Array
+    ground: Array
+    followed: bool
+
+    @property
+    def sees_floor(self) -> bool:
+        """Whether one looks down at a floor."""
+        return not self.lens.flat and self.elevation > LOWEST
+
+    def corner(self, k: int) -> Array:
+        """The lower left corner of the picture at time k, as seen [m]."""
+        found: Array = self.low + self.lens.seen(self.middles[k])[:2]
+        return found
+
+
+def camera_lens(scene: Scene, choice: CameraChoice) -> tuple[Lens, float]:
+    """(lens, azimuth [deg]): that of a camera; where nothing was said, straight at a vertical plane of motion."""
+    if choice is None:
+        moves = [_moves(figure.positions, figure.quaternions) for figure in scene.figures]
+        azimuth = plane_azimuth(np.concatenate(moves))
+        if azimuth is not None:
+            return Lens.toward(0.0, azimuth, flat=True), azimuth
+    camera = camera_of(choice)
+    straight = abs(camera.elevation) in (0.0, 90.0) and camera.azimuth % 90.0 == 0.0
+    return Lens.toward(camera.elevation, camera.azimuth, flat=straight), camera.azimuth
+
+
+def _moves(positions: Array, quaternions: Array) -> Array:
+    """Ways (n, 3) of all bodies' origins and of points beside them, so that turning counts as well."""
+    beside = 0.1 * np.array([np.zeros(3), *np.eye(3)])
+    points = positions[:, :, None] + rotated(quaternions[:, :, None], beside)
+    return (points - points[:1]).reshape(-1, 3)
+
+
+def way_across(scene: Scene, lens: Lens) -> Array | None:
+    """The way (3,) [m] from each figure to the next in a flat view, where behind each other they would not be seen."""
+    if len(scene.figures) < 2 or not lens.flat:
+        return None
+    lows, highs = [], []
+    for figure in scene.figures:
+        alone = replace(scene, figures=(replace(figure, offset=np.zeros(3)),), grounds=())
+        cast = Cast(alone)
+        seen = [lens.seen(cast.at(k).points)[:, 0] for k in _looked_at(scene)]
+        lows.append(min(float(one.min(initial=0.0)) for one in seen))
+        highs.append(max(float(one.max(initial=0.0)) for one in seen))
+    step = (1.0 + GAP) * max(high - low for low, high in zip(lows, highs, strict=True))
+    way: Array = step * lens.axes[0]
+    return way
+
+
+def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None) -> Window:
+    """The window in which a scene is shown."""
+    camera = camera_of(choice, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
+    lens, azimuth = camera_lens(scene, choice)
+    middles = _middles(scene, camera.follow)
+    chosen = ~cast.ground & ~cast.force  # a blow is short, its arrow long
+    if camera.follow is not None:
+        chosen &= ~cast.still
+    moving = np.unique(cast.faces[chosen])
+    lows, highs, grounds = [], [], []
+    for k in _looked_at(scene):
+        points = cast.at(k).points[moving] - middles[k] if len(moving) else np.zeros((1, 3))
+        seen = lens.seen(points)[:, :2]
+        lows.append(seen.min(axis=0))
+        highs.append(seen.max(axis=0))
+        grounds.append([points[:, :2].min(axis=0), points[:, :2].max(axis=0)])
+    low, high = np.min(lows, axis=0), np.max(highs, axis=0)
+    if camera.follow is not None:  # in the middle, whatever is around it
+        high = np.maximum(high, -low)
+        low = -high
+    else:
+        ways = [lens.seen(way_of(figure, trace.at))[:, :2] for figure in scene.figures for trace in figure.traces]
+        low = np.min([low, *(way.min(axis=0) for way in ways)], axis=0)
+        high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
+    ground = np.array([np.min([g[0] for g in grounds], axis=0), np.max([g[1] for g in grounds], axis=0)])
+    low, high = _framed(low, high, MARGIN if lens.flat else FLOOR_MARGIN)
+    elevation = 0.0 if lens.flat else camera.elevation
+    return Window(lens, azimuth, elevation, low, high, middles, ground, camera.follow is not None)
+
+
+def _looked_at(scene: Scene) -> list[int]:
+    """Numbers of some times, all over the scene."""
+    return [int(k) for k in np.unique(np.linspace(0, len(scene.times) - 1, LOOKED_AT).astype(int))]
+
+
+def _middles(scene: Scene, follow: str | None) -> Array:
+    """Where a body is at all times, (n, 3) [m]; midway between them, where several figures have one of its name."""
+    if follow is None:
+        return np.zeros((len(scene.times), 3))
+    ways = [
+        figure.positions[:, figure.bodies.index(follow)] + figure.offset
+        for figure in scene.figures
+        if follow in figure.bodies
+    ]
+    middle: Array = np.mean(ways, axis=0)
+    return middle
+
+
+def _framed(low: Array, high: Array, margin: float) -> tuple[Array, Array]:
+    """With a margin, and neither very low nor very narrow."""
+    longest = max(float((high - low).max()), 1e-6)
+    half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * NARROWEST * longest)
+    middle = 0.5 * (low + high)
+    return middle - half, middle + half

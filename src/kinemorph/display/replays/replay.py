@@ -1,0 +1,192 @@
+"""Replays: a scene and the page that shows it, as one text that needs nothing else.
+
+The page is put together out of the files in page/: `page.html` with the style, the scripts and the packed scene in
+the places {{title}}, {{style}}, {{script}} and {{scene}}. The scripts share one scope; they come in the order of their
+names, `main.js` last, so that nothing but `main.js` may run before all of them are read.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.display.browsers import open_page
+from kinemorph.display.cameras import Camera, CameraChoice, camera_of
+from kinemorph.display.looks.robot_surface import Poses, fitting_lens
+from kinemorph.display.replays.notebook_frame import framed
+from kinemorph.display.replays.packing import pack
+from kinemorph.display.scenes.building import Subjects, scene_of
+from kinemorph.display.scenes.scene import Scene
+from kinemorph.display.scenes.travelers import wanderer
+from kinemorph.errors import StorageError, UnsupportedError
+
+LOOKED_AT = 40  # times at which the plane of motion is looked for
+RAISED = 14.0  # elevation from which motion in a plane is seen [deg]
+ENDINGS = (".html", ".htm")
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """A scene as a page that opens from disk in any browser, offline: it plays, scrubs, and has sliders for joints."""
+
+    scene: Scene
+    camera: Camera
+    path: Path | None = None  # where it was saved
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page."""
+        filled = {
+            "title": html.escape(self.scene.title).encode("utf-8", "replace").decode(),
+            "style": _style(),
+            "script": _script(),
+            "scene": pack(self.scene, self.camera),
+        }
+        # all at once, so that what is filled in is not searched for places again
+        return re.sub(r"\{\{(\w+)\}\}", lambda place: filled[place[1]], _page_file("page.html"))
+
+    @property
+    def size(self) -> int:
+        """Size of the page [bytes]."""
+        return len(self.html.encode())
+
+    def __repr__(self) -> str:
+        frames = f"{len(self.scene.times):,} frames" if len(self.scene.times) > 1 else "to be posed"
+        return f"<Replay '{self.scene.title}': {frames}, {size_text(self.size)}>"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, for notebooks; one that is large has fewer pictures there, see `notebook_frame`."""
+        return framed(self)
+
+    def save(self, path: Path | str) -> Path:
+        """Writes the page, and gives its path. Folders that are missing are made; a page that was there stays whole."""
+        target = html_path(path)
+        beside = target.with_name(f".{os.getpid()}.{target.name}")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(self.html, encoding="utf-8", newline="\n")
+            beside.replace(target)
+        except OSError as error:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise StorageError(f"cannot write '{target}': {error.strerror or error}. Choose another place.") from error
+        return target
+
+    def open(self) -> Path:
+        """Shows the page in the browser, and gives its path; where there is no browser, a sentence says what to do."""
+        path = self.path
+        if path is None or not path.exists():
+            path = self.save(Path(tempfile.mkdtemp(prefix="kinemorph-")) / f"{_file_name(self.scene.title)}.html")
+        if not open_page(path.resolve().as_uri()):
+            print(f"There is no browser with windows here. Open {path} in one, on any machine.")
+        return path
+
+
+def replay(
+    subject: Subjects,
+    path: Path | str | None = None,
+    *,
+    q: npt.ArrayLike | None = None,
+    fps: float = 60.0,
+    columns: str | Sequence[str] | None = None,
+    trace: str | Sequence[str] = (),
+    spread: float | None = None,
+    title: str | None = None,
+    camera: CameraChoice = None,
+    follow: str | None = None,
+) -> Replay:
+    """A run, or several side by side, as one page that plays offline; a robot without a run as one that is posed.
+
+    `path`      where the page is written at once; it ends in .html
+    `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
+    `fps`       pictures for each second of a run; the page shows those between them as well
+    `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
+    `trace`     bodies or frames whose ways are drawn
+    `spread`    distance between several figures [m], 0 for all in one place
+    `camera`    from where one looks at first: "front", "left", "iso", ... or (elevation, azimuth) [deg]
+    `follow`    a body or frame that is kept in the middle; by default that of a robot which goes very far
+
+    In a notebook the replay shows itself. `.save(path)` writes it, `.open()` shows it in the browser.
+    """
+    target = None if path is None else html_path(path)
+    scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
+    made = Replay(scene, replay_camera(scene, camera, follow), target)
+    if target is not None:
+        made.save(target)
+    return made
+
+
+def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
+    """From where a scene is seen at first; by default motion in a vertical plane is seen from the side, a bit above."""
+    chosen = camera_of(camera, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
+    first = scene.figures[0]
+    if camera is not None or not first.bodies:
+        return chosen
+    rows = np.unique(np.linspace(0, len(first.q) - 1, LOOKED_AT).astype(int))
+    lens = fitting_lens(Poses(first.robot, first.q[rows]), None)
+    apart = np.ptp([figure.offset for figure in scene.figures], axis=0)
+    if not lens.flat or np.abs(lens.axes[2]) @ apart > 0.0:  # figures must not hide one another
+        return chosen
+    azimuth = float(np.degrees(np.arctan2(lens.axes[2, 1], lens.axes[2, 0])))
+    return replace(chosen, elevation=RAISED, azimuth=round(azimuth, 3))
+
+
+def html_path(path: Path | str) -> Path:
+    """The path of a page; another ending, or a folder, is refused."""
+    try:
+        target = Path(path)
+        folder = target.is_dir()
+    except (OSError, TypeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StorageError(f"path {str(path)[:80]!r}: {reason}. Use a name that ends in .html.") from None
+    if folder:
+        raise StorageError(f"'{target}' is a folder; expected a file. Use a name in it that ends in .html.")
+    if target.suffix.lower() not in ENDINGS:
+        raise UnsupportedError(f"'{target}': replays are pages. Use a name that ends in .html.")
+    return target
+
+
+def size_text(count: int) -> str:
+    """A number of bytes for people."""
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
+
+
+def _file_name(title: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-").lower()[:60] or "replay"
+
+
+# ── the page ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def _style() -> str:
+    return _trimmed(_page_file("page.css"))
+
+
+@cache
+def _script() -> str:
+    names = sorted(one.name for one in files(__package__).joinpath("page").iterdir() if one.name.endswith(".js"))
+    names.sort(key="main.js".__eq__)
+    return "(() => {\n'use strict';\n" + "\n".join(_trimmed(_page_file(name)) for name in names) + "})();"
+
+
+def _trimmed(text: str) -> str:
+    """A script or style without indents, and without comments that have lines of their own."""
+    text = re.sub(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$|^[ \t]*//[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"\n[ \t\n]+", "\n", text).strip() + "\n"
+
+
+@cache
+def _page_file(name: str) -> str:
+    return files(__package__).joinpath("page", name).read_text(encoding="utf-8")

@@ -1,0 +1,322 @@
+"""From a robot, a run or several of them to a scene.
+
+Runs share one clock. One that begins later or ends earlier than the others waits where it is. Several figures stand
+side by side, along the direction in which their robots are the thinnest, x or y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.display import series
+from kinemorph.display.looks.combined_robot import configurations, robot_of
+from kinemorph.display.looks.quaternions import rotated
+from kinemorph.display.scenes.changing_robot import succession
+from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
+from kinemorph.display.scenes.grounds import Standing, carried, grounds_of
+from kinemorph.display.scenes.loads import Load, arrows, loads_of
+from kinemorph.display.scenes.marks import marks_of
+from kinemorph.display.scenes.mounted_parts import parts_of
+from kinemorph.display.scenes.postures import posture
+from kinemorph.display.scenes.sampled_columns import between_samples
+from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Happening, Scene, Series, Trace
+from kinemorph.display.scenes.tints import told_apart
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Element, System
+from kinemorph.model.topology import WORLD
+from kinemorph.simulation.results.trajectory import Trajectory
+
+Subject: TypeAlias = Robot | System | Dynamics | Trajectory
+Subjects: TypeAlias = Subject | Sequence[Subject] | Mapping[str, Subject]
+
+MOST_FRAMES = 20_000
+BRIEF, LEAST_FRAMES = 0.5, 61  # runs that last less [s] have so many pictures, if they have as many samples
+GAP = 0.35  # between figures that stand side by side, as a part of the wider one
+LOOKED_AT = 60  # times at which the box is taken
+TRACE_COLORS: tuple[Color, ...] = (
+    *((0.84, 0.37, 0.0, 1.0), (0.0, 0.45, 0.70, 1.0), (0.0, 0.62, 0.45, 1.0)),
+    *((0.80, 0.47, 0.65, 1.0), (0.20, 0.13, 0.53, 1.0)),
+)
+ENERGIES = ("energy.kinetic", "energy.potential")
+
+
+def scene_of(
+    subject: Subjects,
+    *,
+    q: npt.ArrayLike | None = None,
+    fps: float = 60.0,
+    times: npt.ArrayLike | None = None,
+    columns: str | Sequence[str] | None = None,
+    trace: str | Sequence[str] = (),
+    spread: npt.ArrayLike | None = None,
+    title: str | None = None,
+) -> Scene:
+    """The scene of a robot, a system, a derived robot or a run, or of several, given as a list or by name.
+
+    `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
+    `fps`       pictures for each second of a run; fewer where a run is so long that there would be MOST_FRAMES, more
+                where it is so short that there would be but a few
+    `times`     the times of the pictures [s], shape (n,), instead of `fps`
+    `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
+    `trace`     bodies or frames whose ways are drawn
+    `spread`    distance between several figures [m], 0 for all in one place; by default so that none touches another.
+                Or the way (3,) [m] from each to the next
+    """
+    subjects = named_subjects(subject)
+    runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
+    clock = _clock(list(runs.values()), fps) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
+    wanted = _listed(trace, "trace", "bodies or frames")
+    _check_traces(wanted, [_robot(one) for one in subjects.values()])
+    made = [_figure(name, one, q, clock, wanted) for name, one in subjects.items()]
+    figures, scales = _loaded([figure for figure, _ in made], [loads for _, loads in made])
+    acting = [elements_of(one) for one in subjects.values()]
+    scene = staged(_side_by_side(figures, spread), clock, acting, title)
+    return replace(
+        scene,
+        series=tuple(_series(runs, clock, columns)),
+        events=tuple(Happening(event.t, event.label) for run in runs.values() for event in run.events),
+        notes=(*_failures(runs), *scales, *scene.notes),
+    )
+
+
+def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
+    """A sentence for every run that did not come to its end."""
+    for name, run in runs.items():
+        if not run.outcome.ok:
+            whose = f"run '{name}'" if len(runs) > 1 else "the run"
+            yield f"{whose} {run.outcome.kind}: {run.outcome.message or f'its end is t = {run.outcome.t:.6g} s'}"
+
+
+def staged(
+    figures: Sequence[Figure], times: Array, acting: Sequence[Sequence[Element]] = (), title: str | None = None
+) -> Scene:
+    """Figures at times [s] on the grounds of what acts on each, without anything that is plotted below them."""
+    boxes = [_box(figure) for figure in figures]
+    elements = acting or [()] * len(figures)
+    standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
+    grounds, floor = grounds_of(standings)
+    *others, last = dict.fromkeys(figure.robot.name.replace("_", " ") for figure in figures)
+    names = " and ".join([", ".join(others), last] if others else [last])
+    return Scene(
+        title=names if title is None else str(title),
+        times=times,
+        figures=tuple(figures),
+        box=np.stack([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]]),
+        floor=floor,
+        loose=not any(map(carried, elements)),
+        grounds=grounds,
+        notes=tuple(dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))),
+    )
+
+
+def elements_of(subject: Subject) -> tuple[Element, ...]:
+    """What acts on a robot, as data."""
+    if isinstance(subject, System):
+        return subject.elements
+    if not isinstance(subject, Trajectory):
+        return ()
+    found = [element for segment in subject.segments for element in segment.plant.elements]
+    return tuple({(type(element), element.name): element for element in reversed(found)}.values())[::-1]
+
+
+def named_subjects(subject: Any) -> dict[str, Subject]:
+    """What is to be seen, by name: names that are given, else those of the robots and methods, none of them twice."""
+    if isinstance(subject, Mapping):
+        pairs = [(str(name), one) for name, one in subject.items()]
+    else:
+        several = list(subject) if isinstance(subject, (list, tuple)) else [subject]
+        pairs = [("", one) for one in several]
+    if not pairs:
+        raise UnsupportedError("there is nothing to show; expected a robot, a system or a run, or several of them.")
+    for name, one in pairs:
+        if not isinstance(one, Subject):
+            called = f"'{name}'" if name else "what is to be shown"
+            remedy = "Runs of simulate_batch are given one by one."
+            if isinstance(one, Assembly):
+                remedy = "Give what its system() or robot() gives."
+            raise UnsupportedError(
+                f"{called} is of type {type(one).__name__}; expected a Robot, System, Dynamics or Trajectory. {remedy}"
+            )
+    named: dict[str, Subject] = {}
+    for given, one in pairs:
+        word = given or _word(one, [other for _, other in pairs])
+        count, unique = 2, word
+        while unique in named:
+            unique, count = f"{word} ({count})", count + 1
+        named[unique] = one
+    return named
+
+
+def _word(one: Subject, all_of_them: Sequence[Subject]) -> str:
+    """The robot's name; for runs of one robot beside each other, the method's."""
+    names = {_robot(other).name for other in all_of_them}
+    if isinstance(one, Trajectory) and len(all_of_them) > 1 and len(names) == 1:
+        return one.statistics.method
+    return _robot(one).name.replace("_", " ")
+
+
+def _robot(subject: Subject) -> Robot:
+    if isinstance(subject, Robot):
+        return subject
+    return robot_of(subject) if isinstance(subject, Trajectory) else subject.robot
+
+
+# ── over time ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
+    """The times of all pictures [s], equally far apart but for the last, from the first beginning to the last end."""
+    if not isinstance(fps, Real) or not 0.0 < fps <= 1000.0:
+        said = f"{fps:g}" if isinstance(fps, Real) else repr(fps)
+        raise UnsupportedError(f"fps is {said}; expected a number above 0 and up to 1000. 60 is smooth.")
+    if not runs:
+        return np.zeros(1)
+    first, last = min(float(run.t[0]) for run in runs), max(float(run.t[-1]) for run in runs)
+    count = min(int(np.ceil((last - first) * fps - 1e-9)), MOST_FRAMES - 1)
+    if last - first < BRIEF:
+        count = max(count, min(LEAST_FRAMES, max(len(run.t) for run in runs)) - 1)
+    return np.linspace(first, last, count + 1) if count else np.array([first])
+
+
+def _figure(
+    name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str]
+) -> tuple[Figure, list[Load]]:
+    """The figure of a subject, and what acts on it."""
+    robot, elements = _robot(subject), elements_of(subject)
+    if isinstance(subject, Trajectory):
+        if q is not None:
+            raise UnsupportedError("q is given for a run, which has its own. Leave it out.")
+        within = np.clip(times, subject.t[0], subject.t[-1])
+        if len(subject.stretches) > 1:
+            figure, loads = succession(subject, within, name)
+            return replace(figure, traces=tuple(traces_of(robot, trace))), loads
+        figure = figure_of(robot, configurations(subject, within), name=name)
+        marks, loads = marks_of(figure, elements, subject, within), loads_of(figure, elements, subject, within)
+    else:
+        start = posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
+        figure = figure_of(robot, np.repeat(start[None], len(times), axis=0), name=name)
+        marks, loads = marks_of(figure, elements), loads_of(figure, elements)
+        figure = replace(figure, poseable=len(times) == 1)
+    parts = (*figure.parts, *parts_of(figure, elements))
+    return replace(figure, parts=parts, marks=tuple(marks), traces=tuple(traces_of(robot, trace))), loads
+
+
+def _loaded(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple[list[Figure], Sequence[str]]:
+    """The figures with arrows for forces and torques, all to one scale, and the sentences that say the scale."""
+    marks, scales = arrows(figures, loads)
+    return [replace(figure, marks=(*figure.marks, *some)) for figure, some in zip(figures, marks, strict=True)], scales
+
+
+def _check_traces(names: Sequence[str], robots: Sequence[Robot]) -> None:
+    """Every name is that of a body or frame of a robot at least."""
+    for name in names:
+        if not any(_has_frame(robot, name) for robot in robots):
+            robots[0].frame(name)  # says what there is
+
+
+def _has_frame(robot: Robot, name: str) -> bool:
+    return name == WORLD or name in robot.body_names or any(frame.name == name for frame in robot.frames)
+
+
+def traces_of(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
+    """Traces of those bodies or frames that a robot has, each in a color of its own."""
+    for number, name in enumerate(names):
+        if not _has_frame(robot, name):
+            continue
+        frame = robot.frame(name)
+        x, y, z = (float(value) for value in evaluate_all(frame.placement).p)
+        color = TRACE_COLORS[number % len(TRACE_COLORS)]
+        yield Trace(name, Attachment(owner_of(robot, frame.body), (x, y, z)), color)
+
+
+def _series(runs: Mapping[str, Trajectory], times: Array, columns: str | Sequence[str] | None) -> Iterator[Series]:
+    """Columns at the times of the scene; NaN before a run begins and after it ends. Energies bring their sum."""
+    wished = None if columns is None else _listed(columns, "columns", "columns, groups or patterns")
+    for name, run in runs.items():
+        if wished is None:
+            chosen = [run.columns[one] for one in ENERGIES if one in run.columns]
+        else:
+            chosen = series.chosen(run, wished) if wished else []
+        sampled = [between_samples(run, column.name, times) for column in chosen]
+        for column, values in zip(chosen, sampled, strict=True):
+            yield Series(name, column.name, column.unit, values)
+        if wished is None and len(sampled) == len(ENERGIES):
+            yield Series(name, "energy.total", chosen[0].unit, np.sum(sampled, axis=0))
+
+
+# ── where they stand ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _side_by_side(figures: Sequence[Figure], spread: npt.ArrayLike | None) -> list[Figure]:
+    """The same figures, each with its offset, symmetric about the origin."""
+    if len(figures) < 2:
+        return list(figures)
+    sizes = np.array([np.ptp(_corners(figure), axis=(0, 1)) for figure in figures]).max(axis=0)
+    axis = int(np.argmin(sizes[:2]))
+    step = (1.0 + GAP) * max(float(sizes[axis]), 0.4 * max(figure.size for figure in figures))
+    way = _way(step if spread is None else spread)
+    way = way * np.eye(3)[axis] if way.ndim == 0 else way
+    places = np.arange(len(figures)) - 0.5 * (len(figures) - 1)
+    return told_apart([replace(one, offset=place * way) for one, place in zip(figures, places, strict=True)])
+
+
+def _listed(wish: Any, what: str, of: str) -> list[str]:
+    """One name or several as a list of names."""
+    names = [wish] if isinstance(wish, str) else list(wish or ()) if isinstance(wish, Iterable) else [wish]
+    if not all(isinstance(name, str) for name in names):
+        raise UnsupportedError(f"{what} is {wish!r}; expected names of {of}, one or a list.")
+    return names
+
+
+def _way(spread: npt.ArrayLike) -> Array:
+    try:
+        way = np.asarray(spread, dtype=float)
+    except (TypeError, ValueError):
+        way = np.full(1, np.nan)
+    if way.shape not in ((), (3,)) or not np.isfinite(way).all():
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the way (3,) to the next.")
+    return way
+
+
+def _corners(figure: Figure) -> Array:
+    """The lowest and highest corners (n, 2, 3) [m] of a figure's shapes at some of its times."""
+    numbers = np.unique(np.linspace(0, len(figure.positions) - 1, LOOKED_AT).astype(int))
+    lows, highs = [], []
+    for part in figure.parts:
+        if part.layer == "shapes" and len(part.surface.points):
+            points = part.surface.points
+            if part.owner >= 0:  # the corners of the part's own box, carried along
+                box = np.stack([points.min(axis=0), points.max(axis=0)])
+                ends = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+                turn, place = figure.quaternions[numbers, part.owner], figure.positions[numbers, part.owner]
+                points = rotated(turn[:, None, :], ends[None]) + place[:, None, :]
+            else:
+                points = np.broadcast_to(points, (len(numbers), *points.shape))
+            lows.append(points.min(axis=1))
+            highs.append(points.max(axis=1))
+    if not lows:
+        return np.array([[[-0.5] * 3, [0.5] * 3]])
+    corners: Array = np.stack([np.min(lows, axis=0), np.max(highs, axis=0)], axis=1)
+    return corners
+
+
+def _box(figure: Figure) -> Array:
+    """The box (2, 3) [m] round a figure at all times, with what its springs are fixed to."""
+    corners = _corners(figure)
+    ends = [end for mark in figure.marks for end in (mark.start, mark.end) if mark.layer == "elements"]
+    fixed = [np.array(end.point)[None] for end in ends if end is not None and end.owner == WORLD_OWNER]
+    low = np.concatenate([corners[:, 0], *fixed]).min(axis=0)
+    high = np.concatenate([corners[:, 1], *fixed]).max(axis=0)
+    box: Array = np.stack([low, high]) + figure.offset
+    return box

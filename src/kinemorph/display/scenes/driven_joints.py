@@ -1,0 +1,74 @@
+"""Which joints are driven, by what, and how hard over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.display.scenes.sampled_columns import between_samples, course
+from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.drives.actuators import actuated
+from kinemorph.mechanics.elements.law import law_of
+from kinemorph.model.elements.control.controllers import PD
+from kinemorph.model.elements.control.wiring import below, channel_names, driven
+from kinemorph.model.elements.drives.actuators import Actuator
+from kinemorph.model.elements.drives.motors import DCMotor
+from kinemorph.model.elements.forces.applied import AppliedEffort
+from kinemorph.model.elements.forces.joint_forces import ONE_AXIS
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Element
+from kinemorph.simulation.results.trajectory import Trajectory
+
+
+def driven_joints(robot: Robot, elements: Sequence[Element]) -> tuple[str, ...]:
+    """Joints with one axis that a motor, an actuator or a controller drives, in the order of the robot."""
+    named = {element.joint for element in elements if isinstance(element, (DCMotor, Actuator))}
+    named |= {target for element in elements for target in _targets(element)} - _inputs(elements)
+    return tuple(joint.name for joint in robot.joints if joint.name in named and joint.kind in ONE_AXIS)
+
+
+def efforts_of(robot: Robot, elements: Sequence[Element], run: Trajectory, times: Array) -> dict[str, Array]:
+    """What all drives of a joint do together [N m or N], shape (n,), by the name of the joint."""
+
+    def signal(name: str) -> Array | None:  # None where the run has none
+        return between_samples(run, name, times) if name in run.columns else None
+
+    joints = {joint.name for joint in robot.joints if joint.kind in ONE_AXIS}
+    commands = {target: name for element in elements for target, name in _targets(element).items()}
+    plain = joints - _inputs(elements)  # an actuator may be called like its joint, and then it is meant
+    drives = [pair for element in elements for pair in _targets(element).items()]
+    found = [(target, signal(name)) for target, name in drives if target in plain]
+    found += [(joint, signal(f"u.{joint}")) for joint in plain]
+    for element in elements:
+        if isinstance(element, DCMotor):
+            found.append((element.joint, signal(f"{element.name}.torque")))
+        elif isinstance(element, Actuator):
+            named = (commands.get(name) for name in (element.name, f"{element.name}.command"))
+            command = signal(next(filter(None, named), f"u.{element.name}"))
+            q, v = signal(f"q.{element.joint}"), signal(f"v.{element.joint}")
+            found.append((element.joint, None if command is None else actuated(element, command, q, v)))
+        elif isinstance(element, AppliedEffort):
+            found.append((element.joint, course(element, "effort", 1, times)[:, 0]))
+    total: dict[str, Array] = {}
+    for joint, effort in found:
+        if joint in joints and effort is not None:
+            total[joint] = total.get(joint, np.zeros(len(times))) + effort
+    return {joint.name: total[joint.name] for joint in robot.joints if joint.name in total}
+
+
+def _inputs(elements: Sequence[Element]) -> set[str]:
+    """Elements that take an input, by name."""
+    return {element.name for element in elements if isinstance(element, (DCMotor, Actuator))}
+
+
+def _targets(element: Element) -> Mapping[str, str]:
+    """What a controller drives, with the full names of the signals for it. An element without a law drives nothing."""
+    try:
+        drives = law_of(element).drives(element)
+    except ModelError:
+        return {}
+    if isinstance(element, PD):  # which may act on its joints by itself
+        drives = dict(zip(driven(element), channel_names(element), strict=False))
+    return {target: below(element.name, channel) if channel else element.name for target, channel in drives.items()}

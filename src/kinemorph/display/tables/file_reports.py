@@ -1,0 +1,130 @@
+"""Model files as plain data and as lines: what `check` finds in them, and what `info` says beyond the robot itself.
+
+A line of `check` begins as compilers write it, `file:line: error: ...`, so that editors find the place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from kinemorph.analysis.loops.mobility import mobility
+from kinemorph.display.tables.element_tables import element_rows
+from kinemorph.display.tables.loop_reports import mobility_summary
+from kinemorph.display.tables.summaries import Data, robot_summary
+from kinemorph.formats import FORMATS
+from kinemorph.formats.hints import Hint
+from kinemorph.formats.loading import Examination
+from kinemorph.formats.rules import RULES
+from kinemorph.model.system import Settings, System
+
+
+def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = ()) -> Data:
+    """One file as data: its format, sizes where it could be loaded, findings and hints."""
+    system = examination.system
+    sizes = (
+        None
+        if system is None
+        else {
+            "bodies": len(system.robot.bodies),
+            "dof": system.robot.nv,
+            "loops": len(system.robot.loops),
+            "couplings": len(system.robot.couplings),
+        }
+    )
+    return {
+        "file": path,
+        "format": examination.format,
+        "loaded": system is not None,
+        "robot": None if system is None else system.name,
+        "sizes": sizes,
+        "errors": len(examination.errors),
+        "warnings": len(examination.warnings),
+        "untold": examination.untold,
+        "findings": [finding.as_dict() for finding in examination.findings],
+        "hints": [
+            {
+                "line": examination.lines.get((hint.kind, hint.name), 0),
+                "element": f"{_word(hint.kind, examination.format)} '{hint.name}'",
+                "sentence": hint.sentence,
+            }
+            for hint in hints
+        ],
+    }
+
+
+def check_lines(data: Data) -> list[str]:
+    """One file as lines: findings, hints, and a summary at the end."""
+    lines = []
+    for row in data["findings"]:
+        element = f"{row['element']}: " if row["element"] else ""
+        mendable = " (--fix repairs it)" if row["repairable"] else ""
+        sentence = f"{element}{row['problem']}. {row['remedy']}{mendable} [{row['rule']}]"
+        lines.append(f"{_place(row['file'], row['line'])}: {row['severity']}: {sentence}")
+    if data["untold"]:
+        lines.append(f"{data['file']}: {data['untold']} more findings are not told")
+    for row in data["hints"]:
+        lines.append(f"{_place(data['file'], row['line'])}: hint: {row['element']}: {row['sentence']}")
+    lines.append(f"{data['file']}: {_counted(data)}")
+    return lines
+
+
+def _word(kind: str, format: str) -> str:
+    """What a format calls a part."""
+    return "link" if kind == "body" and format in ("urdf", "xacro", "sdf") else kind
+
+
+def _place(file: str, line: int) -> str:
+    return f"{file}:{line}" if line else file
+
+
+def _counted(data: Data) -> str:
+    """`7 bodies, 7 dof, 2 warnings`, or `3 errors, 1 warning`."""
+    parts = []
+    if data["sizes"]:
+        sizes = data["sizes"]
+        cut = " of the cut tree" if sizes["loops"] else ""
+        parts += [_number(sizes["bodies"], "body", "bodies"), f"{sizes['dof']} dof{cut}"]
+        parts += [_number(sizes[key], key[:-1], key) for key in ("loops", "couplings") if sizes[key]]
+    parts += [_number(data[key], key[:-1], key) for key in ("errors", "warnings") if data[key]]
+    if data["hints"]:
+        parts.append(_number(len(data["hints"]), "hint", "hints"))
+    return ", ".join(parts) or "well"
+
+
+def _number(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def verification_line(path: str, verdict: Data) -> str:
+    """`arm.urdf: verified: 14 passed, 0 failed, 2 skipped`; what failed is named."""
+    count = Counter(row["status"] for row in verdict["checks"])
+    counted = ", ".join(f"{count[status]} {status}" for status in ("passed", "failed", "skipped"))
+    failed = [f"{row['name']} ({row['note']})" for row in verdict["checks"] if row["status"] == "failed"]
+    return f"{path}: verified: {counted}" + (f": {'; '.join(failed)}" if failed else "")
+
+
+def rule_rows() -> list[Data]:
+    """The rules that findings name."""
+    return [{"rule": name, "says": says} for name, says in RULES.items()]
+
+
+# ── info ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
+    """A system as data: its robot, elements, freedoms and settings, and the file that it came from."""
+    data = robot_summary(system.robot)
+    if system.assembly is not None:
+        kinds = Counter(module.type.name for module in system.assembly.modules)
+        data["modules"] = {"kinds": dict(kinds), "docked": len(system.assembly.dockings), "base": system.assembly.base}
+    data["elements"] = element_rows(system)
+    found = mobility(system)
+    data["mobility"] = mobility_summary(system.robot, found) if found.rows else None
+    data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
+    data["file"] = None
+    if examination is not None:
+        title = FORMATS[examination.format].title
+        data["file"] = {"path": path, "format": title, "warnings": len(examination.warnings)}
+    return data

@@ -1,0 +1,123 @@
+"""Gaits as plain data and as tables: clusters of coupled maps, and what a robot has done that followed a gait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinemorph.analysis.gait_clusters import GaitClusters
+from kinemorph.display.series import values
+from kinemorph.display.tables.run_summaries import run_summary
+from kinemorph.display.tables.run_tables import run_tables
+from kinemorph.display.tables.summaries import Data
+from kinemorph.display.tables.terminal import pairs, plain_table
+from kinemorph.mechanics.elements.gaits.map_steps import MAPS
+from kinemorph.model.robot import Robot
+from kinemorph.simulation.results.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def cluster_summary(found: GaitClusters) -> Data:
+    """The outcomes of many starts."""
+    return {
+        "map": found.map,
+        "formula": MAPS[found.map].formula,
+        "r": found.r,
+        "coupling": found.coupling,
+        "epsilon": found.epsilon,
+        "count": found.count,
+        "steps": found.steps,
+        "starts": len(found.orbits),
+        "outcomes": found.table,
+    }
+
+
+def cluster_tables(data: Data) -> list[RenderableType]:
+    """What `gait maps` shows."""
+    rows = [
+        ("maps", f"{data['count']} of {data['map']}, f(x) = {data['formula']}, r = {data['r']:g}"),
+        ("coupling", f"{data['coupling']}, epsilon = {data['epsilon']:g}"),
+        ("starts", f"{data['starts']:,}, after {data['steps']:,} steps"),
+    ]
+    listed = [
+        (
+            row["kind"],
+            f"{row['starts']:,}",
+            f"{100.0 * row['share']:.1f} %",
+            ", ".join(f"{sizes} ({number})" for sizes, number in row["sizes"].items()),
+            f"{row['antiphase']:,}" if row["antiphase"] else "",
+            str(row["seed"]),
+        )
+        for row in data["outcomes"]
+    ]
+    heads = ("outcome", "starts", "share", "sizes of clusters", "in antiphase", "a seed")
+    return [pairs(rows), plain_table("", heads, listed, ("starts", "share", "in antiphase", "a seed"))]
+
+
+def following_summary(robot: Robot, trajectory: Trajectory, kind: str, joints: Sequence[str], pd: str) -> Data:
+    """A run that followed a gait: how far the robot went, how well it followed, what it took."""
+    data = run_summary(trajectory)
+    rows = []
+    for joint in joints:
+        name = f"{pd}.{joint}" if len(joints) > 1 else pd
+        wish, angle, effort = (values(trajectory, one) for one in (f"gait.{joint}", f"q.{joint}", name))
+        rows.append(
+            {
+                "joint": joint,
+                "unit": trajectory.columns[f"q.{joint}"].unit,
+                "smallest": _finite(angle.min()),
+                "largest": _finite(angle.max()),
+                "off": _finite(np.abs(angle - wish).max()),
+                "effort": _finite(np.abs(effort).max()),
+                "effort_unit": trajectory.columns[name].unit,
+            }
+        )
+    places = [series[-1] - series[0] for name in displacement_columns(robot) for series in [values(trajectory, name)]]
+    data["gait"] = {
+        "kind": kind,
+        "joints": rows,
+        "displacement": [_finite(x) for x in places],
+        "distance": _finite(float(np.linalg.norm(places))) if places else None,
+    }
+    return data
+
+
+def following_tables(data: Data) -> list[RenderableType]:
+    """What `gait ROBOT` shows."""
+    gait = data["gait"]
+    went = "" if gait["distance"] is None else f"{gait['distance']:.4g} m from where it began"
+    rows = [
+        ("gait", f"{gait['kind']}, {len(gait['joints'])} joint{'s' * (len(gait['joints']) > 1)}"),
+        *([("went", went)] if went else []),
+    ]
+    heads = ("joint", "smallest", "largest", "unit", "off at most", "largest effort", "unit of effort")
+    listed = [
+        (
+            row["joint"],
+            *(f"{row[name]:.4g}" for name in ("smallest", "largest")),
+            row["unit"],
+            *(f"{row[name]:.4g}" for name in ("off", "effort")),
+            row["effort_unit"],
+        )
+        for row in gait["joints"]
+    ]
+    numbers = ("smallest", "largest", "off at most", "largest effort")
+    return [pairs(rows), plain_table("", heads, listed, numbers), *run_tables(data)[:1]]
+
+
+def displacement_columns(robot: Robot) -> list[str]:
+    """Where the robot is as a whole [m]: the shifts of a free root, or of virtual joints."""
+    found = []
+    for joint in robot.joints:
+        units = dict(zip(robot.q_names, robot.q_units, strict=True))
+        if joint.kind in ("free", "planar") or joint.name.startswith("virtual_"):
+            found += [f"q.{name}" for name in joint.q_names if units[name] == "m"]
+    return found
+
+
+def _finite(x: float) -> float | None:
+    return float(x) if np.isfinite(x) else None

@@ -1,0 +1,165 @@
+"""Tables of texts, written once for a terminal, for Markdown, for LaTeX and for HTML.
+
+    grid = Grid("sides", ("i", "j"), [["0", "1"]], right=("i", "j"))
+    print(grid.text())
+
+Symbols with an index are written plainly (`v0`, `T_ij`, `v0=m2`); LaTeX and HTML set the index low.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from kinemorph.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Format = Literal["text", "markdown", "latex", "html"]
+SYMBOL = re.compile(r"([A-Za-z])(?:(\d+)|_(\w+))")  # a letter with an index: v0, T_ij
+LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    c: f"\\{c}" for c in "&%$#_{}"
+}
+
+
+class Grid(NamedTuple):
+    """A table of texts; the columns named in `right` hold numbers.
+
+    `groups`    names above the columns, each with how many columns it spans
+    `heads`     how many columns on the left are labels
+    `tails`     how many columns on the right are set apart
+    `feet`      how many rows at the end are set apart
+    `note`      a sentence below
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    right: tuple[str, ...] = ()
+    groups: tuple[tuple[str, int], ...] = ()
+    heads: int = 0
+    tails: int = 0
+    feet: int = 0
+    note: str = ""
+
+    def for_terminal(self) -> RenderableType:
+        """As a table of rich."""
+        from kinemorph.display.tables.terminal import plain_table
+
+        return plain_table(self.title, self.columns, self.rows, self.right)
+
+    def text(self) -> str:
+        """As plain text: columns of equal width, rules below the head and above the foot."""
+        lines = [self.columns, *self.rows]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
+        for start, end, name in self._spans():  # a long name widens the last column below it
+            widths[end - 1] += max(0, len(name) - _room(widths[start:end]))
+        above = [name.ljust(_room(widths[start:end])) for start, end, name in self._spans()]
+        written = [
+            "  ".join(
+                cell.rjust(width) if column in self.right else cell.ljust(width)
+                for cell, width, column in zip(line, widths, self.columns, strict=True)
+            )
+            for line in lines
+        ]
+        rule = "-" * _room(widths)
+        if self.feet:
+            written.insert(-self.feet, rule)
+        written.insert(1, rule)
+        told = [self.title, *["  ".join(above)] * bool(self.groups), *written, *self._notes()]
+        return "\n".join(line.rstrip() for line in told) + "\n"
+
+    def markdown(self) -> str:
+        """As a table of Markdown. That has one line of heads, so the name of a group stands before its first column."""
+        named = {start: f"{name}: " for start, _, name in self._spans() if name}
+        columns = [named.get(k, "") + column for k, column in enumerate(self.columns)]
+        rule = ["---:" if column in self.right else "---" for column in self.columns]
+        lines = [[cell.replace("|", r"\|") for cell in line] for line in (columns, rule, *self.rows)]
+        below = [line for note in self._notes() for line in (note, "")]
+        return "\n".join([f"**{self.title}**", "", *(f"| {' | '.join(line)} |" for line in lines), "", *below])
+
+    def latex(self) -> str:
+        """As a `tabular` that needs no package; title and note are comments around it."""
+        sorts = ["r" if column in self.right else "l" for column in self.columns]
+        end = len(sorts) - self.tails
+        parts = ["".join(part) for part in (sorts[: self.heads], sorts[self.heads : end], sorts[end:]) if part]
+        lines = [f"% {self.title}", rf"\begin{{tabular}}{{{'|'.join(parts)}}}"]
+        if self.groups:
+            above = [rf"\multicolumn{{{end - start}}}{{l}}{{{_latex(name)}}}" for start, end, name in self._spans()]
+            lines.append(_latex_row(above))
+        lines += [_latex_row(map(_latex, self.columns)), r"\hline"]
+        rows = [_latex_row(map(_latex, row)) for row in self.rows]
+        if self.feet:
+            rows.insert(-self.feet, r"\hline")
+        return "\n".join([*lines, *rows, r"\end{tabular}", *(f"% {note}" for note in self._notes())]) + "\n"
+
+    def html(self) -> str:
+        """As a `table` of HTML with a caption."""
+        lines = ["<table>", f"<caption>{escape(self.title)}</caption>", "<thead>"]
+        if self.groups:
+            lines.append(
+                _html_row(f'<th colspan="{end - start}">{_html(name)}</th>' for start, end, name in self._spans())
+            )
+        lines += [_html_row(f"<th>{_html(name)}</th>" for name in self.columns), "</thead>", "<tbody>"]
+        rows = [_html_row(self._html_cell(k, cell) for k, cell in enumerate(row)) for row in self.rows]
+        if self.feet:
+            rows[-self.feet :] = ["</tbody>", "<tfoot>", *rows[-self.feet :]]
+        end = "</tfoot>" if self.feet else "</tbody>"
+        return "\n".join([*lines, *rows, end, "</table>", *(f"<p>{_html(note)}</p>" for note in self._notes())]) + "\n"
+
+    def written(self, form: Format) -> str:
+        """In one of the four forms, by name."""
+        if form not in WRITERS:
+            raise UnsupportedError(f"a table as {form!r} is asked for; expected one of: {', '.join(WRITERS)}.")
+        return WRITERS[form](self)
+
+    def _spans(self) -> list[tuple[int, int, str]]:
+        """The groups as (first column, column after the last, name)."""
+        spans, start = [], 0
+        for name, count in self.groups:
+            spans.append((start, start + count, name))
+            start += count
+        return spans
+
+    def _notes(self) -> list[str]:
+        return [self.note] if self.note else []
+
+    def _html_cell(self, place: int, cell: str) -> str:
+        tag = "th" if place < self.heads else "td"
+        align = ' style="text-align:right"' if self.columns[place] in self.right else ""
+        return f"<{tag}{align}>{_html(cell)}</{tag}>"
+
+
+WRITERS = {"text": Grid.text, "markdown": Grid.markdown, "latex": Grid.latex, "html": Grid.html}
+
+
+def _room(widths: Sequence[int]) -> int:
+    """How wide columns are together, with two blanks between them."""
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _latex(text: str) -> str:
+    """A cell in LaTeX: symbols in math, signs that mean something there escaped."""
+    parts = [SYMBOL.fullmatch(part) for part in text.split("=")]
+    if all(parts):
+        return "$" + " = ".join(f"{part[1]}_{{{part[2] or part[3]}}}" for part in parts if part) + "$"
+    return "".join(LATEX.get(c, c) for c in text)
+
+
+def _html(text: str) -> str:
+    """A cell in HTML."""
+    parts = [SYMBOL.fullmatch(part) for part in text.split("=")]
+    if all(parts):
+        return " = ".join(f"{part[1]}<sub>{part[2] or part[3]}</sub>" for part in parts if part)
+    return escape(text)
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _html_row(cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(cells)}</tr>"

@@ -1,0 +1,243 @@
+"""Runs, poles and equilibria as plain data: what `--json` prints and `run_tables` shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinemorph.analysis.small_motions.equilibrium import Equilibrium
+from kinemorph.analysis.small_motions.poles import Poles
+from kinemorph.display import series
+from kinemorph.display.tables.summaries import Data
+from kinemorph.mechanics.elements.law import law_of
+from kinemorph.model.elements import JointLimits
+from kinemorph.model.system import System
+from kinemorph.simulation.integrators.methods import DEFAULT, alias_rows, method_rows
+from kinemorph.simulation.results.trajectory import Event, Trajectory
+
+# of the largest kinetic energy, and of what is supplied or dissipated: what the balance may be off without a word
+DRIFTED = 0.05
+STILL = 1e-14  # [rad or m], of the potential energy: what rounding moves
+PASSED = 1e-6  # [m or rad] beyond a limit
+OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
+
+
+def run_summary(trajectory: Trajectory) -> Data:
+    """A run in figures: how it ended, what it cost, energies, the state at its end."""
+    outcome, statistics = trajectory.outcome, trajectory.statistics
+    plant = trajectory.segments[-1].plant
+    last = trajectory.segments[-1]
+    return {
+        "name": trajectory.name,
+        "outcome": {"kind": outcome.kind, "t": _number(outcome.t), "message": outcome.message, "ok": outcome.ok},
+        "start": _number(trajectory.t[0]),
+        "end": _number(trajectory.t[-1]),
+        "samples": len(trajectory.t),
+        "settings": {name: _number(value) for name, value in trajectory.settings.items()},
+        "method": statistics.method,
+        "steps": statistics.accepted,
+        "rejected": statistics.rejected,
+        "seconds": statistics.seconds,
+        "compile_seconds": statistics.compile_seconds,
+        "systems": [_stretch(part) for part in trajectory.stretches],
+        "events": [_event(event) for event in trajectory.events],
+        "energy": _energy(trajectory),
+        "loop_error": _largest(trajectory, "loop_error"),
+        "final": {
+            group: [
+                {"name": column.name, "unit": column.unit, "value": _number(value)}
+                for column, value in zip(getattr(plant, group), getattr(last, group)[-1], strict=True)
+            ]
+            for group in ("q", "v", "x")
+        },
+    }
+
+
+def _stretch(part: Trajectory) -> Data:
+    """A part of a run in which the system stays the same: what was run, from when to when."""
+    plant, t = part.segments[0].plant, part.t
+    ends = (_number(t[0]), _number(t[-1])) if len(t) else (None, None)
+    return {"name": plant.name, "start": ends[0], "end": ends[1], "dof": plant.nv, "states": plant.nx}
+
+
+def _event(event: Event) -> Data:
+    """An event; note and numbers where it has some."""
+    data: Data = {"t": event.t, "name": event.name, "kind": event.kind}
+    data |= {"note": event.note} if event.note else {}
+    numbers = [{**number._asdict(), "value": _number(number.value)} for number in event.numbers]
+    return data | ({"numbers": numbers, "told": event.told} if numbers else {})
+
+
+def _number(value: object) -> object:
+    """A number that JSON takes: None where it is not finite."""
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+def _largest(trajectory: Trajectory, name: str) -> float | None:
+    """The largest size of a column, where there is one."""
+    if name not in trajectory.columns:
+        return None
+    values = np.abs(series.values(trajectory, name))
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if len(finite) else None
+
+
+def _energy(trajectory: Trajectory) -> Data | None:
+    """How far the energy balance is off [J], and the largest kinetic energy, against which that is judged.
+
+    What an impact or a docking takes is no error: it counts from one such event to the next. Where the kinetic energy
+    is but rounding of the potential energy, as of a mechanism that stands, there is nothing to judge against.
+    """
+    drift, kinetic = _drift(trajectory), _largest(trajectory, "energy.kinetic")
+    if drift is None or kinetic is None:
+        return None
+    rounding = STILL * (_largest(trajectory, "energy.potential") or 0.0)
+    return {"drift": drift, "largest_kinetic": kinetic, "relative": drift / kinetic if kinetic > rounding else None}
+
+
+def _drift(trajectory: Trajectory) -> float | None:
+    """The largest change of the energy balance within a segment [J], where there is an account of energy."""
+    if "energy.balance" not in trajectory.columns:
+        return None
+    balance = series.values(trajectory, "energy.balance")
+    rows = np.cumsum([len(segment.t) for segment in trajectory.segments])[:-1]
+    known = [part[np.isfinite(part)] for part in np.split(balance, rows)]
+    return max((float(np.abs(part - part[0]).max()) for part in known if len(part)), default=None)
+
+
+def cautions(trajectory: Trajectory) -> list[str]:
+    """What a user should know who looks at a run."""
+    found = []
+    if "loop_error" in trajectory.columns:
+        first = float(series.values(trajectory, "loop_error")[0])
+        if first > OPEN:
+            found.append(f"loops are open by {first:.3g} m or rad at the start; give a closed configuration with --q")
+    energy = _energy(trajectory)
+    # what crawls turns over far more energy than its slow bodies ever have
+    turned = max(_largest(trajectory, name) or 0.0 for name in ("energy.supplied", "energy.dissipated"))
+    if (
+        energy
+        and (energy["relative"] or 0.0) > DRIFTED
+        and energy["drift"] > DRIFTED * turned
+        and not trajectory.events
+    ):
+        found.append("energy is not kept, so the motion is not right: take a smaller --step or --rtol")
+    moved = max((float(np.ptp(q)) for part in trajectory.segments for q in part.q.T if len(q)), default=1.0)
+    if trajectory.outcome.ok and moved <= STILL:
+        found.append("nothing moved: the start is an equilibrium; give another one with --q or --v")
+    return found
+
+
+def acting_joints(system: System, given: System) -> list[str]:
+    """What a run adds to a model out of what its joints say of themselves, and how to leave that out."""
+    added = [element for element in system.elements if element not in given.elements]
+    words = {"JointLimits": ("limits", "--no-limits"), "JointFriction": ("friction", "--no-friction")}
+    found = []
+    for element in added:
+        what, option = words[type(element).__name__]
+        count = len(law_of(element).acts_on(element, system.robot))
+        found.append(f"the {what} of {_counted(count, 'joint')} ({option} leaves them out)")
+    return [f"what acts besides the elements of the model: {'; '.join(found)}"] if found else []
+
+
+def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:
+    """Joints that begin beyond their limits, and those that pass them because nothing stops them."""
+    robot, begun, passed = system.robot, [], []
+    stopped = {
+        name
+        for element in system.elements
+        if isinstance(element, JointLimits)
+        for name in law_of(element).acts_on(element, robot)
+    }
+    for joint in robot.joints:
+        for k, name in enumerate(joint.q_names):
+            values = series.values(trajectory, f"q.{name}")
+            outside = (values < joint.lower[k] - PASSED) | (values > joint.upper[k] + PASSED)
+            if joint.name in stopped and outside[0]:
+                begun.append(name)
+            elif joint.name not in stopped and np.any(outside):
+                passed.append(name)
+    told = [f"{_some(begun)} began beyond limits, and stops push back at once"] if begun else []
+    return told + ([f"{_some(passed)} passed limits, at which nothing stops a joint"] if passed else [])
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count > 1)}"
+
+
+def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[Data]:
+    """Chosen columns in figures: first, last, smallest and largest value, and when.
+
+    Where the system changes, those of the samples that have the column.
+    """
+    rows = []
+    for column in series.chosen(trajectory, wanted):
+        having = np.concatenate([np.full(len(part), column.name in part.columns) for part in trajectory.stretches])
+        t, values = trajectory.t[having], series.values(trajectory, column.name)[having]
+        if not len(values):
+            continue
+        row: Data = {"name": column.name, "unit": column.unit, "first": _number(values[0]), "last": _number(values[-1])}
+        if np.isfinite(values).any():
+            low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
+            row |= {"smallest": _number(values[low]), "smallest_at": float(t[low])}
+            row |= {"largest": _number(values[high]), "largest_at": float(t[high])}
+        rows.append(row)
+    return rows
+
+
+def method_summary() -> Data:
+    """All methods of integration, and the names under which others know them."""
+    return {
+        "default": DEFAULT,
+        "methods": [row._asdict() for row in method_rows()],
+        "aliases": [{"name": name, "method": method, "why": why} for name, method, why in alias_rows()],
+    }
+
+
+# ── small motions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def equilibrium_summary(found: Equilibrium) -> Data:
+    """An equilibrium in figures: where, whether it is one, whether it is stable."""
+    plant = found.plant
+    return {
+        "name": plant.name,
+        "converged": found.converged,
+        "stable": found.stable,
+        "message": found.message,
+        "iterations": found.iterations,
+        "unbalanced": _number(found.worst),
+        "q": [
+            {"name": column.name, "unit": column.unit, "value": _number(value)}
+            for column, value in zip(plant.q, found.q, strict=True)
+        ],
+    }
+
+
+def poles_summary(poles: Poles, shapes: int | None = None) -> Data:
+    """Poles in figures and, where asked for, the shapes of the first few."""
+    data: Data = {
+        "name": poles.plant.name,
+        "q": [_number(value) for value in poles.q],
+        "note": poles.note,
+        "poles": [{name: _number(value) for name, value in row.items()} for row in poles.rows()],
+    }
+    for row in data["poles"]:
+        row["number"] = int(row["number"])
+    if shapes is not None:
+        data["coordinates"] = [
+            {"name": name, "unit": unit} for name, unit in zip(poles.names, poles.units, strict=True)
+        ]
+        data["shapes"] = [
+            {"number": k + 1, "real": poles.shapes[k].real.tolist(), "imaginary": poles.shapes[k].imag.tolist()}
+            for k in range(min(shapes, len(poles)))
+        ]
+    return data

@@ -1,0 +1,175 @@
+"""Results as plain data: dicts, lists, text and numbers that JSON takes. What `--json` prints and `tables` shows."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.program import Port
+from kinemorph.deriving.dynamics import FRAME_FUNCTIONS, Dynamics
+from kinemorph.deriving.function_names import FUNCTIONS
+from kinemorph.deriving.reduction import REDUCED_FUNCTIONS
+from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.mechanics.recursions.kinematics import REFERENCES
+from kinemorph.model.conventions.statement import CONVENTIONS
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+
+Data = dict[str, Any]
+
+
+class Split(NamedTuple):
+    """How functions of a robot with loops are to be split; see `Dynamics.reduced` and `Dynamics.actuation`."""
+
+    independent: Sequence[str] | None = None
+    actuated: Sequence[str] | None = None
+    at: Sequence[float] | None = None
+    epsilon: float = 0.01
+
+
+def function_of(
+    dynamics: Dynamics, name: str, frame: str | None = None, reference: str = "local", split: Split | None = None
+) -> CompiledFunction:
+    """A function of a robot by name. Functions of a frame need the name of a frame or body, `actuation` joints."""
+    choice = split or Split()
+    if name not in FUNCTIONS:
+        hint = did_you_mean(name, FUNCTIONS)
+        raise KinemorphError(f"there is no function '{name}'.{hint} Functions: {', '.join(FUNCTIONS)}.")
+    if name == "actuation":
+        if not choice.actuated:
+            raise KinemorphError("function 'actuation' needs joints that have an actuator; name them with --actuated.")
+        return dynamics.actuation(choice.actuated, at=choice.at)
+    if name in REDUCED_FUNCTIONS:
+        reduced = dynamics.reduced(choice.independent, actuated=choice.actuated, at=choice.at, epsilon=choice.epsilon)
+        one: CompiledFunction = getattr(reduced, name)
+        return one
+    if name not in FRAME_FUNCTIONS:
+        found: CompiledFunction = getattr(dynamics, name)
+        return found
+    robot = dynamics.robot
+    if frame is None:
+        known = ", ".join(f"'{known}'" for known in (*(f.name for f in robot.frames), *robot.body_names)[:12])
+        raise KinemorphError(f"function '{name}' needs a frame or body; give one with --frame: {known}.")
+    if reference not in REFERENCES:
+        raise KinemorphError(f"reference is '{reference}', expected one of: {', '.join(REFERENCES)}.")
+    options = () if name == "pose" else (reference,)
+    made: CompiledFunction = getattr(dynamics, name)(frame, *options)
+    return made
+
+
+# ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def robot_summary(robot: Robot) -> Data:
+    """A robot as data: sizes, bodies, joints with limits, frames, parameters, loops, couplings, conventions."""
+    return {
+        "robot": robot.name,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "mass": robot.total_mass,
+        "gravity": [evaluate(value) for value in robot.gravity],
+        "bodies": [_body_row(robot, name) for name in robot.body_names],
+        "joints": [_joint_row(robot, joint.name) for joint in robot.joints],
+        "loops": [
+            {"name": loop.name, "kind": loop.kind, "parent": loop.parent, "child": loop.child} for loop in robot.loops
+        ],
+        "couplings": [
+            {"joint": c.joint, "leader": c.leader, "multiplier": evaluate(c.multiplier), "offset": evaluate(c.offset)}
+            for c in robot.couplings
+        ],
+        "frames": [{"name": frame.name, "body": frame.body} for frame in robot.frames],
+        "parameters": [{"name": p.name, "value": p.value, "unit": p.unit} for p in robot.parameters],
+        "q_names": list(robot.q_names),
+        "v_names": list(robot.v_names),
+        "conventions": dict(line.split(None, 1) for line in _convention_lines()),
+    }
+
+
+def robot_line(robot: Robot) -> Data:
+    """A robot in a line: its sizes, mass, and the kinds of its joints."""
+    kinds = sorted({joint.kind for joint in (*robot.joints, *robot.loops) if joint.nv})
+    sizes = {"bodies": len(robot.bodies), "dof": robot.nv, "loops": len(robot.loops)}
+    return {"name": robot.name, **sizes, "mass": robot.total_mass, "kinds": kinds}
+
+
+def _convention_lines() -> list[str]:
+    """The conventions, a two-word topic joined by an underscore so that the first word is the topic."""
+    return [line[:15].strip().replace(" ", "_") + " " + line[15:] for line in CONVENTIONS.splitlines() if line.strip()]
+
+
+def _body_row(robot: Robot, name: str) -> Data:
+    body = robot.body(name)
+    com = [float(evaluate(value)) for value in body.com]
+    inertia = [[float(value) for value in row] for row in evaluate_all(body.inertia)]
+    mass, joint = float(evaluate(body.mass)), robot.parent_joint[name].name
+    return {"name": name, "mass": mass, "com": com, "inertia": inertia, "joint": joint}
+
+
+PER_VELOCITY = ("velocity", "effort", "damping", "friction", "armature")
+
+
+def _joint_row(robot: Robot, name: str) -> Data:
+    joint = robot.joint(name)
+    bounds = [[_finite(low), _finite(high)] for low, high in zip(joint.lower, joint.upper, strict=True)]
+    return {
+        "name": name,
+        "kind": joint.kind,
+        "parent": joint.parent,
+        "child": joint.child,
+        "q_index": robot.q_slice(name).start,
+        "q": list(joint.q_names),
+        "v": list(joint.v_names),
+        "q_units": list(joint.table.q_units),
+        "axis": list(joint.axis) if joint.table.axes else None,
+        "limits": bounds,
+        **{key: [_finite(evaluate(value)) for value in getattr(joint, key)] for key in PER_VELOCITY},
+    }
+
+
+def _finite(value: float) -> float | None:
+    """A number that JSON has; a limit that is not there becomes None."""
+    return float(value) if math.isfinite(value) else None
+
+
+# ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def timed(make: Callable[[], CompiledFunction]) -> tuple[CompiledFunction, Data]:
+    """A function and its summary, with the time its graph took to build and its code to compile [s]."""
+    start = time.perf_counter()
+    function = make()
+    total = time.perf_counter() - start
+    return function, {
+        **function_summary(function),
+        "build_seconds": max(total - function.compile_seconds, 0.0),
+        "compile_seconds": function.compile_seconds,
+    }
+
+
+def function_summary(function: CompiledFunction) -> Data:
+    """A function as data: its name, shapes and operation counts."""
+    program = function.program
+    return {
+        "function": program.name.partition(".")[2],
+        "inputs": {port.name: _shape(port) for port in program.inputs},
+        "outputs": {port.name: _shape(port) for port in program.outputs},
+        "ops": function.ops,
+        "flops": program.flops,
+        "op_counts": dict(program.op_counts),
+        "backend": function.backend,
+    }
+
+
+def _shape(port: Port) -> list[int]:
+    return list(port.shape)
+
+
+def mass_matrix_figures(M: Any) -> Data:
+    """Condition number, smallest and largest eigenvalue of a mass matrix, shape (nv, nv)."""
+    values = np.linalg.eigvalsh(np.asarray(M, dtype=float))
+    return {"condition": float(values[-1] / values[0]), "smallest": float(values[0]), "largest": float(values[-1])}

@@ -1,0 +1,185 @@
+"""A robot that is posed: its configuration, and the sliders that move it.
+
+A slider moves its own joint. Coupled joints follow at once, and where the robot has loops, the others move so that they
+close again; where they cannot, the joint stops on its way and a line says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.loops.close_loops import Closed, Closer
+from kinemorph.analysis.loops.ranges import Ranges
+from kinemorph.display.looks.quaternions import quaternions_of, without_jumps
+from kinemorph.display.scenes.postures import posture
+from kinemorph.display.viewer.joint_sliders import DEGREE, METER, Knob, coordinates_of, knob_values, knobs_of
+from kinemorph.display.viewer.nodes import Actor
+from kinemorph.errors import ShapeError
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.configuration import neutral, random_configuration
+
+ITERATIONS = 25  # a hand waits: what is closable at all takes four or five
+ATTEMPTS = 8  # at a random configuration in which loops can be closed
+SIGNS = {DEGREE: "°", METER: "m"}
+REACH = 1.5  # how far a slide or a free body goes either way, against the size of the robot
+
+
+class Posture:
+    """The configuration of one robot on the page. `said` takes a sentence where something cannot be."""
+
+    def __init__(self, actor: Actor, said: Callable[[str], None]) -> None:
+        self.actor, self._say = actor, said
+        self.robot = actor.figure.robot
+        self.name = actor.figure.name
+        self.q = actor.figure.q[0].copy()
+        if not self.robot.is_open:
+            found = self._closed(self.q)
+            self.q = found.q if found else self.q
+            if not found:
+                said(f"'{self.name}': {found.message}")
+        self.start = self.q.copy()
+        self._rng = np.random.default_rng(0)
+        self.knobs = knobs_of(self.robot, self.q, REACH * actor.figure.size)
+        self._sliders: list[Any] = []
+        self._taken: list[float] = []  # values of sliders that have been followed
+
+    # ── moving it ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def set(self, q: npt.ArrayLike) -> None:
+        """Takes a configuration (nq,), as it is, or coordinates by name, and moves bodies and sliders."""
+        self._pose(posture(self.robot, q, self.q.tolist()))
+
+    def turn(self, number: int, value: float, *, by_hand: bool = False) -> None:
+        """Moves one knob to a value [deg] or [m]; coupled joints and loops follow. A hand has moved its slider."""
+        knob = self.knobs[number]
+        joint = self.robot.joint(knob.joint)
+        mine = [i for i, other in enumerate(self.knobs) if other.joint == knob.joint]
+        # angles of a quaternion are taken from the sliders, which know more than it: a whole turn, which one is at 90
+        shown = [float(self._sliders[i].value) if self._sliders else knob_values(self.robot, self.q)[i] for i in mine]
+        shown[mine.index(number)] = value
+        wished = self.q.copy()
+        wished[self.robot.q_slice(joint.name)] = coordinates_of(joint, shown)
+        found = self._followed(wished, joint.name)
+        if not found:
+            self._say(f"{knob.label} stops here: {found.message}")
+        self._pose(found.q, keep=mine if found and by_hand else ())
+
+    def to_zero(self) -> None:
+        """All joints at zero, as near as loops and limits allow."""
+        self._jump(neutral(self.robot), "zero")
+
+    def to_start(self) -> None:
+        """As it was at first."""
+        self._pose(self.start)
+
+    def to_random(self) -> None:
+        """All joints anywhere; bodies that hang on nothing stay where they are."""
+        for _ in range(ATTEMPTS):
+            q = random_configuration(self.robot, self._rng)
+            for joint in self.robot.joints:
+                if joint.kind in ("free", "planar"):
+                    at = self.robot.q_slice(joint.name)
+                    q[at] = self.q[at]
+            found = self._closed(q)
+            if found:
+                self._pose(found.q)
+                return
+        self._say("no random configuration was found in which the loops close.")
+
+    def _jump(self, q: Array, what: str) -> None:
+        found = self._closed(q)
+        if not found:
+            self._say(f"{what} is not reached: {found.message}")
+        else:
+            self._pose(found.q)
+
+    # ── loops and couplings ───────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _closer(self) -> Closer:
+        lower, upper = self.robot.q_lower, self.robot.q_upper
+        inside = bool(np.all((lower <= self.q) & (self.q <= upper)))  # else limits would move it from where it is
+        return Closer(self.robot, limits=inside, tolerance=1e-10, iterations=ITERATIONS)
+
+    def _closed(self, q: Array) -> Closed:
+        if self.robot.loops:
+            return self._closer.close(q)
+        return Closed(Ranges(self.robot, False, ()).inside(q), 0.0, 0, True, "")
+
+    def _followed(self, q: Array, joint: str) -> Closed:
+        return self._closer.follow(self.q, q, joint) if self.robot.loops else self._closed(q)
+
+    # ── bodies and sliders ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _pose(self, q: Array, keep: Any = ()) -> None:
+        self.actor.move(*self._bodies(q))
+        self.q = q
+        for number, (slider, value) in enumerate(zip(self._sliders, knob_values(self.robot, q), strict=False)):
+            if number not in keep:
+                self._put(slider, value)
+                self._taken[number] = slider.value
+
+    def _bodies(self, q: Array) -> tuple[Array, Array]:
+        """Positions (n_b, 3) [m] and quaternions (n_b, 4): `Poses` of one q, on numbers instead of arrays."""
+        if not np.isfinite(q).all():
+            raise ShapeError(f"q: coordinate '{self.robot.q_names[int(np.argmin(np.isfinite(q)))]}' is not finite.")
+        poses = forward_kinematics(self._tree, q.tolist(), self.robot.body_names)
+        R = np.array([pose.R for pose in poses], dtype=float).reshape(-1, 3, 3)
+        positions = np.array([pose.p for pose in poses], dtype=float).reshape(-1, 3)
+        return positions, without_jumps(quaternions_of(R)[None])[0]
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return resolve(self.robot)
+
+    @staticmethod
+    def _put(slider: Any, value: float) -> None:
+        """Sets a slider, which reaches farther where it has to."""
+        if value < slider.min:
+            slider.min = value
+        if value > slider.max:
+            slider.max = value
+        slider.value = value
+
+    def build(self, gui: Any, guarded: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:
+        """Puts the sliders and buttons there."""
+        buttons = gui.add_button_group("Pose", ("zero", "reset", "random"))
+        moves = {"zero": self.to_zero, "reset": self.to_start, "random": self.to_random}
+        buttons.on_click(guarded(lambda event: moves[buttons.value]()))
+        for number, (knob, value) in enumerate(zip(self.knobs, knob_values(self.robot, self.q), strict=True)):
+            self._sliders.append(self._slider(gui, guarded, number, knob, value))
+
+    def _slider(self, gui: Any, guarded: Any, number: int, knob: Knob, value: float) -> Any:
+        word = knob.label.replace("_joint", "").replace("_", " ")
+        slider = gui.add_slider(
+            f"{word} {SIGNS[knob.unit]}",
+            min=knob.lower,
+            max=knob.upper,
+            step=knob.step,
+            initial_value=knob.lower,
+            disabled=knob.follows,
+            hint=f"follows '{self._leader(knob.joint)}'" if knob.follows else knob.label,
+        )
+        slider.value = float(value)  # with all its digits, of which the page shows a few
+        self._taken.append(slider.value)
+
+        def moved(event: Any) -> None:
+            # of many moves that came while one was being followed only the last counts
+            if event.client is None or slider.value == self._taken[number]:
+                return
+            self._taken[number] = slider.value
+            self.turn(number, float(slider.value), by_hand=True)
+
+        slider.on_update(guarded(moved))
+        return slider
+
+    def _leader(self, joint: str) -> str:
+        return next(coupling.leader for coupling in self.robot.couplings if coupling.joint == joint)

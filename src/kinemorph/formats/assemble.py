@@ -1,0 +1,107 @@
+"""`assemble`: an assembly from what people have: a grid of cells, a list of docked sides, or measured poses.
+
+assemble("B>0 Bv1 B<2")                                 a grid, seen from above (`grids`)
+assemble([(0, 1, 3, 2), (1, 2, 5, 3)], modules="B")     docked sides: module, module, side, side (`docked_sides`)
+assemble({(0, 1): H_01}, modules="BS")                  measured poses (`measured_poses`; `snap` tells residuals)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kinemorph.errors import ModelError, ParseError
+from kinemorph.formats import recognize
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.sources import Options, Source, read_file
+from kinemorph.formats.toml.reader import read
+from kinemorph.model.input_reader import short
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.catalog import Types, known_types
+from kinemorph.model.modules.docked_sides import Kinds, Places, listed_assembly, module_name, settled
+from kinemorph.model.modules.grids import grid_assembly
+from kinemorph.model.modules.measured_poses import Keep, snap
+from kinemorph.model.system import System
+
+
+def assemble(
+    source: Any,
+    *,
+    types: Types = None,
+    modules: Kinds = "B",
+    name: str | None = None,
+    base: str | int | None = None,
+    at: Places | None = None,
+    planar: bool = False,
+    several: bool = False,
+    keep: Keep = "measured",
+    tolerance: tuple[float, float] | None = None,
+) -> Assembly:
+    """An assembly of modules; see docs/assemblies.md.
+
+    `source`    a grid of cells in text; a model file (.toml, .grid, .txt), or its text; a list of docked
+                sides; measured poses {(i, j): H_ij}; or an Assembly
+    `types`     kinds of modules beside the built-in ones, which they replace where their letters are the same
+    `modules`   what the modules of a list or of poses are: one letter or kind for all, one for each, or a table by name
+    `name`      of the assembly, "organism" where none is given
+    `base`      the module where kinematics begin, by name or number; the first where none is given
+    `at`        places of modules in the world, by name: poses, 4x4 matrices, or points [m] where they stand
+                upright; the base is over the origin where none is given
+    `planar`    whether to hold it to the paper's organisms: a tree, docked upright at sides 2 to 5
+    `several`   whether modules may be apart, as several organisms in one world
+    `keep`, `tolerance`     of measured poses; see `snap`
+
+    Raises ModelError with one sentence for every mistake.
+    """
+    called = module_name(base) if base is not None else None
+    asked: dict[str, Any] = {"planar": planar, "several": several}
+    if isinstance(source, Assembly):
+        given = replace(source, name=name or source.name, base=called or source.base)
+        return settled(given, **asked)
+    if isinstance(source, Path) or (isinstance(source, str) and _is_file(source)):
+        return _of_file(Path(source), base=called, name=name, **asked)
+    if isinstance(source, str) and "[assembly]" in source:
+        return _of_text(source, base=called, name=name, **asked)
+    if isinstance(source, str):
+        return grid_assembly(source, known_types(types), name=name or "organism", base=called, **asked)
+    if isinstance(source, Mapping):
+        return snap(
+            source, modules, types=types, name=name, base=called, at=at, keep=keep, tolerance=tolerance, **asked
+        ).assembly
+    if isinstance(source, Iterable):
+        return listed_assembly(
+            source, modules, known_types(types), name=name or "organism", base=called, at=at, **asked
+        )
+    raise ModelError(
+        f"{short(source)} is given to assemble; expected a grid in text, a list of docked sides such as (0, 1, 3, 2), "
+        "or measured poses by pairs of modules."
+    )
+
+
+def _is_file(text: str) -> bool:
+    return "\n" not in text and text.lower().endswith((".toml", ".grid", ".txt"))
+
+
+def _of_file(path: Path, **asked: Any) -> Assembly:
+    """The assembly of a model file or a grid."""
+    findings = Findings(str(path))
+    source = read_file(path, findings)
+    system = None if source is None else recognize(source).read(source, Options(), findings)
+    return _of_source(system, findings, **asked)
+
+
+def _of_text(text: str, **asked: Any) -> Assembly:
+    """The assembly of the text of a model file."""
+    findings = Findings("<text>")
+    return _of_source(read(Source("<text>", text.encode()), Options(), findings), findings, **asked)
+
+
+def _of_source(system: System | None, findings: Findings, **asked: Any) -> Assembly:
+    if system is None or findings.failed:
+        raise ParseError([str(finding) for finding in findings.errors], findings.found)
+    if system.assembly is None:
+        raise ModelError(f"'{findings.file}' has no assembly of modules. Add [assembly] with a grid or docked sides.")
+    asked["several"] = True  # the file says whether they may be
+    return assemble(system.assembly, **asked)

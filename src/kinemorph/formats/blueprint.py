@@ -1,0 +1,219 @@
+"""A robot as a file says it: its parts, each with the line where it stands; in the end, a checked System.
+
+Formats declare parts here instead of at a builder, so that every sentence of the builder comes out as a finding with
+file and line, and with the policy for files: what is doubtful about a body's mass is a warning, not an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kinemorph.errors import ModelError
+from kinemorph.formats import limits
+from kinemorph.formats.findings import Findings, Severity
+from kinemorph.model.body import NO_INERTIA, ORIGIN
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.building.part_readers import Draft
+from kinemorph.model.input_reader import Problem, short
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import Shape
+from kinemorph.model.system import Element, Settings, System
+
+SETTINGS = Settings()  # where a file says nothing
+
+
+class Blueprint:
+    """Collects parts with their lines. `words` is what the format calls things: {"body": "link"}.
+
+    `findings` may be exchanged for a view of another file while parts of that file are declared. What needs the whole
+    robot, such as a state by the names of coordinates, waits in `afterwards` and may write `settings`.
+    """
+
+    def __init__(
+        self,
+        findings: Findings,
+        name: str,
+        *,
+        line: int = 1,
+        words: Mapping[str, str] | None = None,
+        gravity: Any = None,
+    ) -> None:
+        self.findings = findings
+        self.words = words or {}
+        if len(name) > limits.NAME_LENGTH:
+            problem = f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}"
+            findings.error("name", line, f"robot {short(name)}", problem, "Shorten it.")
+            name = name[: limits.NAME_LENGTH].strip()
+        self.builder = RobotBuilder(name) if gravity is None else RobotBuilder(name, gravity)
+        self.lines = findings.lines  # by kind and name
+        self.lines["robot", name] = line
+        self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
+        self.kinds: dict[str, str] = {}  # of every joint
+        self._main = findings
+        self.files: dict[tuple[str, str], Findings] = {}  # where a part is told of, if not in the model file
+        self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
+        findings.tell, findings.native = self.tell, self.keys
+        self.afterwards: list[Callable[[Robot], None]] = []
+        self.elements: list[Element] = []
+        self.made: System | None = None  # where the robot is made of modules; only elements and settings are added
+        self.settings = SETTINGS
+        self._count = 0
+
+    # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def body(
+        self,
+        line: int,
+        name: str,
+        mass: Any = 0.0,
+        com: Any = ORIGIN,
+        inertia: Any = NO_INERTIA,
+        *,
+        shapes: Sequence[Shape] = (),
+        collisions: Sequence[Shape] = (),
+    ) -> None:
+        """A body; its data as `RobotBuilder.body` takes them."""
+        self.body_of(line, name, (mass, com, inertia), shapes, collisions)
+
+    def body_of(
+        self,
+        line: int,
+        name: str,
+        mass_data: tuple[Any, Any, Any],
+        shapes: Sequence[Shape] = (),
+        collisions: Sequence[Shape] = (),
+    ) -> None:
+        """A body by its (mass, com, inertia)."""
+        self._count += 1
+        if self._count <= limits.BODIES and self._named("body", name, line):
+            mass, com, inertia = mass_data
+            self.builder.body_of({
+                "name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": shapes, "collisions": collisions,
+            })  # fmt: skip
+
+    def joint(self, line: int, name: str, kind: str, parent: str, child: str, **data: Any) -> None:
+        """A joint; `data` as `RobotBuilder.joint` takes it. A parent "world" is the ground."""
+        self.joint_of(line, {"name": name, "kind": kind, "parent": parent, "child": child, **data})
+
+    def joint_of(self, line: int, draft: Draft) -> None:
+        """A joint by a dictionary of what `joint` takes."""
+        name = draft["name"]
+        if self._named("joint", name, line):
+            self.ends[name] = (draft["parent"], draft["child"])
+            self.kinds[name] = draft["kind"]
+            self.builder.joint_of(draft)
+
+    def withdraw(self, joint: str) -> None:
+        """Takes a joint back."""
+        del self.ends[joint], self.lines["joint", joint]
+        self.files.pop(("joint", joint), None)
+        self.builder.without(joint)
+
+    def frame(self, line: int, name: str, body: str, **data: Any) -> None:
+        """A frame on a body."""
+        if self._named("frame", name, line):
+            self.builder.frame(name, body, **data)
+
+    def couple(
+        self, line: int, joint: str, leader: str, multiplier: Any = None, offset: Any = 0.0, **mesh: Any
+    ) -> None:
+        """A joint that follows another, by a multiplier or by what `RobotBuilder.gear` and `rack` take."""
+        self.lines["coupling", joint] = line
+        if self.findings is not self._main:
+            self.files["coupling", joint] = self.findings
+        times = {} if multiplier is None else {"multiplier": multiplier}
+        self.builder.couple_of({"joint": joint, "leader": leader, "offset": offset, **times, **mesh})
+
+    def element(self, line: int, element: Element) -> None:
+        """Anything that acts on the robot."""
+        if self._named("element", element.name, line):
+            self.elements.append(element)
+
+    def start_at(self, line: int, names: Collection[str]) -> None:
+        """Notes which coordinates of the start are named; the others may follow from loops."""
+        self._main.start, self.lines["settings", ""] = names, line
+
+    def _named(self, kind: str, name: str, line: int) -> bool:
+        """Keeps the line of a name; False, with a finding, where the name cannot be used."""
+        part = (kind, name)
+        if part not in self.lines and len(name) <= limits.NAME_LENGTH:
+            self.lines[part] = line
+            if self.findings is not self._main:
+                self.files[part] = self.findings
+            return True
+        if len(name) > limits.NAME_LENGTH:
+            self.findings.error(
+                "name",
+                line,
+                f"{self.word(kind)} {short(name)}",
+                f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}",
+                "Shorten it.",
+            )
+        else:
+            self.findings.error(
+                "name",
+                line,
+                f"{self.word(kind)} '{name}'",
+                f"the name is used already on line {self.lines[part]}, expected a name of its own",
+                "Rename one of the two.",
+            )
+        return False
+
+    def word(self, kind: str) -> str:
+        """What the format calls a kind of part."""
+        return self.words.get(kind, kind)
+
+    # ── the model ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def system(self) -> System | None:
+        """The checked system; None, with findings, where there is none."""
+        if self._count > limits.BODIES:
+            self.findings.error(
+                "file",
+                0,
+                "",
+                f"the model has {self._count} bodies, expected at most {limits.BODIES}",
+                "Split it, or merge bodies that do not move against each other.",
+            )
+        if self.findings.failed:
+            return None
+        robot = self._judged() if self.made is None else self.made.robot
+        if robot is None or self.findings.failed:
+            return None
+        for step in self.afterwards:
+            step(robot)
+        if self.findings.failed:
+            return None
+        try:
+            assembly, ground = (None, ()) if self.made is None else (self.made.assembly, self.made.elements)
+            return System(robot, (*self.elements, *ground), replace(self.settings), assembly)
+        except ModelError as error:
+            for sentence in error.problems:
+                self.findings.problem("error", 0, "settings", Problem("settings", "", sentence, "data"))
+            return None
+
+    def _judged(self) -> Robot | None:
+        robot, problems, doubts, remarks = self.builder.judged()
+        for problem in problems:
+            self.tell("error", problem)
+        for doubt in (*doubts, *remarks):
+            self.tell("warning", doubt)
+        return robot
+
+    def tell(self, severity: Severity, problem: Problem) -> None:
+        """Writes down a sentence, of the file that declares the part."""
+        told = self.files.get((problem.kind, problem.name), self._main)
+        told.problem(severity, *self._place(problem), problem)
+
+    def _place(self, problem: Problem) -> tuple[int, str]:
+        """(line, element) of the part that a sentence is about."""
+        element = f"{self.word(problem.kind)} '{problem.name}'" if problem.name else self.word(problem.kind)
+        part = (problem.kind, problem.name)
+        line = self.lines.get(part, 0)
+        if part in self.keys:  # a sentence begins with what it is about: "joint 'knee': lower limit 2 is above ..."
+            words = re.findall(r"\w+", problem.removeprefix(f"{problem.kind} '{problem.name}'"))[:3]
+            line = next(filter(None, map(self.keys[part], words)), line)
+        return line, element

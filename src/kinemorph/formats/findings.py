@@ -1,0 +1,150 @@
+"""What a reader finds in a model file: one finding each, with file, line, element, reason and remedy.
+
+An error keeps the model from being loaded; a warning names what is doubtful or what was left out. Nothing else leaves
+a reader: no exception, no print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any, Literal, NamedTuple
+
+from kinemorph.formats import limits
+from kinemorph.formats.rules import RULES
+from kinemorph.model.input_reader import Problem
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong or doubtful. `repair` mends the parsed document in place, where that is safe."""
+
+    severity: Severity
+    rule: str  # a key of RULES
+    file: str
+    line: int  # counted from 1; 0 where no line can be told
+    element: str  # "link 'arm'"; empty for the file as a whole
+    problem: str  # the value found and what was expected
+    remedy: str
+    repair: Callable[[], None] | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        element = f"{self.element}: " if self.element else ""
+        return f"{place}: {element}{self.problem}. {self.remedy} [{self.rule}]"
+
+    def as_dict(self) -> dict[str, str | int]:
+        """For JSON."""
+        data = {key: getattr(self, key) for key in self._fields if key != "repair"}
+        return {**data, "repairable": self.repair is not None}
+
+
+class _Tally:
+    """What all views of the same findings share."""
+
+    failed = False
+    untold = 0
+
+
+class Findings:
+    """Collects findings. `strict` makes errors of all warnings.
+
+    Readers leave two more things here: `document`, the parsed file that repairs act on (an lxml element or a tomlkit
+    document; None where none is kept), and `lines`, where each part of the robot stands, by kind and name. `tell` may
+    be exchanged by one that knows in which file and on which line a sentence belongs. `native` are the parts that a
+    TOML file of ours declares.
+    """
+
+    def __init__(self, file: str, *, strict: bool = False) -> None:
+        self.file = file
+        self.strict = strict
+        self.found: list[Finding] = []
+        self.document: Any = None
+        self.lines: dict[tuple[str, str], int] = {}
+        self.native: Container[tuple[str, str]] = ()
+        self.start: Container[str] = ()  # coordinates that the file names for the start, where it names them
+        self._tally = _Tally()
+        self.tell: Callable[[Severity, Problem], None] = self._tell
+
+    def _tell(self, severity: Severity, problem: Problem) -> None:
+        self.problem(severity, 0, f"{problem.kind} '{problem.name}'" if problem.name else problem.kind, problem)
+
+    def within(self, file: str) -> Findings:
+        """The same findings, seen from another file: what is written down here is told of that file."""
+        view = Findings(file, strict=self.strict)
+        view.found, view._tally = self.found, self._tally
+        return view
+
+    @property
+    def count(self) -> int:
+        """How many findings there are, told or not."""
+        return len(self.found) + self.untold
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything keeps the model from being loaded."""
+        return self._tally.failed
+
+    @property
+    def untold(self) -> int:
+        """How many findings are beyond the limit."""
+        return self._tally.untold
+
+    def error(
+        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
+    ) -> None:
+        """Writes down what keeps the model from being loaded. `problem` and `remedy` have no and one full stop."""
+        self._add("error", rule, line, element, problem, remedy, repair)
+
+    def warn(
+        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
+    ) -> None:
+        """Writes down what is doubtful, or what is left out."""
+        self._add("error" if self.strict else "warning", rule, line, element, problem, remedy, repair)
+
+    def problem(self, severity: Severity, line: int, element: str, problem: Problem) -> None:
+        """Writes down a sentence of the robot builder."""
+        text = problem.removeprefix(f"{problem.kind} '{problem.name}'")
+        text = text.removeprefix(f"{problem.kind} of joint '{problem.name}'").removeprefix(":").strip()
+        what, _, remedy = text.partition(". ")
+        report = self.error if severity == "error" else self.warn
+        report(problem.rule, line, element, what.rstrip("."), remedy or "Correct it.")
+
+    def _add(
+        self,
+        severity: Severity,
+        rule: str,
+        line: int,
+        element: str,
+        problem: str,
+        remedy: str,
+        repair: Callable[[], None] | None,
+    ) -> None:
+        if rule not in RULES:
+            raise KeyError(rule)
+        finding = Finding(severity, rule, self.file, line, _cut(element), _cut(problem), _cut(remedy), repair)
+        tally = self._tally
+        first = severity == "error" and not tally.failed
+        tally.failed = tally.failed or severity == "error"
+        if len(self.found) < limits.FINDINGS:
+            self.found.append(finding)
+            return
+        tally.untold += 1
+        if first:  # what keeps the model from being loaded is told, however many doubts came before
+            self.found[-1] = finding
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.found if finding.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        return [finding for finding in self.found if finding.severity == "warning"]
+
+
+def _cut(text: str) -> str:
+    """A text that fits a message: a name in a file can be as long as the file, and hold what a terminal would obey."""
+    if not text.isprintable():
+        joined = " ".join(text[: limits.TEXT_LENGTH + 1].split())
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in joined)
+    return text if len(text) <= limits.TEXT_LENGTH else f"{text[: limits.TEXT_LENGTH - 3]}..."

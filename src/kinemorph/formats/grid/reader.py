@@ -1,0 +1,87 @@
+"""Grids of modules in text: what stands where, seen from above (see `model.modules.grids`).
+
+    ; base: m0
+    ; root: fixed
+    B>4 B>3 .
+    .   B>0 Bv1
+
+Remarks that name one of `SETTINGS` set something, as `[assembly]` of a TOML file does; others say nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from kinemorph.errors import ModelError
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.sources import Options, Source, unused_sidecar
+from kinemorph.model.modules.catalog import standard_types
+from kinemorph.model.modules.footing import on_ground
+from kinemorph.model.modules.grids import Mistake, read_grid
+from kinemorph.model.modules.organisms import organism_system
+from kinemorph.model.system import System
+
+SETTINGS = ("name", "base", "dyads", "root", "planar", "several", "ground")
+FLAGS = {"yes": True, "true": True, "no": False, "false": False}
+_REMARK = re.compile(rf"\s*;\s*({'|'.join(SETTINGS)})\s*:\s*(.*?)\s*")
+
+
+def read(source: Source, options: Options, findings: Findings) -> System | None:
+    """The system of a grid."""
+    unused_sidecar(options, "a grid", findings)
+    try:
+        text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = source.data.count(b"\n", 0, error.start) + 1
+        findings.error("syntax", line, "", "the text is not UTF-8, expected a grid of cells", "Save it as UTF-8.")
+        return None
+    said = _settings(text, findings)
+    name = said.get("name") or Path(source.name).stem.strip("<>") or "organism"
+    mistakes: list[Mistake] = []
+    asked = {key: said[key] for key in ("base", "planar", "several") if key in said}
+    assembly = read_grid(text, standard_types(), mistakes, name=name, **asked)
+    for line, sentence in mistakes:
+        told(sentence.removeprefix(f"grid, line {line}: "), line, findings)
+    if assembly is None or findings.failed:
+        return None
+    robot = {key: said[key] for key in ("dyads", "root") if key in said}
+    if options.base is not None:
+        robot["root"] = options.base
+    try:
+        system = organism_system(assembly, **robot)
+        return on_ground(system) if said.get("ground") else system
+    except ModelError as error:
+        for sentence in error.problems:
+            told(sentence, 0, findings)
+        return None
+
+
+def told(sentence: str, line: int, findings: Findings, element: str = "") -> None:
+    """A sentence on an assembly as a finding."""
+    sentence = re.sub(r"^assembly '[^']*':? ", "", sentence)
+    sentence = sentence.replace("pass several=True for", "say several: yes for")
+    problem, _, remedy = sentence.partition(". ")
+    findings.error("assembly", line, element, problem.rstrip("."), remedy.strip() or "Correct it.")
+
+
+def _settings(text: str, findings: Findings) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = _REMARK.fullmatch(line)
+        if match is None:
+            continue
+        key, value = match[1], match[2]
+        if key in ("planar", "several", "ground"):
+            if value.lower() not in FLAGS:
+                findings.error("structure", number, "", f"{key} is {value!r}, expected yes or no", "Write yes or no.")
+                continue
+            found[key] = FLAGS[value.lower()]
+        elif key == "root" and re.search(r"[\s,]", value):
+            found[key] = tuple(filter(None, re.split(r"[\s,]+", value)))
+        elif key == "base" and value.isdecimal():
+            found[key] = f"m{int(value)}"
+        elif value:
+            found[key] = value
+    return found

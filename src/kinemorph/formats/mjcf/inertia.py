@@ -1,0 +1,50 @@
+"""The mass of a body in an MJCF file, with MuJoCo's own conditions on it."""
+
+from __future__ import annotations
+
+import numpy as np
+from lxml import etree
+
+from kinemorph.algebra.groups import rotation_to_quat
+from kinemorph.formats.mjcf.text import Losses, number, numbers
+from kinemorph.formats.xml_documents import Node
+from kinemorph.model.body import Body
+from kinemorph.model.parameter import evaluate, evaluate_all
+
+LEAST = 2e-15  # [kg] and [kg m^2]: MuJoCo refuses 1e-15 and below on what moves
+FLAT = 64.0 * float(np.finfo(float).eps)  # of the moments: what rounding may make of a flat body's
+ROUNDING = 1e-9  # of the moments: a triangle inequality missed by less is missed by rounding
+
+
+def write_inertial(node: Node, body: Body, moves: bool, losses: Losses) -> None:
+    """The <inertial> of a body; nothing for a body without mass that stands still on another."""
+    mass, com, inertia = float(evaluate(body.mass)), evaluate_all(body.com), np.array(evaluate_all(body.inertia))
+    if not moves and not mass and not inertia.any():
+        return
+    if moves and mass < LEAST:
+        losses.add(f"a moving body without mass is written with {LEAST:g} kg, MuJoCo's least", body.name)
+        mass = LEAST
+    inertial = etree.SubElement(node, "inertial", pos=numbers(com), mass=number(mass))
+    moments, axes = np.diag(inertia), np.eye(3)
+    if np.any(inertia != np.diag(moments)):
+        moments, axes = np.linalg.eigh(inertia)
+    wanted = moments.copy()
+    excess = 2.0 * moments.max() - moments.sum()
+    if np.any(axes != np.eye(3)) and excess > -FLAT * moments.max():
+        excess += FLAT * moments.max()  # a flat body: MuJoCo finds its moments anew, with rounding of its own
+    if 0.0 < excess <= ROUNDING * moments.max():
+        wanted[moments < moments.max()] += excess
+    elif excess > 0.0:
+        losses.add("moments of inertia that no real body has are refused by MuJoCo", body.name, "Correct them.")
+    if moves and wanted.min() < LEAST:
+        losses.add(f"a moment of inertia of 0 is written as {LEAST:g} kg m^2, MuJoCo's least", body.name)
+        wanted = np.maximum(wanted, LEAST)
+    if np.array_equal(axes, np.eye(3)):
+        inertial.set("diaginertia", numbers(wanted))
+    elif np.array_equal(wanted, moments):
+        rows = [inertia[i, k] for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+        inertial.set("fullinertia", numbers(rows))
+    else:
+        axes[:, 0] *= np.linalg.det(axes)
+        inertial.set("quat", numbers(rotation_to_quat(axes.tolist())))
+        inertial.set("diaginertia", numbers(wanted))

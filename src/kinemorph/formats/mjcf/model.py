@@ -1,0 +1,269 @@
+"""From MuJoCo's compiled model to a System: bodies, joints, frames, and what is left out. See `mjcf` for the rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, quat_to_rotation, translation, turn
+from kinemorph.algebra.rotations import rotation
+from kinemorph.formats.blueprint import Blueprint
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.mjcf.compiler import Compiled
+from kinemorph.formats.mjcf.drives import add_drives, add_springs, reflected_inertia
+from kinemorph.formats.mjcf.equalities import add_equalities
+from kinemorph.formats.mjcf.files import Bundle
+from kinemorph.formats.mjcf.shapes import Geometry
+from kinemorph.model.system import System
+from kinemorph.model.topology import WORLD
+
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+KINDS = {BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
+FAR = 1e10  # [rad] or [m]: a limit this far is none, where a joint is limited to one side only
+GEOMS_OF_WORLD = "world~geoms"  # the body that bears them
+
+
+def system_of(model: Compiled, bundle: Bundle, findings: Findings) -> System | None:
+    """The system of a compiled model."""
+    return _Reading(model, bundle, findings).system()
+
+
+class _Reading:
+    """One compiled model on its way into a Blueprint. Lists go by MuJoCo's numbers of bodies and joints."""
+
+    def __init__(self, model: Compiled, bundle: Bundle, findings: Findings) -> None:
+        self.model, self.bundle, self.findings = model, bundle, findings
+        gravity = (0.0, 0.0, 0.0) if model.no_gravity else tuple(model.gravity.tolist())
+        self.blueprint = Blueprint(findings, model.name.strip() or "robot", gravity=gravity)
+        self.taken: set[str] = {WORLD}
+        self.bodies = [WORLD]
+        self.bodies += [self.unique(name or f"body{i + 1}") for i, name in enumerate(model.names["body"][1:])]
+        self.joints: list[str] = []
+        self.depth = {WORLD: 0}
+        self.armature = model.dof_armature + reflected_inertia(model)
+        self.geometry = Geometry(model, bundle)
+
+    def system(self) -> System | None:
+        """Declares everything; then the checks of the blueprint."""
+        model = self.model
+        self._name_joints()
+        looks = self.geometry.by_body()
+        if any(looks.get(0, ((), ()))):
+            still = self.unique(GEOMS_OF_WORLD)
+            self._body(still, 0, looks[0])
+            self._joint(self.new_joint(f"{still}_root"), "fixed", WORLD, still, 0)
+        for i in range(1, len(self.bodies)):
+            self._with_joints(i, looks.get(i, ((), ())))
+        self._sites()
+        add_equalities(model, self)
+        add_drives(model, self)
+        add_springs(model, self)
+        self._left_out()
+        self._start()
+        return self.blueprint.system()
+
+    # ── names and lines ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def unique(self, name: str) -> str:
+        """A name that no body, joint or frame has yet: with `~2`, `~3` ... where needed."""
+        found, count = name, 1
+        while found in self.taken:
+            count += 1
+            found = f"{name}~{count}"
+        self.taken.add(found)
+        return found
+
+    def line(self, part: str, name: str) -> int:
+        """The line of the main file where a named part stands; 0 where it has no name."""
+        return self.bundle.lines.get((part, name), 0)
+
+    def drop(self, what: str, names: Sequence[str], remedy: str = "Add it by hand where it matters.") -> None:
+        """A warning about parts of one kind that are left out."""
+        if len(names):
+            told = [f"'{name}'" for name in names if name]
+            listed = ", ".join(told[:4]) + (", ..." if len(told) > 4 else "")
+            self.findings.warn(
+                "dropped", 0, "", f"{what}: {len(names)} left out{f' ({listed})' if told else ''}", remedy
+            )
+
+    def _name_joints(self) -> None:
+        """Joints have names of their own, apart from bodies."""
+        taken: set[str] = set()
+        for i, body in enumerate(self.bodies):
+            first, count = int(self.model.body_jntadr[i]), int(self.model.body_jntnum[i])
+            for j in range(first, first + count) if count else ():
+                base = self.model.names["jnt"][j] or (f"{body}_joint" if count == 1 else f"{body}_joint{j - first + 1}")
+                name, number = base, 1
+                while name in taken:
+                    number += 1
+                    name = f"{base}~{number}"
+                taken.add(name)
+                self.joints.append(name)
+        self.joint_names = taken
+
+    def new_joint(self, name: str) -> str:
+        """A name that no joint has yet."""
+        found, number = name, 1
+        while found in self.joint_names:
+            number += 1
+            found = f"{name}~{number}"
+        self.joint_names.add(found)
+        return found
+
+    # ── bodies and joints ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _body(self, name: str, i: int, looks: tuple[Any, Any]) -> None:
+        model = self.model
+        shapes, collisions = looks
+        line = self.line("body", model.names["body"][i])
+        if i == 0:
+            self.blueprint.body(line, name, shapes=shapes, collisions=collisions)
+            return
+        R: Array = np.array(quat_to_rotation(model.body_iquat[i].tolist()))
+        inertia = R @ np.diag(model.body_inertia[i]) @ R.T
+        self.blueprint.body(
+            line,
+            name,
+            float(model.body_mass[i]),
+            com=tuple(model.body_ipos[i].tolist()),
+            inertia=tuple(map(tuple, (0.5 * (inertia + inertia.T)).tolist())),
+            shapes=shapes,
+            collisions=collisions,
+        )
+
+    def _joint(self, name: str, kind: str, parent: str, child: str, line: int, **data: Any) -> None:
+        self.depth[child] = self.depth[parent] + 1
+        self.blueprint.joint(line, name, kind, parent, child, **data)
+
+    def _with_joints(self, i: int, looks: tuple[Any, Any]) -> None:
+        """A body with the joints that carry it; where there are several, a chain of bodies without mass."""
+        model = self.model
+        name, parent = self.bodies[i], self.bodies[int(model.body_parentid[i])]
+        first, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
+        before = Pose(quat_to_rotation(model.body_quat[i].tolist()), tuple(model.body_pos[i].tolist()))
+        self._body(name, i, looks)
+        if count == 0:
+            joint = self.new_joint(f"{name}_root" if parent == WORLD else f"{name}_weld")
+            self._joint(joint, "fixed", parent, name, self.line("body", name), placement=before)
+            return
+        if int(model.jnt_type[first]) == FREE:
+            self._free(first, name, parent)
+            return
+        for j in range(first, first + count):
+            child = name if j == first + count - 1 else self._between(name, self.joints[j])
+            self._single(j, parent, child, before)
+            parent, before = child, IDENTITY
+
+    def _between(self, body: str, joint: str) -> str:
+        """A body without mass between two joints of one body."""
+        name = self.unique(f"{body}~{joint}")
+        self.blueprint.body(self.line("body", body), name)
+        return name
+
+    def _single(self, j: int, parent: str, child: str, before: Pose) -> None:
+        """A hinge, slide or ball. The reference is part of the placement, so that q is qpos."""
+        model = self.model
+        kind = int(model.jnt_type[j])
+        q, v, nv = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j]), 3 if kind == BALL else 1
+        x, y, z = model.jnt_axis[j].tolist()
+        anchor = IDENTITY if kind == SLIDE else translation(tuple(model.jnt_pos[j].tolist()))
+        reference, data = IDENTITY, dict[str, Any]()
+        if kind != BALL:
+            q0 = float(model.qpos0[q])
+            if q0:
+                back = translation((-q0 * x, -q0 * y, -q0 * z))
+                reference = back if kind == SLIDE else turn(rotation((x, y, z), -q0))
+            data["axis"], data["normalize"] = (x, y, z), True
+            if model.jnt_limited[j]:
+                data["lower"], data["upper"] = (
+                    x if abs(x) < FAR else math.copysign(math.inf, x) for x in model.jnt_range[j].tolist()
+                )
+            if model.jnt_actfrclimited[j]:
+                effort = float(np.abs(model.jnt_actfrcrange[j]).max())
+                data["effort"] = effort if effort > 0.0 else math.inf
+        self._joint(
+            self.joints[j],
+            KINDS[kind],
+            parent,
+            child,
+            self.line("joint", self.joints[j]),
+            placement=compose(before, anchor, reference),
+            child_placement=anchor,
+            **self._losses(v, nv),
+            **data,
+        )
+
+    def _losses(self, v: int, nv: int) -> dict[str, list[float]]:
+        model, part = self.model, slice(v, v + nv)
+        return {
+            "armature": self.armature[part].tolist(),
+            "damping": model.dof_damping[part].tolist(),
+            "friction": model.dof_frictionloss[part].tolist(),
+        }
+
+    def _free(self, j: int, body: str, parent: str) -> None:
+        """A free joint; with armature, three slides along the world's axes and a ball."""
+        v, name = int(self.model.jnt_dofadr[j]), self.joints[j]
+        line, losses = self.line("joint", name), self._losses(v, 6)
+        if not any(losses["armature"]):
+            self._joint(name, "free", parent, body, line, **losses)
+            return
+        for k, axis in enumerate(np.eye(3).tolist()):
+            child = self._between(body, f"{name}.{'xyz'[k]}")
+            step = {key: values[k] for key, values in losses.items()}
+            self._joint(self.new_joint(f"{name}.{'xyz'[k]}"), "prismatic", parent, child, line, axis=axis, **step)
+            parent = child
+        rest = {key: values[3:] for key, values in losses.items()}
+        self._joint(name, "spherical", parent, body, line, **rest)
+
+    def _sites(self) -> None:
+        model = self.model
+        for k, name in enumerate(model.names["site"]):
+            placement = Pose(quat_to_rotation(model.site_quat[k].tolist()), tuple(model.site_pos[k].tolist()))
+            body = self.bodies[int(model.site_bodyid[k])]
+            self.blueprint.frame(self.line("site", name), self.unique(name or f"site{k}"), body, placement=placement)
+
+    def _start(self) -> None:
+        """qpos0 is where a run starts, where that is not the neutral configuration."""
+        model = self.model
+        neutral = np.zeros(len(model.qpos0))
+        for kind, q in zip(model.jnt_type.tolist(), model.jnt_qposadr.tolist(), strict=True):
+            if kind in (FREE, BALL):
+                neutral[q + (3 if kind == FREE else 0)] = 1.0
+        if np.all(np.isfinite(model.qpos0)) and np.any(model.qpos0 != neutral):
+            self.blueprint.settings = replace(self.blueprint.settings, q=tuple(model.qpos0.tolist()))
+
+    # ── what is left out ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _left_out(self) -> None:
+        model, counts, joints = self.model, self.model.counts, self.joints
+        cones = (model.jnt_type == BALL) & (model.jnt_limited != 0)
+        self.drop("limits of ball joints", [joints[j] for j in np.flatnonzero(cones)])
+        uneven = (model.jnt_actfrclimited != 0) & (model.jnt_actfrcrange.sum(axis=1) != 0.0)
+        self.drop("smaller sides of uneven effort limits of joints", [joints[j] for j in np.flatnonzero(uneven)])
+        self.drop("damping that is not linear", [""] * int(np.count_nonzero(np.any(model.dof_dampingpoly, axis=1))))
+        self.drop("tendons", model.names["tendon"])
+        self.drop("sensors", model.names["sensor"])
+        self.drop("keyframes", model.names["key"], "Start from them by settings: qpos0 is taken.")
+        mocap = [self.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
+        self.drop("motions of mocap bodies", mocap, "They stand where the file puts them.")
+        lifted = [self.bodies[i] for i in np.flatnonzero(model.body_gravcomp)]
+        self.drop("compensations of gravity", lifted)
+        if model.wind[3] or model.wind[4]:
+            self.drop("forces of the fluid (density, viscosity)", [""])
+        for what, key in (
+            ("deformable bodies (flex), but for the bodies at their nodes", "nflex"),
+            ("contact pairs", "npair"),
+            ("exclusions of contact", "nexclude"),
+            ("plugins", "nplugin"),
+        ):
+            self.drop(what, [""] * counts[key])
+        self.drop("skins", [""] * self.bundle.skins, "They are only seen.")
+        for what, names in self.geometry.left_out.items():
+            floor = "Give what touches it elements.Contact." if what == "plane" else "Add it by hand where it matters."
+            self.drop(f"geoms of type {what}", names, floor)

@@ -1,0 +1,159 @@
+"""What hangs on the bodies of an MJCF file: looks, equalities, drives."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from kinemorph.algebra.groups import Pose, compose, translation
+from kinemorph.formats.mjcf.text import Losses, number, numbers, place
+from kinemorph.formats.xml_documents import Node
+from kinemorph.model.elements import Actuator, TorsionSpring
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import Box, Capsule, Cylinder, Mesh, MeshFile, Shape, Sphere
+from kinemorph.model.system import System
+
+READABLE = (".stl", ".obj", ".msh")
+APART = 0.1  # [m] between the two points on the axis that make a hinge
+SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
+    Box: ("box", lambda shape: [0.5 * x for x in evaluate_all(shape.size)]),
+    Sphere: ("sphere", lambda shape: [evaluate(shape.radius)]),
+    Capsule: ("capsule", lambda shape: [evaluate(shape.radius), 0.5 * evaluate(shape.length)]),
+    Cylinder: ("cylinder", lambda shape: [evaluate(shape.radius), 0.5 * evaluate(shape.length)]),
+}
+
+# ── looks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, losses: Losses) -> None:
+    """Geoms: what is seen and touches in group 0, what is only seen in group 1, what only touches in group 3."""
+    meshes: dict[Shape, str] = {}
+    away = []
+    for body in robot.bodies:
+        if body.name not in nodes:
+            continue
+        for shape in dict.fromkeys((*body.shapes, *body.collisions)):
+            seen, touches = shape in body.shapes, shape in body.collisions
+            node = _geom(shape, nodes[body.name], asset, meshes, path)
+            if node is None:
+                kind = f"{type(shape).__name__}"
+                if isinstance(shape, MeshFile):
+                    kind = f"mesh {os.path.splitext(shape.path)[1].lower()}" if shape.path else "mesh that is not there"
+                losses.add(f"shapes of kind {kind} are left out", body.name)
+                continue
+            if isinstance(shape, MeshFile) and _from(path, shape).startswith("../"):
+                away.append(shape.source)
+            place(node, evaluate_all(shape.placement))
+            if not touches:
+                node.set("contype", "0")
+                node.set("conaffinity", "0")
+            node.set("group", "0" if seen and touches else "1" if seen else "3")
+            node.set("rgba", numbers((*shape.color, 1.0)[:4]))
+    if away:
+        problem = f"meshes such as {away[0]!r} lie outside the folder of this file ({len(away)} in all)"
+        remedy = "Write it where they are, or name their folder in package_dirs (--package-dir) when you load it."
+        losses.findings.warn("mesh", 0, "", problem, remedy)
+
+
+def _from(path: Path, shape: MeshFile) -> str:
+    """The way from the folder of a file to a mesh."""
+    return Path(os.path.relpath(shape.path, path.parent)).as_posix()
+
+
+def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path: Path) -> Node | None:
+    row = SIZES.get(type(shape))
+    if row is not None:
+        return etree.SubElement(body, "geom", type=row[0], size=numbers(row[1](shape)))
+    if isinstance(shape, MeshFile):
+        if not shape.path or not shape.path.lower().endswith(READABLE):
+            return None
+        data = {"file": _from(path, shape), "scale": numbers(shape.scale)}
+    elif isinstance(shape, Mesh) and len(shape.vertices) > 3:
+        data = {"vertex": numbers(x for corner in shape.vertices for x in corner)}
+        data["face"] = " ".join(str(k) for face in shape.faces for k in face)
+    else:
+        return None
+    if shape not in meshes:
+        meshes[shape] = f"mesh{len(meshes)}"
+        etree.SubElement(asset, "mesh", name=meshes[shape], inertia="shell", **data)
+    return etree.SubElement(body, "geom", type="mesh", mesh=meshes[shape])
+
+
+# ── equalities ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def write_equalities(
+    system: System, nodes: Mapping[str, Node], equality: Node, q0: Sequence[float], losses: Losses
+) -> None:
+    """Loops between sites, which need not coincide at the start; couplings of joints; helical joints."""
+    robot = system.robot
+    for loop in robot.loops:
+        _loop(loop, nodes, equality, losses)
+    for coupling in robot.couplings:
+        lead, follow = (q0[robot.q_slice(name).start] for name in (coupling.leader, coupling.joint))
+        multiplier, offset = evaluate(coupling.multiplier), evaluate(coupling.offset)
+        constant = offset + multiplier * lead - follow
+        _couple(equality, coupling.joint, coupling.leader, constant, multiplier)
+        losses.add("couplings are soft in MuJoCo", coupling.joint)
+    for joint in robot.joints:
+        if joint.kind == "helical":
+            _couple(equality, f"{joint.name}.travel", joint.name, 0.0, evaluate(joint.pitch))
+            losses.add("a helical joint is a hinge and a slide, coupled softly", joint.name)
+
+
+def _couple(equality: Node, joint: str, leader: str, constant: float, multiplier: float) -> None:
+    polynomial = numbers((constant, multiplier, 0.0, 0.0, 0.0))
+    etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial)
+
+
+def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses) -> None:
+    """A ball or a weld as it is; a hinge as two points on its axis."""
+    offsets = {"spherical": (0.0,), "fixed": (0.0,), "revolute": (0.0, APART)}.get(loop.kind)
+    if offsets is None:
+        losses.add(f"loops that close by a {loop.kind} joint are left out", loop.name)
+        return
+    losses.add("loops are soft in MuJoCo", loop.name)
+    for index, offset in enumerate(offsets):
+        name = loop.name if index == 0 else f"{loop.name}~{index + 1}"
+        shift = translation(tuple(offset * x for x in loop.axis))
+        for side, body, pose in (("a", loop.parent, loop.placement), ("b", loop.child, loop.child_placement)):
+            at: Pose = compose(evaluate_all(pose), shift)
+            place(etree.SubElement(nodes[body], "site", name=f"{name}~{side}", group="4"), at)
+        kind = "weld" if loop.kind == "fixed" else "connect"
+        etree.SubElement(equality, kind, name=name, site1=f"{name}~a", site2=f"{name}~b")
+
+
+# ── drives ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def write_drives(system: System, actuator: Node, losses: Losses) -> None:
+    """Motors and servos of joints with one coordinate."""
+    simple = {joint.name for joint in system.robot.joints if joint.kind in ("revolute", "prismatic", "helical")}
+    for element in system.elements:
+        if isinstance(element, TorsionSpring) and evaluate(element.damping) == 0.0 and element.joint in simple:
+            continue  # a part of its joint
+        if not isinstance(element, Actuator) or element.joint not in simple:
+            losses.add(f"elements of kind {type(element).__name__} are left out", element.name)
+            continue
+        data = {"name": element.name, "joint": element.joint, "gear": number(element.gear)}
+        tag = {"effort": "motor", "position": "position", "velocity": "velocity"}[element.control]
+        if element.control == "position":
+            data |= {"kp": number(element.gain), "kv": number(element.damping)}
+        elif element.control == "velocity":
+            data["kv"] = number(element.gain)
+        if math.isfinite(element.lower) and math.isfinite(element.upper):
+            data["ctrlrange"] = numbers((element.lower, element.upper))
+        elif math.isfinite(element.lower) or math.isfinite(element.upper):
+            losses.add("input limits of one side are left out", element.name)
+        if math.isfinite(element.effort):
+            data["forcerange"] = numbers((-element.effort, element.effort))
+        if element.inertia:
+            losses.add("rotor inertia of drives is left out", element.name, "Give it to the joint as armature.")
+        etree.SubElement(actuator, tag, **data)

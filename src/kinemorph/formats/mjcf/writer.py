@@ -1,0 +1,314 @@
+"""MJCF from a System: bodies in one another, joints as MuJoCo has them, loops and couplings as equalities.
+
+    T_parent_body = b_1 M_1(q_1) b_2 M_2(q_2) ... e,      M_k(q) = M_k(q0) M_k(q - q0)
+
+A MuJoCo body may carry several joints, each stated in the body's own frame. So a body without mass that only passes
+motion on is no body in the file: its joint goes to the next body, and the constant poses b and e are folded into the
+pose of that body and the axes of its joints. Kinds that MuJoCo lacks are stacks of hinges and slides. The start of a
+run is the reference (`ref`) of hinges and slides.
+
+MuJoCo wants more than 1e-15 kg and kg m^2 on everything that moves, and its equalities are soft; where that matters, a
+warning says what was written. Parameters are written as their nominal numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from lxml import etree
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_rotation, translation, turn
+from kinemorph.algebra.rotations import rotation
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.mjcf.inertia import write_inertial
+from kinemorph.formats.mjcf.parts import write_drives, write_equalities, write_looks
+from kinemorph.formats.mjcf.text import Losses, number, numbers, place
+from kinemorph.formats.write_text import write_text
+from kinemorph.formats.xml_documents import Node
+from kinemorph.model.body import Body
+from kinemorph.model.elements import TorsionSpring
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Settings, System
+from kinemorph.model.topology import WORLD
+
+FAR = 1e10  # [rad] or [m]: stands for no limit where only the other side has one
+MOST = 6  # degrees of freedom in a body
+DOF = {"ball": 3, "free": 6}
+AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class Step(NamedTuple):
+    """One MuJoCo joint: hinge, slide, ball or free; the joint it comes from, and which of its velocities it has."""
+
+    name: str
+    kind: str
+    axis: tuple[float, ...]
+    q0: float
+    joint: Joint
+    v: tuple[int, ...]
+
+    @property
+    def start(self) -> Pose:
+        """M(q0) of a hinge or slide."""
+        if self.kind == "hinge" and self.q0:
+            return turn(rotation(self.axis, self.q0))
+        if self.kind == "slide" and self.q0:
+            return translation(tuple(self.q0 * x for x in self.axis))
+        return IDENTITY
+
+
+def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
+    """Writes the file whole or not at all."""
+    text = mjcf_text(system, path, findings)
+    return (path,) if write_text(path, text, findings) else ()
+
+
+def mjcf_text(system: System, path: Path, findings: Findings) -> str:
+    """The text of the file; `path` is where it will stand, so that meshes can be named from there."""
+    root = _Writing(system, path, findings).document()
+    etree.indent(root)
+    return str(etree.tostring(root, encoding="unicode")) + "\n"
+
+
+class _Writing:
+    """One system on its way into an XML tree."""
+
+    def __init__(self, system: System, path: Path, findings: Findings) -> None:
+        self.system, self.robot, self.path = system, system.robot, path
+        self.losses = Losses(findings)
+        self.q0, self.v0 = (x.tolist() for x in system.initial_state())
+        self.root = etree.Element("mujoco", model=self.robot.name)
+        etree.SubElement(
+            self.root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false", balanceinertia="false"
+        )
+        etree.SubElement(self.root, "option", gravity=numbers(evaluate_all(self.robot.gravity)))
+        self.asset = etree.SubElement(self.root, "asset")
+        self.nodes: dict[str, Node] = {WORLD: etree.SubElement(self.root, "worldbody")}
+        self.equality = etree.SubElement(self.root, "equality")
+        self.actuator = etree.SubElement(self.root, "actuator")
+
+    def document(self) -> Node:
+        """The whole file."""
+        robot = self.robot
+        chains = self._chains()
+        for joint in robot.order:
+            if joint.child in chains:
+                self._body(robot.body(joint.child), chains[joint.child])
+        for frame in robot.frames:
+            place(etree.SubElement(self.nodes[frame.body], "site", name=frame.name), evaluate_all(frame.placement))
+        write_looks(robot, self.nodes, self.asset, self.path, self.losses)
+        write_equalities(self.system, self.nodes, self.equality, self.q0, self.losses)
+        write_drives(self.system, self.actuator, self.losses)
+        self._start()
+        self._left_out()
+        for node in (self.asset, self.equality, self.actuator):
+            if not len(node):
+                self.root.remove(node)
+        return self.root
+
+    # ── chains of joints ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _chains(self) -> dict[str, list[Joint]]:
+        """For every body of the file: the joints it carries, those of bodies that only pass motion on included."""
+        robot, passing = self.robot, _passing_on(self.robot)
+        chains: dict[str, list[Joint]] = {}
+        used: set[str] = set()
+        for joint in reversed(robot.order):
+            if joint.child in used:
+                continue
+            chain = [joint]
+            while chain[0].parent in passing and self._stackable([robot.parent_joint[chain[0].parent], *chain]):
+                used.add(chain[0].parent)
+                chain.insert(0, robot.parent_joint[chain[0].parent])
+            chains[joint.child] = chain
+        return chains
+
+    def _stackable(self, joints: Sequence[Joint]) -> bool:
+        """Whether one MuJoCo body can carry these joints."""
+        kinds = [step.kind for joint in joints for step in self._steps(joint)]
+        if sum(DOF.get(kind, 1) for kind in kinds) > MOST or ("free" in kinds and len(kinds) > 1):
+            return False
+        return "ball" not in kinds or not {"hinge", "ball"} & set(kinds[kinds.index("ball") + 1 :])
+
+    def _steps(self, joint: Joint) -> list[Step]:
+        """A joint as MuJoCo's joints, in the order of its motion."""
+        name, q0 = joint.name, self.q0[self.robot.q_slice(joint.name)]
+
+        def step(suffix: str, kind: str, axis: tuple[float, ...], start: float, *v: int) -> Step:
+            return Step(f"{name}.{suffix}" if suffix else name, kind, axis, start, joint, v)
+
+        one, two, *_ = joint.axes
+        match joint.kind:
+            case "revolute":
+                return [step("", "hinge", one, q0[0], 0)]
+            case "prismatic":
+                return [step("", "slide", one, q0[0], 0)]
+            case "helical":
+                return [step("", "hinge", one, q0[0], 0), step("travel", "slide", one, evaluate(joint.pitch) * q0[0])]
+            case "cylindrical":
+                return [step("angle", "hinge", one, q0[0], 0), step("travel", "slide", one, q0[1], 1)]
+            case "universal":
+                return [step("first", "hinge", one, q0[0], 0), step("second", "hinge", two, q0[1], 1)]
+            case "spherical":
+                return [step("", "ball", one, 0.0, 0, 1, 2)]
+            case "point_on_line":
+                return [step("travel", "slide", one, q0[0], 0), step("", "ball", one, 0.0, 1, 2, 3)]
+            case "point_on_plane":
+                slides = [step("xy"[k], "slide", AXES[k], q0[k], k) for k in range(2)]
+                return [*slides, step("", "ball", one, 0.0, 2, 3, 4)]
+            case "planar":
+                slides = [step("xy"[k], "slide", AXES[k], q0[k], k) for k in range(2)]
+                return [*slides, step("theta", "hinge", AXES[2], q0[2], 2)]
+            case "free" if joint.parent == WORLD and joint.placement == IDENTITY and len(set(joint.armature)) == 1:
+                return [step("", "free", one, 0.0, *range(6))]
+            case "free":
+                slides = [step("xyz"[k], "slide", AXES[k], q0[k], k) for k in range(3)]
+                return [*slides, step("", "ball", one, 0.0, 3, 4, 5)]
+        return []
+
+    # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _body(self, body: Body, chain: Sequence[Joint]) -> None:
+        """A body with its joints; a second one inside where a ball's axes are not the body's."""
+        steps: list[Step] = []
+        between: list[Pose] = []  # constant poses before each step, at the start
+        rest = IDENTITY
+        for joint in chain:
+            rest = compose(rest, evaluate_all(joint.placement))
+            for step in self._steps(joint):
+                steps.append(step)
+                between.append(compose(rest, step.start))
+                rest = IDENTITY
+            rest = compose(rest, inverse(evaluate_all(joint.child_placement)))
+        after = [rest]  # from the frame after each step to the body
+        for pose in reversed(between[1:]):
+            after.insert(0, compose(pose, after[0]))
+        node = etree.SubElement(self.nodes[chain[0].parent], "body", name=body.name)
+        inner = IDENTITY
+        for step, pose in zip(steps, after, strict=False):
+            if (step.kind == "ball" and pose.R != IDENTITY.R) or (step.kind == "free" and pose != IDENTITY):
+                inner = pose  # the outer body has the ball's own frame
+        after = [compose(pose, inverse(inner)) for pose in after] if inner is not IDENTITY else after
+        at = compose(between[0], after[0]) if steps else rest
+        if steps and steps[0].kind == "free":
+            x, y, z, *quaternion = self.q0[self.robot.q_slice(steps[0].joint.name)]
+            at = Pose(quat_to_rotation(quaternion), (x, y, z))
+        place(node, at)
+        for step, pose in zip(steps, after, strict=False):
+            self._joint(node, step, inverse(pose))
+        if inner is not IDENTITY:
+            node.set("name", f"{body.name}~moving")
+            node = etree.SubElement(node, "body", name=body.name)
+            place(node, inner)
+        write_inertial(node, body, bool(steps), self.losses)
+        self.nodes[body.name] = node
+
+    def _joint(self, body: Node, step: Step, frame: Pose) -> None:
+        """One MuJoCo joint; `frame` is its frame in the body's."""
+        joint, node = step.joint, etree.SubElement(body, "joint", name=step.name, type=step.kind)
+        if step.kind in ("hinge", "slide"):
+            axis = np.array(frame.R) @ np.array(step.axis)
+            node.set("axis", numbers(axis.tolist()))
+            if step.q0:
+                node.set("ref", number(step.q0))
+        if step.kind in ("hinge", "ball") and any(frame.p):
+            node.set("pos", numbers(frame.p))
+        if len(step.v) == 1:
+            self._limits(node, joint, step.v[0])
+            self._spring(node, step)
+        else:
+            for key in ("velocity", "effort"):
+                if any(math.isfinite(getattr(joint, key)[k]) for k in step.v):
+                    self.losses.add(f"limits of {key} of {step.kind} joints are left out", joint.name)
+        for key, word in (("damping", "damping"), ("friction", "frictionloss"), ("armature", "armature")):
+            values = [float(evaluate(getattr(joint, key)[k])) for k in step.v]
+            if len(set(values)) > 1:
+                self.losses.add(f"{key} that differs from axis to axis is written as its mean", joint.name)
+            if any(values):
+                node.set(word, number(values[0] if len(set(values)) == 1 else sum(values) / len(values)))
+        body_axes = {"free": (0, 1, 2), "planar": (0, 1)}.get(joint.kind, ())
+        if any(k in body_axes and evaluate(joint.armature[k]) for k in step.v):
+            self.losses.add("armature along the body's axes is written along fixed ones, as MuJoCo has it", joint.name)
+
+    def _spring(self, node: Node, step: Step) -> None:
+        """The spring of a joint, where one has no damper."""
+        springs = [e for e in self.system.elements if isinstance(e, TorsionSpring) and e.joint == step.name]
+        for spring in springs[:1]:
+            if evaluate(spring.damping) == 0.0:
+                node.set("stiffness", number(float(evaluate(spring.stiffness))))
+                node.set("springref", number(float(evaluate(spring.rest))))
+
+    def _limits(self, node: Node, joint: Joint, k: int) -> None:
+        lower, upper = joint.lower[k], joint.upper[k]
+        if math.isfinite(lower) or math.isfinite(upper):
+            node.set("range", numbers((max(lower, -FAR), min(upper, FAR))))
+        if math.isfinite(joint.effort[k]):
+            node.set("actuatorfrcrange", numbers((-joint.effort[k], joint.effort[k])))
+        if math.isfinite(joint.velocity[k]):
+            self.losses.add("limits of velocity are left out", joint.name)
+
+    # ── the start, and what is left out ───────────────────────────────────────────────────────────────────────────
+
+    def _start(self) -> None:
+        """A keyframe where `ref` cannot say it all: balls that are turned, and velocities."""
+        robot, q = self.robot, []
+        turned = any(self.v0)
+        for joint in robot.joints:
+            part = self.q0[robot.q_slice(joint.name)]
+            if joint.kind == "helical":
+                part = [part[0], float(evaluate(joint.pitch)) * part[0]]
+            turned = turned or (bool(joint.table.quaternions) and part[-4:] != [1.0, 0.0, 0.0, 0.0])
+            q += part
+        if turned and self._in_order():
+            key: dict[str, Any] = {"name": "start", "qpos": numbers(q)}
+            etree.SubElement(etree.SubElement(self.root, "keyframe"), "key", **key)
+        if any(self.v0):
+            self.losses.add("the velocities at the start are left out", robot.name)
+
+    def _in_order(self) -> bool:
+        """Whether MuJoCo's coordinates come in our order: it goes down one branch after the other."""
+        theirs = [node.get("name") for node in self.nodes[WORLD].iter("joint")]
+        return theirs == [step.name for joint in self.robot.joints for step in self._steps(joint)]
+
+    def _left_out(self) -> None:
+        robot, losses = self.robot, self.losses
+        if not self._in_order():
+            losses.add(
+                "coordinates come in another order, branch by branch", robot.name, "Address coordinates by their names."
+            )
+        for joint in robot.joints:
+            steps = self._steps(joint)
+            if joint.kind == "planar" or (joint.kind == "free" and len(steps) > 1):
+                what = f"a {joint.kind} joint is a stack of simple ones, whose velocities are along the parent's axes"
+                losses.add(what, joint.name)
+        usual = Settings()
+        if (self.system.settings.duration, self.system.settings.sample) != (usual.duration, usual.sample):
+            losses.add("duration and sample of a run are left out", robot.name)
+        if self.system.settings.loops != usual.loops:
+            losses.add("how a run keeps loops is left out", robot.name)
+        for parameter in robot.parameters:
+            losses.add("parameters are written as their nominal numbers", parameter.name)
+        losses.tell()
+
+
+def _passing_on(robot: Robot) -> set[str]:
+    """Bodies without mass, looks, frames or loops that carry exactly one other: they only pass motion on."""
+    carried = Counter(joint.parent for joint in robot.joints)
+    named = {frame.body for frame in robot.frames}
+    named |= {end for loop in robot.loops for end in (loop.parent, loop.child)}
+    return {
+        body.name
+        for body in robot.bodies
+        if carried[body.name] == 1
+        and body.name not in named
+        and not (body.shapes or body.collisions)
+        and not evaluate(body.mass)
+        and not any(x for row in evaluate_all(body.inertia) for x in row)
+    }

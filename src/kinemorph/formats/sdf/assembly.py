@@ -1,0 +1,263 @@
+"""Bodies, joints and frames of the models that were opened, declared for the builder.
+
+Links of static models hang on the world one by one. What hangs on nothing is free; it starts where the file puts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.inertia import Inertia
+from kinemorph.algebra.quaternions import rotation_to_quat
+from kinemorph.formats.blueprint import Blueprint
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.sdf.couplings import Couplings
+from kinemorph.formats.sdf.frames import Frames
+from kinemorph.formats.sdf.joints import Connection, Joints
+from kinemorph.formats.sdf.links import LinkParts, Links
+from kinemorph.formats.sdf.models import NAMESAKE, Model, Models
+from kinemorph.formats.sdf.tree import hung
+from kinemorph.formats.sdf.values import Tally
+from kinemorph.formats.sources import Options
+from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.model.body import NO_INERTIA, ORIGIN
+from kinemorph.model.configuration import neutral
+from kinemorph.model.elements import TorsionSpring
+from kinemorph.model.system import System
+from kinemorph.model.topology import WORLD
+
+GRAVITY = (0.0, 0.0, -9.8)  # of a <world> that says none
+NOTHING = Inertia(0.0, ORIGIN, NO_INERTIA)
+
+
+class Assembly:
+    """Makes bodies, joints and frames of the models that were opened."""
+
+    def __init__(self, models: Models, options: Options, findings: Findings, frames: Frames, tally: Tally) -> None:
+        self.models, self.options, self.findings = models, options, findings
+        self.frames, self.tally = frames, tally
+        shared = any(model.node.find(tag) is not None for model in models.opened[:1] for tag in ("frame", "joint"))
+        self.alone = f"{models.top[0]}::" if len(models.top) == 1 and not shared else ""
+
+    def name(self, key: str) -> str:
+        """The name of a part, without that of the only model."""
+        return (key.removeprefix(self.alone) if self.alone else key).removesuffix(NAMESAKE)
+
+    def system(self, top: Node, has_world: bool) -> System | None:
+        frames, links, joints = (
+            self.frames,
+            Links(self.frames, self.options, self.tally),
+            Joints(self.frames, self.tally),
+        )
+        bodies: dict[str, tuple[LinkParts, int, Model, Node]] = {}
+        still: set[str] = set()
+        for model in self.models.opened:
+            static = model.static and self.options.base != "free"
+            for node in model.node.iterchildren("link"):
+                key = model.scope.key(node.get("name", ""))
+                if model.scope.home == WORLD:
+                    self._stray(node, model)
+                elif key in frames.entries:
+                    bodies[key] = (links.parts(node, model, key), model.file.line_of(node), model, node)
+                    still |= {key} if static else set()
+            for index, node in enumerate(model.node.iterchildren("joint")):
+                joint_key = model.joint_keys.get(index)
+                if joint_key is not None and static:
+                    what, remedy = "a joint of a static model does not move", "Remove it, or let the model move."
+                    self.tally.add(model.file.findings, "dropped", what, remedy, line_of(node), model.element)
+                elif joint_key is not None:
+                    joints.read(node, model, joint_key)
+        followings = Couplings(joints).followings
+        if self.findings.failed:
+            return None
+        loose = [key for key in bodies if key not in still]
+        connections, roots = hung(loose, self._grounded(joints.connections, still))
+        blueprint = Blueprint(
+            self.findings,
+            self._title(top, has_world),
+            line=line_of(top),
+            words={"body": "link"},
+            gravity=self._gravity(top) if has_world else None,
+        )
+        kind = self.options.base or "free"
+        moving = set(bodies) - _welded(connections, {WORLD, *still, *(roots if kind == "fixed" else ())})
+        self._declare_bodies(blueprint, bodies, moving)
+        starts = self._declare_roots(blueprint, bodies, still, roots, kind)
+        self._declare_joints(blueprint, connections)
+        for following in followings:
+            blueprint.couple(
+                following.line,
+                self.name(following.joint),
+                self.name(following.leader),
+                following.multiplier,
+                following.offset,
+            )
+        self._declare_frames(blueprint)
+        self._tell_assumed(bodies, moving)
+        import_module("kinemorph.formats.toml.sidecar").extend(
+            blueprint, self.models.main.source, self.options, self.findings
+        )
+        system = blueprint.system()
+        return None if system is None else _started(system, starts)
+
+    def _stray(self, node: Node, model: Model) -> None:
+        model.file.findings.error(
+            "structure",
+            line_of(node),
+            f"link '{node.get('name', '')}'",
+            f"it stands in <{model.node.tag}>, expected it in a <model>",
+            "Put it into a model.",
+        )
+
+    def _title(self, top: Node, has_world: bool) -> str:
+        if len(self.models.top) == 1:
+            return self.models.top[0]
+        return (top.get("name") if has_world else "") or Path(self.models.main.source.name).stem or "models"
+
+    def _gravity(self, world: Node) -> tuple[float, ...]:
+        values = self.models.main.values
+        if world.find("gravity") is None:
+            self.findings.warn(
+                "assumed",
+                line_of(world),
+                f"world '{world.get('name', '')}'",
+                f"<gravity> is missing: SDF's default {GRAVITY} is taken",
+                "Write it out.",
+            )
+        return values.vector(world, "gravity", "world", GRAVITY)
+
+    # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _grounded(self, connections: list[Connection], still: set[str]) -> list[Connection]:
+        """Joints with links of static models as the world; one that would only hold static links together is left."""
+        grounded = []
+        for connection in connections:
+            joint = connection.joint
+            if joint.parent in still:
+                T = self.frames.between(WORLD, joint.name)
+                joint = replace(joint, parent=WORLD, placement=T)
+            if joint.child in still:
+                entry = self.frames.entries[joint.name]
+                entry.findings.error(
+                    "structure",
+                    entry.line,
+                    entry.element,
+                    "its child belongs to a static model, expected a link that moves",
+                    "Swap parent and child, or let the model move.",
+                )
+                continue
+            if joint.parent == WORLD and joint.kind == "fixed" and self.options.base == "free":
+                joint = replace(joint, kind="free")
+            grounded.append(replace(connection, joint=joint))
+        return grounded
+
+    def _declare_bodies(
+        self, blueprint: Blueprint, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]
+    ) -> None:
+        """Declares all links. One that does not move and says nothing of its mass needs none."""
+        for key, (parts, line, _, node) in bodies.items():
+            inertia = parts.inertia if key in moving or node.find("inertial") is not None else NOTHING
+            blueprint.body(
+                line,
+                self.name(key),
+                inertia.mass,
+                com=inertia.com,
+                inertia=inertia.moment,
+                shapes=parts.shapes,
+                collisions=parts.collisions,
+            )
+
+    def _declare_roots(
+        self,
+        blueprint: Blueprint,
+        bodies: dict[str, tuple[LinkParts, int, Model, Node]],
+        still: set[str],
+        roots: list[str],
+        kind: str,
+    ) -> dict[str, Pose]:
+        """Joints to the world of links that hang on nothing; gives where the free ones start."""
+        starts = {}
+        hanging = set(roots)
+        for key, (_, line, _, _) in bodies.items():
+            if key in still or key in hanging:
+                name, pose = f"{self.name(key)}_root", self.frames.between(WORLD, key)
+                free = key in hanging and kind == "free"
+                if free:
+                    starts[name] = pose
+                placement = None if free else pose
+                blueprint.joint(line, name, "free" if free else "fixed", WORLD, self.name(key), placement=placement)
+        return starts
+
+    def _declare_joints(self, blueprint: Blueprint, connections: list[Connection]) -> None:
+        for connection in connections:
+            joint = connection.joint
+            data = {key: getattr(joint, key) for key in PER_COORDINATE} if joint.kind not in ("free", "fixed") else {}
+            blueprint.joint(
+                connection.line,
+                self.name(joint.name),
+                joint.kind,
+                joint.parent if joint.parent == WORLD else self.name(joint.parent),
+                self.name(joint.child),
+                placement=joint.placement,
+                child_placement=joint.child_placement,
+                axis=joint.axis,
+                axis2=joint.axis2,
+                normalize=True,
+                pitch=joint.pitch,
+                **data,
+            )
+            if connection.spring is not None:
+                name = self.name(joint.name)
+                blueprint.element(connection.line, TorsionSpring(f"{name} spring", name, *connection.spring))
+
+    def _declare_frames(self, blueprint: Blueprint) -> None:
+        for model in self.models.opened:
+            for node in model.node.iterchildren("frame"):
+                key = model.scope.key(node.get("name", ""))
+                body = self.frames.body(key)
+                if body is not None:
+                    on = WORLD if body == WORLD else self.name(body)
+                    placement = self.frames.between(body, key)
+                    blueprint.frame(model.file.line_of(node), self.name(key), on, placement=placement)
+
+    def _tell_assumed(self, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]) -> None:
+        for key, (parts, _, model, node) in bodies.items():
+            if parts.assumed and key in moving:
+                what = "mass or inertia is missing: SDF's defaults of 1 kg and 1 kg m^2 are taken"
+                remedy = "Write <inertial> with mass and inertia."
+                element = f"link '{self.name(key)}'"
+                self.tally.add(model.file.findings, "assumed", what, remedy, line_of(node), element)
+
+
+PER_COORDINATE = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+
+
+def _welded(connections: Sequence[Connection], links: set[str]) -> set[str]:
+    """These links, and all that fixed joints hold to them."""
+    below: dict[str, list[str]] = {}
+    for connection in connections:
+        if connection.joint.kind == "fixed":
+            below.setdefault(connection.joint.parent, []).append(connection.joint.child)
+    held, ahead = set(links), list(links)
+    while ahead:
+        for link in below.get(ahead.pop(), ()):
+            if link not in held:
+                held.add(link)
+                ahead.append(link)
+    return held
+
+
+def _started(system: System, starts: dict[str, Pose]) -> System:
+    """The system with its free roots where the file puts them."""
+    q = neutral(system.robot)
+    for name, pose in starts.items():
+        q[system.robot.q_slice(name)] = (*pose.p, *rotation_to_quat(pose.R))
+    if system.settings.q or np.array_equal(q, neutral(system.robot)):  # a sidecar may say otherwise
+        return system
+    return replace(system, settings=replace(system.settings, q=tuple(q.tolist())))

@@ -1,0 +1,176 @@
+"""Files of SDF: the one that is read, and those that it includes, found and parsed once.
+
+A URI names an SDF file, or a folder with model.config or model.sdf. Files are confined to the folders that may be read,
+and limited in number and in bytes together.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from kinemorph.formats import limits
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.sdf.values import SdfValues, text_of
+from kinemorph.formats.sources import Options, Outside, Source, find_file, read_file
+from kinemorph.formats.xml_documents import Node, line_of, parse
+from kinemorph.model.input_reader import short
+
+Version = tuple[int, int]
+OLDEST, NEWEST = (1, 4), (1, 12)
+
+
+@dataclass(frozen=True)
+class File:
+    """An SDF file that is being read. `line` is that of the <include> in the main file; 0 in the main file itself."""
+
+    source: Source
+    values: SdfValues
+    version: Version
+    above: tuple[str, ...] = ()  # the files that include it
+    line: int = 0
+
+    @property
+    def real(self) -> str:
+        """Where the file lies, links followed."""
+        return str(Path(self.source.name).resolve())
+
+    @property
+    def findings(self) -> Findings:
+        return self.values.findings
+
+    def line_of(self, node: Node) -> int:
+        """The line in the main file that leads to an element."""
+        return self.line or line_of(node)
+
+
+class Includes:
+    """Finds and parses the files that <include> names. `full` once a limit is passed, which is told once."""
+
+    def __init__(self, main: File, options: Options) -> None:
+        self.main, self.options, self.full = main, options, False
+        self._documents: dict[Path, tuple[Source, Node] | None] = {}
+        self._bytes, self._count = limits.FILE_SIZE, 0
+
+    def overflow(self, what: str, remedy: str) -> None:
+        """Says that a limit is passed."""
+        if not self.full:
+            self.main.findings.error("file", 0, "", what, remedy)
+        self.full = True
+
+    def follow(self, node: Node, file: File) -> tuple[File, Node] | None:
+        """The file that an <include> in `file` leads to, and its root; None, with a finding, where it leads nowhere."""
+        uri = file.values.text(node, "uri", "include")
+        self._count += 1
+        if self._count > limits.INCLUDES:
+            self.overflow(f"more than {limits.INCLUDES} includes are followed", "Write models out, or leave some.")
+        if not uri or self.full:
+            return None
+        element, line = f"include '{short(uri)[1:-1]}'", line_of(node)
+        path = self._located(uri, file, element, line)
+        if path is None:
+            return None
+        if str(path) in (*file.above, file.real):
+            file.findings.error(
+                "structure", line, element, "the file includes itself, expected files without a ring", "Remove it."
+            )
+            return None
+        document = self._document(path)
+        if document is None:
+            file.findings.error(
+                "file", line, element, "the included file cannot be read, expected SDF", "Correct that file first."
+            )
+            return None
+        source, root = document
+        values = SdfValues(self.main.findings.within(source.name))
+        return File(source, values, version_of(root, values), (*file.above, file.real), file.line_of(node)), root
+
+    def _located(self, uri: str, file: File, element: str, line: int) -> Path | None:
+        """The file that a URI means: the file itself, or the model in a folder."""
+        folder = uri.rstrip("/")
+        try:
+            if uri.lower().endswith((".sdf", ".world", ".urdf", ".xml")):
+                found = find_file(uri, file.source, self.options)
+            else:
+                found = self._listed(folder, file) or find_file(f"{folder}/model.sdf", file.source, self.options)
+        except (Outside, OSError, ValueError):
+            file.findings.error(
+                "path",
+                line,
+                element,
+                f"the path {short(uri)} leads out of the folders that may be read, or cannot be followed",
+                "Copy the model beside this file, or name its folder as a package folder.",
+            )
+            return None
+        if found is None:
+            file.findings.error(
+                "file",
+                line,
+                element,
+                f"no model is found under {short(uri)}, expected an SDF file or a folder with model.sdf",
+                "Correct the path, or name the folder that holds it as a package folder.",
+            )
+        return found
+
+    def _listed(self, folder: str, file: File) -> Path | None:
+        """The file that model.config in a folder lists for the newest version; None where there is no such list."""
+        path = find_file(f"{folder}/model.config", file.source, self.options)
+        document = None if path is None else self._document(path)
+        nodes = [] if document is None else document[1].findall("sdf")
+        listed = [(_numbers(node.get("version", "")), text_of(node)) for node in nodes]
+        name = max(listed)[1] if listed else ""
+        return find_file(f"{folder}/{name}", file.source, self.options) if name else None
+
+    def _document(self, path: Path) -> tuple[Source, Node] | None:
+        """A file and its root, parsed once; None, with findings of that file, where it cannot be."""
+        if path not in self._documents:
+            findings = self.main.findings.within(str(path))
+            source = read_file(path, findings)
+            self._bytes -= 0 if source is None else len(source.data)
+            if self._bytes < 0:
+                self.overflow(f"included files have more than {limits.FILE_SIZE} bytes together", "Include less.")
+                source = None
+            root = None if source is None else parse(source, findings)
+            self._documents[path] = None if source is None or root is None else (source, root)
+        return self._documents[path]
+
+
+def version_of(root: Node, values: SdfValues) -> Version:
+    """The version of SDF that a file is written in; findings where it is missing or not known here."""
+    text = root.get("version")
+    if text is None:
+        values.missing(root, "version", "sdf", "a version such as 1.9")
+        return NEWEST
+    version = _numbers(text)
+    if version == (0, 0):
+        values.findings.error(
+            "structure",
+            line_of(root),
+            "sdf",
+            f"the version is {short(text)}, expected a number such as 1.9",
+            "Write the version of SDF that the file follows.",
+        )
+        return NEWEST
+    if version < OLDEST:
+        values.findings.error(
+            "structure",
+            line_of(root),
+            "sdf",
+            f"the version is {text}, expected {OLDEST[0]}.{OLDEST[1]} or newer",
+            "Convert the file to a newer version of SDF.",
+        )
+    elif version > NEWEST:
+        values.findings.warn(
+            "unknown",
+            line_of(root),
+            "sdf",
+            f"the version is {text}, expected at most {NEWEST[0]}.{NEWEST[1]}: what is new in it is not known here",
+            "Compare poses and masses with another reader.",
+        )
+    return version
+
+
+def _numbers(text: str) -> Version:
+    found = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})(\.\d{1,3})?\s*", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -1,0 +1,278 @@
+"""Joints of SDF as ours.
+
+The joint frame lies at its pose against the child; on the parent it lies where the poses of the file put it, so at
+q = 0 every link is where the file says, and a joint that closes a loop closes it there.
+
+Screws: <screw_thread_pitch> [m/rev] is positive for a right-handed thread. The older <thread_pitch> is what
+gazebo-classic made of it: radians per meter, positive for a LEFT-handed thread; sdformat converts by -2 pi / value
+(src/Joint.cc, and the description in sdf/1.11/joint.sdf). Our pitch is in m/rad. Without either it is 1 m/rev.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from kinemorph.algebra.vectors import matvec
+from kinemorph.formats.sdf.frames import Entry, Frames
+from kinemorph.formats.sdf.models import Model
+from kinemorph.formats.sdf.values import Tally, text_of
+from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.model.input_reader import short
+from kinemorph.model.joint import JOINT_KINDS, Axis, Joint, Z
+from kinemorph.model.topology import WORLD
+
+KINDS = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "screw": "helical",
+    "ball": "spherical",
+    "universal": "universal",
+    "revolute2": "universal",
+    "fixed": "fixed",
+}
+SPRUNG = ("revolute", "continuous", "prismatic", "screw")  # what a spring in a joint can be expressed for
+TURN = 2.0 * math.pi
+NEAR_UNIT = 1e-3  # how far the length of an axis may be from 1 without a word: files round their numbers
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A joint with the line that leads to it and its element. Ends and names are keys."""
+
+    joint: Joint
+    line: int
+    node: Node
+    model: Model
+    spring: tuple[float, float] | None = None  # stiffness [N m/rad or N/m] and where it is at rest
+
+
+class Joints:
+    """Reads joints. `connections` are what it finds; `mimics` and `gearboxes` are elements to be looked at later."""
+
+    def __init__(self, frames: Frames, tally: Tally) -> None:
+        self.frames, self.tally = frames, tally
+        self.connections: list[Connection] = []
+        self.gearboxes: list[tuple[Node, Model, str]] = []
+        self.mimics: list[tuple[Node, Model, str]] = []
+
+    def read(self, node: Node, model: Model, key: str) -> None:
+        """One joint, whose frame is `key`."""
+        entry, findings = self.frames.entries[key], model.file.findings
+        element, line = entry.element, line_of(node)
+        kind = (node.get("type") or "").strip()
+        if kind == "gearbox":
+            self.gearboxes.append((node, model, key))
+            return
+        if kind not in KINDS:
+            findings.error(
+                "structure",
+                line,
+                element,
+                f"the type is {short(kind)}, expected one of {', '.join(KINDS)}, gearbox",
+                "Choose one of these.",
+            )
+            return
+        ends = self.ends(node, model, entry)
+        if ends is None:
+            return
+        ours = KINDS[kind]
+        axes = [self.axis(node, tag, model, key, element) for tag in ("axis", "axis2")[: JOINT_KINDS[ours].axes]]
+        data = self._per_axis(node, ours, kind, model, element)
+        self._count_axes(node, ours, model, element)
+        joint = Joint(
+            key,
+            ours,
+            *ends,
+            placement=self.frames.between(ends[0], key),
+            child_placement=self.frames.between(ends[1], key),
+            axis=axes[0] if axes else Z,
+            axis2=axes[1] if len(axes) > 1 else (1.0, 0.0, 0.0),
+            pitch=self._pitch(node, model, element) if ours == "helical" else 0.0,
+            **data,
+        )
+        spring = self._spring(node, model, element) if kind in SPRUNG else None
+        self.connections.append(Connection(joint, model.file.line_of(node), node, model, spring))
+        for tag in ("axis", "axis2"):
+            axis = node.find(tag)
+            mimic = None if axis is None else axis.find("mimic")
+            if mimic is not None:
+                self.mimics.append((mimic, model, key))
+
+    def ends(self, node: Node, model: Model, entry: Entry) -> tuple[str, str] | None:
+        """The links, or the world, that a joint connects; None, with a finding, where it has none."""
+        found = []
+        for tag in ("parent", "child"):
+            name = model.file.values.text(node, tag, entry.element, "" if tag == "child" else None)  # told before
+            key = self.frames.find(model.scope, name, world=tag == "parent") if name else None
+            if name and key is None and tag == "parent":
+                self.frames.unknown(entry, f"<{tag}>", name)
+            body = None if key is None else self.frames.body(key)
+            found.append(body)
+        parent, child = found
+        if parent is None or child is None:
+            return None
+        if child == WORLD or parent == child:
+            what = "the child is the world" if child == WORLD else "parent and child are the same link"
+            entry.findings.error(
+                "structure",
+                entry.line,
+                entry.element,
+                f"{what}, expected a link that moves against its parent",
+                "Swap parent and child." if child == WORLD else "Name another link.",
+            )
+            return None
+        return parent, child
+
+    def axis(self, node: Node, tag: str, model: Model, key: str, element: str) -> Axis:
+        """A unit vector in the joint frame."""
+        values, findings = model.file.values, model.file.findings
+        axis = values.only(node, tag, element)
+        if axis is None:
+            findings.error(
+                "structure", line_of(node), element, f"<{tag}> is missing, expected a direction", f"Write <{tag}><xyz>."
+            )
+            return Z
+        xyz = values.only(axis, "xyz", element)
+        if xyz is None:
+            what, remedy = f"<{tag}> has no <xyz>: SDF's default 0 0 1 is taken", "Write <xyz> with the direction."
+            self.tally.add(findings, "assumed", what, remedy, line_of(axis), element)
+        vector = Z if xyz is None else values.reals(xyz, text_of(xyz), 3, "<xyz>", element)
+        length = math.hypot(*vector) if max(map(abs, vector)) < 1e150 else math.inf
+        line = line_of(axis if xyz is None else xyz)
+        if not 1e-150 < length < math.inf:
+            findings.error(
+                "axis",
+                line,
+                element,
+                f"<{tag}> <xyz> is {short(vector)}, expected a direction of length 1",
+                "Give a vector that is not zero or huge.",
+            )
+            return Z
+        unit = tuple(x / length for x in vector)
+        if abs(length - 1.0) > NEAR_UNIT:
+            findings.warn(
+                "axis",
+                line,
+                element,
+                f"<{tag}> <xyz> is {short(vector)} with length {length:.6g}, expected length 1",
+                "Scale it to length 1, as is done here.",
+                None if model.file.line else partial(_rewrite, xyz, unit),  # included files stay as they are
+            )
+        frame = self._expressed_in(axis, xyz, model, key, element)
+        x, y, z = unit if frame == key else matvec(self.frames.between(key, frame).R, unit)
+        return (x, y, z)
+
+    def _expressed_in(self, axis: Node, xyz: Node | None, model: Model, key: str, element: str) -> str:
+        """The key of the frame that an axis is told in: the joint's own where nothing else is said."""
+        values = model.file.values
+        name = "" if xyz is None else (xyz.get("expressed_in") or "").strip()
+        old = axis.find("use_parent_model_frame")
+        if model.file.version < (1, 7):  # up to SDF 1.4, always in the frame of the model
+            always = model.file.version < (1, 5)
+            name = "__model__" if values.switch(axis, "use_parent_model_frame", element, always) else name
+        elif old is not None:
+            what = "<use_parent_model_frame> has no meaning since SDF 1.7"
+            remedy = 'Write <xyz expressed_in="__model__">.'
+            self.tally.add(values.findings, "unknown", what, remedy, line_of(old), element)
+        if not name:
+            return key
+        found = self.frames.find(model.scope, name)
+        if found is None:
+            self.frames.unknown(self.frames.entries[key], "expressed_in", name)
+        return key if found is None else found
+
+    def _pitch(self, node: Node, model: Model, element: str) -> float:
+        """Travel per angle [m/rad]."""
+        values = model.file.values
+        if node.find("screw_thread_pitch") is None and node.find("thread_pitch") is None:
+            what, remedy = "<screw_thread_pitch> is missing: SDF's default of 1 m per turn is taken", "Write it out."
+            self.tally.add(values.findings, "assumed", what, remedy, line_of(node), element)
+        if node.find("screw_thread_pitch") is not None or node.find("thread_pitch") is None:
+            return values.value(node, "screw_thread_pitch", element, 1.0) / TURN
+        old = values.value(node, "thread_pitch", element, 1.0)
+        if abs(old) < 1e-150:
+            values.findings.error(
+                "number",
+                line_of(node),
+                element,
+                f"<thread_pitch> is {old}, expected radians per meter that are not 0",
+                "Write <screw_thread_pitch> in meters per revolution.",
+            )
+            return 0.0
+        return -1.0 / old
+
+    # ── numbers of the axes ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _per_axis(self, node: Node, ours: str, kind: str, model: Model, element: str) -> dict[str, Any]:
+        """Limits, damping and friction, one entry per coordinate; a ball has the numbers of its axis three times."""
+        row = JOINT_KINDS[ours]
+        tags = ("axis", "axis2")[: max(row.axes, 1)] if row.nv else ()
+        rows = [self._numbers(node.find(tag), tag, kind, model, element) for tag in tags]
+        data: dict[str, Any] = {key: tuple(numbers[key] for numbers in rows) for key in rows[0]} if rows else {}
+        if ours == "spherical":
+            data = {key: values * 3 for key, values in data.items()}
+            data |= {"lower": (-math.inf,) * 4, "upper": (math.inf,) * 4}
+        return data
+
+    def _numbers(self, axis: Node | None, tag: str, kind: str, model: Model, element: str) -> dict[str, float]:
+        values = model.file.values
+        data = {
+            "lower": -math.inf,
+            "upper": math.inf,
+            "velocity": math.inf,
+            "effort": math.inf,
+            "damping": 0.0,
+            "friction": 0.0,
+            "armature": 0.0,
+        }
+        limit = None if axis is None else values.only(axis, "limit", element)
+        if limit is not None:
+            for side in ("lower", "upper"):
+                bound = values.bound(limit, side, element, data[side])
+                if kind not in ("continuous", "ball"):
+                    data[side] = bound
+                elif bound != data[side]:
+                    what, remedy = f"<{side}> of a {kind} joint is not used: it has no limits", "Change the type."
+                    self.tally.add(values.findings, "limit", what, remedy, line_of(limit), element)
+            for side in ("velocity", "effort"):
+                bound = values.bound(limit, side, element, math.inf)
+                if bound == 0.0:
+                    what = f"<{side}> 0 of a joint is read as no limit"
+                    remedy = "Leave it out, or give a limit above 0."
+                    self.tally.add(values.findings, "limit", what, remedy, line_of(limit), element)
+                data[side] = bound if bound > 0.0 else math.inf  # a negative one is SDF's way to say none
+        dynamics = None if axis is None else values.only(axis, "dynamics", element)
+        if dynamics is not None:
+            data |= {key: values.value(dynamics, key, element, 0.0) for key in ("damping", "friction")}
+            if kind not in SPRUNG and values.value(dynamics, "spring_stiffness", element, 0.0):
+                what, remedy = f"a spring of a {kind} joint cannot be expressed", "Add a Bushing to the system."
+                self.tally.add(values.findings, "dropped", what, remedy, line_of(dynamics), element)
+        if axis is not None and values.value(axis, "initial_position", element, 0.0):
+            what, remedy = "<initial_position> is not used", "Set the initial state of the system."
+            self.tally.add(values.findings, "dropped", what, remedy, line_of(axis), element)
+        return data
+
+    def _spring(self, node: Node, model: Model, element: str) -> tuple[float, float] | None:
+        """(stiffness, place of rest) of a joint with one axis; None where it has no spring."""
+        dynamics = node.find("axis/dynamics")
+        if dynamics is None:
+            return None
+        values = model.file.values
+        stiffness = values.value(dynamics, "spring_stiffness", element, 0.0)
+        return (stiffness, values.value(dynamics, "spring_reference", element, 0.0)) if stiffness else None
+
+    def _count_axes(self, node: Node, ours: str, model: Model, element: str) -> None:
+        """Warns of a second axis where there is room for one."""
+        axis2 = node.find("axis2")
+        if axis2 is not None and JOINT_KINDS[ours].axes < 2:
+            what, remedy = f"<axis2> of a {node.get('type')} joint has no meaning", "Remove it, or change the type."
+            self.tally.add(model.file.findings, "unknown", what, remedy, line_of(axis2), element)
+
+
+def _rewrite(node: Node, numbers: Sequence[float]) -> None:
+    node.text = " ".join(map(repr, numbers))

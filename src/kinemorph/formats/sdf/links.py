@@ -1,0 +1,217 @@
+"""Links of SDF: their mass, and the shapes they show and touch with.
+
+A link without <inertial> has 1 kg and 1 kg m^2 about every axis: that is SDF's default, and it is said in a warning
+where it matters. <inertial auto="true"> asks for the mass of the collision shapes, each of uniform density.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose
+from kinemorph.algebra.inertia import Inertia, added, transformed
+from kinemorph.algebra.vectors import diagonal, mat_scale
+from kinemorph.formats.mesh_search import MeshSearch
+from kinemorph.formats.sdf.frames import Frames
+from kinemorph.formats.sdf.models import Model
+from kinemorph.formats.sdf.solids import SOLIDS, SPANS
+from kinemorph.formats.sdf.values import Tally, text_of
+from kinemorph.formats.sources import Options, Outside
+from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, Frustum, MeshFile, Shape, Sphere
+
+WATER = 1000.0  # [kg/m^3], the density of <inertial auto="true"> that says none
+UNSHOWN = ("ellipsoid", "plane", "heightmap", "image", "polyline")
+DECIDED = {  # switches of a link that change its motion, and the value that changes nothing
+    "gravity": True,
+    "kinematic": False,
+    "enable_wind": False,
+}
+
+
+class LinkParts(NamedTuple):
+    """What a body is made of."""
+
+    inertia: Inertia
+    shapes: tuple[Shape, ...]
+    collisions: tuple[Shape, ...]
+    assumed: bool  # whether mass or inertia is SDF's default
+
+
+class Links:
+    """Reads links. Poses of shapes may be told relative to any frame of the model."""
+
+    def __init__(self, frames: Frames, options: Options, tally: Tally) -> None:
+        self.frames, self.options, self.tally = frames, options, tally
+        self._searches: dict[str, MeshSearch] = {}
+
+    def parts(self, node: Node, model: Model, key: str) -> LinkParts:
+        """Mass, visuals and collisions of a link whose frame is `key`."""
+        element = f"link '{node.get('name')}'"
+        shown = [self._shape(child, model, key, element) for child in node.iterchildren("visual")]
+        touching = [self._shape(child, model, key, element) for child in node.iterchildren("collision")]
+        self._switches(node, model, element)
+        inertia, assumed = self._inertia(node, model, key, element)
+        return LinkParts(
+            inertia,
+            tuple(shape for shape in shown if shape is not None),
+            tuple(shape for shape in touching if shape is not None),
+            assumed,
+        )
+
+    def _switches(self, node: Node, model: Model, element: str) -> None:
+        values = model.file.values
+        for tag, usual in DECIDED.items():
+            if values.switch(node, tag, element, usual) is not usual:
+                self._drop(model, node.find(tag), f"<{tag}> {str(not usual).lower()} of a link", element)
+        decay = node.find("velocity_decay")
+        if decay is not None and any(values.value(decay, tag, element, 0.0) for tag in ("linear", "angular")):
+            self._drop(model, decay, "<velocity_decay>", element)
+
+    def _drop(self, model: Model, node: Node, what: str, element: str) -> None:
+        self.tally.add(
+            model.file.findings,
+            "dropped",
+            f"{what} cannot be expressed",
+            "Expect the link to move without it.",
+            line_of(node),
+            element,
+        )
+
+    # ── mass ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _inertia(self, node: Node, model: Model, key: str, element: str) -> tuple[Inertia, bool]:
+        """Mass data in the frame of the link, and whether some are SDF's defaults."""
+        values = model.file.values
+        inertial = values.only(node, "inertial", element)
+        if inertial is None:
+            return Inertia(1.0, (0.0, 0.0, 0.0), diagonal((1.0, 1.0, 1.0))), True
+        if inertial.find("fluid_added_mass") is not None:
+            self._drop(model, inertial.find("fluid_added_mass"), "<fluid_added_mass>", element)
+        if values.truth(inertial, inertial.get("auto", "0"), "<inertial> auto", element, False):
+            return self._computed(node, inertial, model, key, element), False
+        moments = values.only(inertial, "inertia", element)
+        mass = values.value(inertial, "mass", element, 1.0)
+        entries = {}
+        for tag in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"):
+            default = 1.0 if tag[1] == tag[2] else 0.0
+            entries[tag] = default if moments is None else values.value(moments, tag, element, default)
+        missing = moments is None or any(moments.find(tag) is None for tag in ("ixx", "iyy", "izz"))
+        xx, yy, zz, xy, xz, yz = entries.values()
+        pose, relative_to = values.pose(inertial, element)
+        if relative_to:
+            values.findings.error(
+                "structure",
+                line_of(inertial),
+                element,
+                f"<inertial>: the pose is relative to '{relative_to}', expected the link itself",
+                "Take relative_to away.",
+            )
+        inertia = Inertia(mass, (0.0, 0.0, 0.0), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+        turned = transformed(inertia, pose) if pose.R is not IDENTITY.R else Inertia(mass, pose.p, inertia.moment)
+        return turned, inertial.find("mass") is None or missing
+
+    def _computed(self, node: Node, inertial: Node, model: Model, key: str, element: str) -> Inertia:
+        """The mass of the collision shapes, of a density or of a total mass that is given."""
+        values = model.file.values
+        usual = values.value(inertial, "density", element, WATER)
+        total = Inertia(0.0, (0.0, 0.0, 0.0), diagonal((0.0, 0.0, 0.0)))
+        unsolid = "no <collision>" if node.find("collision") is None else ""
+        for collision in node.iterchildren("collision"):
+            geometry = collision.find("geometry")
+            child = next(geometry.iterchildren("*"), None) if geometry is not None else None
+            tag = "none" if child is None else child.tag
+            solid = SOLIDS.get(tag)
+            if solid is None:
+                unsolid = f"a collision of geometry <{tag}>"
+                continue
+            density = values.value(collision, "density", element, usual)
+            sizes = {size: values.value(child, size, element, 1.0) for size in ("radius", "length")}
+            spans = values.vector(child, SPANS[tag], element, (1.0, 1.0, 1.0)) if tag in SPANS else ()
+            volume, moments, height = solid(sizes["radius"], sizes["length"], spans)
+            mass = density * volume
+            piece = Inertia(mass, (0.0, 0.0, height), mat_scale(mass, diagonal(moments)))
+            total = added(total, transformed(piece, self._placed(collision, model, key, element)))
+        if unsolid:
+            values.findings.error(
+                "mass",
+                line_of(inertial),
+                element,
+                f"its inertia is to be computed but it has {unsolid}, expected box, sphere, cylinder, capsule, cone or "
+                "ellipsoid",
+                "Write mass, pose and inertia out.",
+            )
+        if inertial.find("mass") is not None and total.mass > 0.0:  # the density is what gives this mass
+            mass = values.value(inertial, "mass", element, 1.0)
+            return Inertia(mass, total.com, mat_scale(mass / total.mass, total.moment))
+        return total
+
+    # ── shapes ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _placed(self, node: Node, model: Model, key: str, element: str) -> Pose:
+        """The pose of a visual or collision in its link."""
+        pose, relative_to = model.file.values.pose(node, element)
+        if not relative_to:
+            return pose
+        frame = self.frames.find(model.scope, relative_to)
+        if frame is None:
+            entry = self.frames.entries[key]
+            self.frames.unknown(entry, f"<{node.tag}> relative_to", relative_to)
+            return pose
+        return compose(self.frames.between(key, frame), pose)
+
+    def _shape(self, node: Node, model: Model, key: str, element: str) -> Shape | None:
+        values = model.file.values
+        geometry = values.only(node, "geometry", element)
+        child = None if geometry is None else next(geometry.iterchildren("*"), None)
+        if child is None or child.tag == "empty":
+            return None
+        placement, color = self._placed(node, model, key, element), self._color(node, model, element)
+        if child.tag == "mesh":
+            return self._mesh(child, model, placement, color, element)
+        if child.tag == "box":
+            x, y, z = values.vector(child, "size", element, (1.0, 1.0, 1.0))
+            return Box((x, y, z), placement, color)
+        if child.tag in ROUND:
+            radius, length = (values.value(child, size, element, 1.0) for size in ("radius", "length"))
+            return ROUND[child.tag](radius, length, placement, color)
+        what = f"a shape <{child.tag}>" if child.tag in UNSHOWN else f"a geometry <{str(child.tag)[:40]}>"
+        rule = "dropped" if child.tag in UNSHOWN else "unknown"
+        remedy = "Expect the link to be drawn and to touch without it."
+        self.tally.add(values.findings, rule, f"{what} cannot be expressed", remedy, line_of(child), element)
+        return None
+
+    def _mesh(self, node: Node, model: Model, placement: Pose, color: Color, element: str) -> Shape | None:
+        values, path, problem = model.file.values, None, "is not found"
+        uri = values.text(node, "uri", element)
+        source = model.file.source
+        search = self._searches.setdefault(source.name, MeshSearch(source, self.options))
+        try:
+            path = search.path(uri)
+        except (Outside, OSError, ValueError):
+            problem = "leads out of the folders that may be read"
+        if path is None:
+            what, remedy = f"a mesh {problem}: '{uri[:100]}'", "Name the folder that holds it as a package folder."
+            self.tally.add(values.findings, "mesh", what, remedy, line_of(node), element)
+        if node.find("submesh") is not None:
+            self._drop(model, node.find("submesh"), "<submesh>: the whole mesh is taken; a part of it", element)
+        x, y, z = values.vector(node, "scale", element, (1.0, 1.0, 1.0))
+        return MeshFile(uri, path or "", (x, y, z), placement, color)
+
+    def _color(self, node: Node, model: Model, element: str) -> Color:
+        material = node.find("material")
+        diffuse = None if material is None else material.find("diffuse")
+        if diffuse is None:
+            return STEEL
+        parts = text_of(diffuse).split()
+        color = model.file.values.reals(diffuse, " ".join(parts), 3 if len(parts) == 3 else 4, "<diffuse>", element)
+        return tuple(min(max(part, 0.0), 1.0) for part in color)
+
+
+ROUND: dict[str, Callable[[float, float, Pose, Color], Shape]] = {
+    "sphere": lambda radius, length, placement, color: Sphere(radius, placement, color),
+    "cylinder": Cylinder,
+    "capsule": Capsule,
+    "cone": lambda radius, length, placement, color: Frustum(radius, 0.0, length, placement, color),
+}

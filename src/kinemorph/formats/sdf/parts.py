@@ -1,0 +1,120 @@
+"""What the elements of SDF may hold: parts that are left out are told, and names that SDF does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kinemorph.errors import did_you_mean
+from kinemorph.formats.sdf.models import Model, Models
+from kinemorph.formats.sdf.values import Tally
+from kinemorph.formats.xml_documents import Node, line_of
+
+# what a model or world may hold besides what is read; True: it acts on the motion and is reported
+OTHER_PARTS = {
+    "plugin": True,
+    "gripper": True,
+    "actor": True,
+    "population": True,
+    "state": True,
+    "wind": True,
+    **dict.fromkeys(
+        [
+            "pose",
+            "static",
+            "self_collide",
+            "allow_auto_disable",
+            "enable_wind",
+            "link",
+            "joint",
+            "frame",
+            "model",
+            "include",
+            "light",
+            "physics",
+            "scene",
+            "gui",
+            "atmosphere",
+            "magnetic_field",
+            "spherical_coordinates",
+            "road",
+            "audio",
+            "gravity",
+            "sensor",
+            "world",
+            "model_config",
+        ],
+        False,
+    ),
+}
+# all that may stand in the parts of a model; numbers under another name would be read as missing
+PARTS = {
+    "link": (
+        "pose inertial collision visual sensor projector audio_sink audio_source battery light particle_emitter "
+        "gravity enable_wind self_collide kinematic must_be_base_link velocity_decay frame plugin"
+    ),
+    "joint": (
+        "parent child pose axis axis2 physics sensor gearbox_ratio gearbox_reference_body thread_pitch "
+        "screw_thread_pitch frame plugin"
+    ),
+    "axis": "xyz limit dynamics use_parent_model_frame initial_position mimic",
+    "limit": "lower upper effort velocity stiffness dissipation",
+    "dynamics": "damping friction spring_reference spring_stiffness",
+    "inertial": "mass pose inertia density auto_inertia_params fluid_added_mass frame",
+    "inertia": "ixx iyy izz ixy ixz iyz",
+    "mimic": "multiplier offset reference",
+}
+KNOWN = {place: frozenset(names.split()) for place, names in PARTS.items()}
+KNOWN["axis2"] = KNOWN["axis"]
+ATTRIBUTES = {
+    "pose": ("relative_to", "frame", "rotation_format", "degrees"),
+    "xyz": ("expressed_in",),
+    "inertial": ("auto",),
+    "mimic": ("joint", "axis"),
+}
+
+
+def tell_other_parts(models: Models, tally: Tally) -> None:
+    """Says what is left out of models and worlds, and of their links and joints."""
+    for model in models.opened:
+        for node in model.node.iterchildren("*"):
+            tag = str(node.tag)
+            if tag.startswith("{") or OTHER_PARTS.get(tag) is not False:
+                what = f"{_written(tag)} in a model or world is not used"
+                known = tag.startswith("{") or tag in OTHER_PARTS
+                _tell(what, "dropped" if known else "unknown", "", node, model, model.element, tally)
+        for part in model.node.iterchildren("link", "joint"):
+            element = f"{part.tag} '{part.get('name', '')}'"
+            for node, place in _strangers(part):
+                tag = str(node.tag)
+                rule = "dropped" if tag.startswith("{") else "unknown"
+                hint = did_you_mean(tag, sorted(KNOWN[place])).strip()
+                _tell(f"{_written(tag)} in <{place}> is not used", rule, hint, node, model, element, tally)
+            for node in part.iter(*ATTRIBUTES):
+                for name in node.attrib:
+                    if name not in ATTRIBUTES[node.tag] and not name.startswith("{"):
+                        hint = did_you_mean(name, ATTRIBUTES[node.tag]).strip()
+                        what = f"attribute '{name[:40]}' of <{node.tag}> is not used"
+                        _tell(what, "unknown", hint, node, model, element, tally)
+
+
+def _strangers(part: Node) -> Iterator[tuple[Node, str]]:
+    """The elements below a link or joint that have no business there, with the tag of what they stand in."""
+    ahead = [part]
+    while ahead:
+        node = ahead.pop()
+        known = KNOWN[node.tag]
+        for child in node.iterchildren("*"):
+            if child.tag not in known:
+                yield child, node.tag
+            elif child.tag in KNOWN:
+                ahead.append(child)
+
+
+def _tell(what: str, rule: str, hint: str, node: Node, model: Model, element: str, tally: Tally) -> None:
+    remedy = hint or "Expect the model to move without it."
+    tally.add(model.file.findings, rule, what, remedy, line_of(node), element)
+
+
+def _written(tag: str) -> str:
+    space, _, local = tag.rpartition("}")
+    return f"<{local[:40]}> of {space.strip('{}')[:60]}" if space else f"<{tag[:40]}>"

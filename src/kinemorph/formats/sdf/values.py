@@ -1,0 +1,194 @@
+"""What stands inside elements of SDF: numbers, switches, poses, axes; and what is left out, counted by kind.
+
+SDF writes values as the text of child elements, where other formats have attributes. A value that is missing is the
+default of the format; one that cannot be read is a finding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from lxml import etree
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
+from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
+from kinemorph.formats.degrees import degrees_doubt
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_values import Values, replacement
+from kinemorph.model.input_reader import short
+
+ENDLESS = 1e16  # limits from here on stand for none (SDF 1.6 and before wrote 1e16 for it)
+SWITCHES = {"1": True, "true": True, "0": False, "false": False}
+_STRING = etree.XPath("string()")
+
+
+def text_of(node: Node) -> str:
+    """The text of an element, comments left out."""
+    return str(_STRING(node) if len(node) else node.text or "").strip()
+
+
+class SdfValues(Values):
+    """Reads the texts of child elements; `element` is what messages call the part: "link 'arm'"."""
+
+    _doubted = False  # whether angles that may be degrees were told of
+
+    def only(self, node: Node, tag: str, element: str) -> Node | None:
+        """The child of this tag; None where there is none, a finding where there are several."""
+        found = node.findall(tag)
+        if len(found) > 1:
+            self.findings.error(
+                "structure",
+                line_of(found[1]),
+                element,
+                f"<{node.tag}> holds <{tag}> {len(found)} times, expected once",
+                "Keep one of them.",
+            )
+        return found[0] if found else None
+
+    def text(self, node: Node, tag: str, element: str, default: str | None = None) -> str:
+        """The text of a child; the default where it is missing, a finding where there is no default."""
+        child = self.only(node, tag, element)
+        text = "" if child is None else text_of(child)
+        if text or (child is None and default is not None):
+            return text or str(default)
+        what = f"<{tag}> is missing" if child is None else f"<{tag}> is empty"
+        self.findings.error(
+            "structure",
+            line_of(node if child is None else child),
+            element,
+            f"{what}, expected text",
+            f"Write <{tag}>...</{tag}>.",
+        )
+        return ""
+
+    def value(self, node: Node, tag: str, element: str, default: float) -> float:
+        """The number of a child; the default where it is missing."""
+        child = self.only(node, tag, element)
+        return default if child is None else self.real(child, text_of(child), f"<{tag}>", element, "")
+
+    def vector(self, node: Node, tag: str, element: str, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """Three numbers of a child; the default where it is missing, a finding where there is no default."""
+        child = self.only(node, tag, element)
+        if child is not None:
+            return self.reals(child, text_of(child), 3, f"<{tag}>", element, "")
+        if default is None:
+            self.text(node, tag, element)
+            return (0.0, 0.0, 0.0)
+        return default
+
+    def bound(self, node: Node, tag: str, element: str, default: float) -> float:
+        """A limit: a number, or an infinite one."""
+        child = self.only(node, tag, element)
+        if child is None:
+            return default
+        text = text_of(child)
+        if text.lower().lstrip("+-") in ("inf", "infinity"):
+            return -math.inf if text.startswith("-") else math.inf
+        value = self.real(child, text, f"<{tag}>", element, "")
+        return math.copysign(math.inf, value) if abs(value) >= ENDLESS else value
+
+    def switch(self, node: Node, tag: str, element: str, default: bool = False) -> bool:
+        """A child that says true or false."""
+        child = self.only(node, tag, element)
+        return default if child is None else self.truth(child, text_of(child), f"<{tag}>", element, default)
+
+    def truth(self, node: Node, text: str, what: str, element: str, default: bool) -> bool:
+        """A word that says true or false."""
+        found = SWITCHES.get(text.strip().lower())
+        if found is None:
+            self.findings.error(
+                "structure",
+                line_of(node),
+                element,
+                f"{what} is {short(text)}, expected true or false",
+                "Write true or false.",
+            )
+            return default
+        return found
+
+    def pose(self, node: Node, element: str) -> tuple[Pose, str]:
+        """(the pose in <pose>, the frame it is relative to); the identity and "" where the element has none.
+
+        The attribute is called `relative_to` since SDF 1.7 and `frame` before.
+        """
+        child = self.only(node, "pose", element)
+        if child is None:
+            return IDENTITY, ""
+        return self._placed(child, element), (child.get("relative_to") or child.get("frame") or "").strip()
+
+    def _placed(self, node: Node, element: str) -> Pose:
+        text = text_of(node)
+        if not text:
+            return IDENTITY
+        form = node.get("rotation_format", "euler_rpy")
+        if form == "quat_xyzw":
+            x, y, z, *turn = self.reals(node, text, 7, "<pose>", element, "")
+            return Pose(self._turned(node, turn, (x, y, z), element), (x, y, z))
+        if form != "euler_rpy":
+            self.findings.error(
+                "structure",
+                line_of(node),
+                element,
+                f"<pose>: rotation_format is {short(form)}, expected euler_rpy or quat_xyzw",
+                "Choose one of the two.",
+            )
+            return IDENTITY
+        x, y, z, *angles = self.reals(node, text, 6, "<pose>", element, "")
+        if self.truth(node, node.get("degrees", "0"), "<pose> degrees", element, False):
+            angles = [math.radians(angle) for angle in angles]
+        elif not self._doubted and (doubt := degrees_doubt(angles)):
+            self._doubted = True
+            remedy = doubt[1].replace(" if ", ', or <pose degrees="true">, if ')
+            self.findings.warn("unit", line_of(node), element, f"<pose> is {short(text)}: {doubt[0]}", remedy)
+        return Pose(rotation_of_angles(*angles) if any(angles) else IDENTITY.R, (x, y, z))
+
+    def _turned(
+        self, node: Node, xyzw: list[float], place: tuple[float, ...], element: str
+    ) -> tuple[tuple[float, ...], ...]:
+        length = math.hypot(*xyzw)
+        if abs(length - 1.0) > 1e-3:
+            useful = 1e-6 <= length <= 1e6
+            report = self.findings.warn if useful else self.findings.error
+            mended = " ".join(f"{x:.17g}" for x in (*place, *(x / length for x in xyzw if useful)))
+            report(
+                "rotation",
+                line_of(node),
+                element,
+                f"<pose>: the quaternion {short(tuple(xyzw))} has length {length:.6g}, expected 1",
+                "Scale it to length 1.",
+                replacement(node, "" if useful else None, mended),
+            )
+            if not useful:
+                return IDENTITY.R
+        x, y, z, w = xyzw
+        return quat_to_rotation(quat_normalize((w, x, y, z)))
+
+
+@dataclass
+class _Count:
+    findings: Findings
+    line: int
+    element: str
+    remedy: str
+    times: int = 0
+
+
+class Tally:
+    """What was left out, told once per file and kind, with a count and the place of the first."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str, str], _Count] = {}
+
+    def add(self, findings: Findings, rule: str, what: str, remedy: str, line: int, element: str) -> None:
+        """Counts one more of a kind, in the file that `findings` belong to."""
+        entry = self._counts.setdefault((findings.file, rule, what), _Count(findings, line, element, remedy))
+        entry.times += 1
+
+    def tell(self) -> None:
+        """One warning per kind."""
+        for (_, rule, what), entry in self._counts.items():
+            more = f", {entry.times} times in this file" if entry.times > 1 else ""
+            entry.findings.warn(rule, entry.line, entry.element, f"{what}{more}", entry.remedy)

@@ -1,0 +1,383 @@
+"""Files of modules that dock: their kinds, what stands where, and what is docked to what.
+
+    [assembly]                  a grid, or `docked` rows; base, dyads, root
+    [modules.m3]                the kind and the place of a module
+    [[dockings]]                a row per docking, with turn, joint and offset
+    [[poses]]                   measured poses, which are snapped to dockings
+    [module_types.A]            kinds by letter: built-in ones with other data, or bodies, joints and ports
+
+What comes out is a System with the assembly, its robot and where it stands; elements and settings follow as in any
+model file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY
+from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.formats.blueprint import Blueprint
+from kinemorph.formats.toml import fields as rows
+from kinemorph.formats.toml.bodies import Bodies
+from kinemorph.formats.toml.parts import Parts
+from kinemorph.formats.toml.values import At
+from kinemorph.model.elements.fields import Field
+from kinemorph.model.input_reader import short
+from kinemorph.model.joint import Joint
+from kinemorph.model.modules.assembly import Assembly, Docking, joint_module
+from kinemorph.model.modules.catalog import KINDS, known_types
+from kinemorph.model.modules.cube_shapes import SIDES
+from kinemorph.model.modules.docked_sides import docking_of, listed_assembly, module_name
+from kinemorph.model.modules.footing import on_ground
+from kinemorph.model.modules.grids import Mistake, read_grid
+from kinemorph.model.modules.measured_poses import snap
+from kinemorph.model.modules.module_types import ModuleType, Port, Side, side_port
+from kinemorph.model.modules.organisms import organism_system
+from kinemorph.model.parameter import nominal_part
+from kinemorph.model.system import System
+
+AT = At(("assembly",), "assembly", "")
+OWN = ("cells", "hinge", "bodies", "joints", "ports")  # keys of kinds that are not like another one
+SAYS = ("grid", "docked", "dockings", "poses")  # ways to say what is docked
+
+
+class Organisms:
+    """Reads the tables of one document."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.values, self.data = parts, parts.values, parts.data
+        self.places: dict[str, At] = {}  # of dockings, by how sentences call them
+
+    def system(self, name: str, gravity: Any = None) -> System | None:
+        """The modules as a system, with no elements but those of the ground; None, with findings, if there is none."""
+        before = self.values.mistakes
+        for key in ("bodies", "joints", "couplings", "frames"):
+            if self.data.get(key):
+                problem = f"[{key}] stands beside an assembly, whose modules bring their own"
+                self.values.error("assembly", At((key,), "", ""), problem, "Put it into [module_types].")
+        types = self._types()
+        read = self.values.table(self.data.get("assembly", {}), AT, rows.ASSEMBLY)
+        if self.values.mistakes > before:
+            return None
+        assembly = self._assembly(name, types, read)
+        if assembly is None:
+            return None
+        options: dict[str, Any] = {key: read[key] for key in ("dyads", "root") if key in read}
+        if isinstance(options.get("root"), int):
+            options["root"] = str(options["root"])  # which is none, and is told as such
+        if self.parts.options.base is not None:
+            options["root"] = self.parts.options.base
+        if gravity is not None:
+            options["gravity"] = gravity
+        at = AT.key("root") if "root" in read else AT
+
+        def made() -> System:
+            system = organism_system(assembly, **options)
+            return on_ground(system) if read.get("ground") else system
+
+        found: System | None = self._tried(made, at)
+        return found
+
+    def _tried(self, make: Callable[[], Any], at: At) -> Any:
+        """What a function makes; None, with findings, where it cannot."""
+        try:
+            return make()
+        except ModelError as error:
+            for sentence in error.problems:
+                self._sentence(sentence, at)
+            return None
+
+    def _sentence(self, sentence: str, at: At, line: int = 0) -> None:
+        """A sentence of the model as a finding, on a line of its own where one is known."""
+        self.values.mistakes += 1
+        sentence = re.sub(r"^assembly '[^']*':? ", "", sentence)
+        sentence = sentence.replace("pass several=True for", "write several = true for")
+        told = re.match(r"docking of ('[^']*' side \S+ with '[^']*' side [^\s:]+)", sentence)
+        at = self.places.get(told[1], at) if told else at
+        problem, _, remedy = sentence.rstrip(".").partition(". ")
+        where = line or self.values.lines.line(at.path)
+        remedy = f"{remedy.removesuffix('?')}{'?' if remedy.endswith('?') else '.'}" if remedy else "Correct it."
+        self.parts.findings.error("assembly", where, at.element, problem, remedy)
+
+    # ── what is docked ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _assembly(self, name: str, types: dict[str, ModuleType], read: dict[str, Any]) -> Assembly | None:
+        said = [key for key in SAYS if key in read or self.data.get(key)]
+        given = self._modules()
+        if given is None:
+            return None
+        kinds, places = given
+        if len(said) > 1:
+            problem = f"{said[0]} and {said[1]} are given together, expected one way to say what is docked"
+            self.values.error("assembly", self._at(said[1]), problem, "Keep one of them.")
+            return None
+        base = module_name(read["base"]) if "base" in read else None
+        asked: dict[str, Any] = {key: read.get(key, False) for key in ("planar", "several")}
+        if "grid" in read:
+            if kinds or places:
+                problem = "[modules] stands beside a grid, which says itself what its modules are"
+                self.values.error("assembly", At(("modules",), "", ""), problem, "Keep one of the two.")
+                return None
+            return self._grid(read["grid"], types, name=name, base=base, **asked)
+        chosen: Any = kinds or read.get("type", "B")
+        if kinds and "type" in read:
+            problem = "type stands beside the types of [modules], expected one of both"
+            self.values.error("assembly", AT.key("type"), problem, "Keep one of them.")
+            return None
+        options: dict[str, Any] = {"name": name, "base": base, "at": places, **asked}
+        if "poses" in self.data:
+            return self._poses(chosen, types, read, options)
+        dockings = self._dockings(read)
+        if dockings is None:
+            return None
+        if not dockings and not kinds:
+            problem = f"it says nothing of what is docked, expected one of {', '.join(SAYS)}, or [modules]"
+            self.values.error("assembly", AT, problem, 'Write grid = "B>0 B>1" below [assembly].')
+            return None
+        at = self._at("dockings" if self.data.get("dockings") else "docked")
+        made: Assembly | None = self._tried(lambda: listed_assembly(dockings, chosen, types, **options), at)
+        return made
+
+    def _at(self, key: str) -> At:
+        return At((key,), key, "") if key in rows.ORGANISM_ROWS else AT.key(key)
+
+    def _grid(self, text: str, types: dict[str, ModuleType], **options: Any) -> Assembly | None:
+        mistakes: list[Mistake] = []
+        assembly = read_grid(text, types, mistakes, **options)
+        first = self._first_line(text)
+        for mistake in mistakes:
+            told = mistake.sentence.removeprefix(f"grid, line {mistake.line}: ").removeprefix(
+                f"assembly '{options['name']}': "
+            )
+            self._sentence(told, AT.key("grid"), first + mistake.line - 1 if mistake.line else 0)
+        return assembly
+
+    def _first_line(self, text: str) -> int:
+        """The line of the file on which a grid begins: that of its key, or the next one where quotes open alone."""
+        line = self.values.lines.line(("assembly", "grid"))
+        rows_of_file = self.parts.source.data.decode("utf-8-sig", "replace").splitlines()
+        opening = rows_of_file[line - 1] if line <= len(rows_of_file) else ""
+        return line + 1 if opening.rstrip().endswith(('"""', "'''")) and "\n" in text else line
+
+    def _modules(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Kinds and places of modules by name."""
+        before = self.values.mistakes
+        kinds, places = {}, {}
+        for name, raw in self._tables("modules"):
+            at = At(("modules", name), f"module '{name}'", "")
+            read = self.values.table(raw, at, rows.MODULE)
+            if "type" in read:
+                kinds[module_name(name)] = read["type"]
+            if "placement" in read:
+                places[module_name(name)] = nominal_part(read["placement"])
+        return None if self.values.mistakes > before else (kinds, places)
+
+    def _dockings(self, read: dict[str, Any]) -> list[Docking] | None:
+        """Rows of [[dockings]], or those of `docked`; None, with findings, where one is wrong."""
+        before = self.values.mistakes
+        found: list[Docking] = []
+        raw_rows = self.data.get("assembly", {}).get("docked", [])
+        for k, row in enumerate(self.values.items(raw_rows, AT.key("docked"))):
+            problems: list[str] = []
+            docking = docking_of(row, f"row {k + 1}", problems)
+            for problem in problems:
+                self._sentence(problem, AT.key("docked").key(k))
+            if docking is not None:
+                self._found(docking, found, AT.key("docked").key(k))
+        for at, data in self._rows("dockings", rows.DOCKING):
+            joint = joint_module(data.pop("joint", None))
+            changed = {
+                key: data.pop(key) for key in ("axis", "lower", "upper", "velocity", "effort", "damping") if key in data
+            }
+            if joint is None and changed:
+                problem = f"{next(iter(changed))} is given without a joint, expected a joint module that has it"
+                self.values.error("assembly", at.key(next(iter(changed))), problem, 'Write joint = "revolute".')
+                continue
+            ends: dict[str, Any] = {key: module_name(data.pop(key)) for key in ("a", "b")}
+            made = Docking(**ends, **nominal_part_of(data), joint=joint and replace(joint, **changed))
+            self._found(made, found, at)
+        return None if self.values.mistakes > before else found
+
+    def _found(self, docking: Docking, dockings: list[Docking], at: At) -> None:
+        dockings.append(docking)
+        self.places[f"'{docking.a}' side {docking.side_a} with '{docking.b}' side {docking.side_b}"] = at
+
+    def _poses(
+        self, kinds: Any, types: dict[str, ModuleType], read: dict[str, Any], options: dict[str, Any]
+    ) -> Assembly | None:
+        before = self.values.mistakes
+        poses = {}
+        for at, data in self._rows("poses", rows.MEASURED):
+            pair = (module_name(data["a"]), module_name(data["b"]))
+            if pair in poses or pair[::-1] in poses:
+                problem = f"the pose of '{pair[0]}' and '{pair[1]}' is given twice, expected once"
+                self.values.error("assembly", at, problem, "Leave one out.")
+            poses[pair] = nominal_part(data.get("placement", IDENTITY))
+        if self.values.mistakes > before:
+            return None
+        if "keep" in read:
+            options["keep"] = read["keep"]
+        if ("gap" in read) != ("bend" in read):
+            here, other = ("gap", "bend") if "gap" in read else ("bend", "gap")
+            self.values.error(
+                "assembly", AT.key(here), f"{here} is given without {other}, expected both", f"Add {other}."
+            )
+            return None
+        if "gap" in read:
+            options["tolerance"] = (read["gap"], read["bend"])
+        made: Assembly | None = self._tried(
+            lambda: snap(poses, kinds, types=types, **options).assembly, At(("poses",), "poses", "")
+        )
+        return made
+
+    def _rows(self, key: str, fields: tuple[Field, ...]) -> list[tuple[At, dict[str, Any]]]:
+        """The rows of an array of tables that have no mistakes."""
+        found = []
+        for k, raw in enumerate(self.values.items(self.data.get(key, []), At((key,), "", key))):
+            before = self.values.mistakes
+            at = At((key, k), f"{key[:-1]} {k + 1}", "")
+            read = self.values.table(raw, at, fields)
+            if self.values.mistakes == before:
+                found.append((at, read))
+        return found
+
+    def _tables(self, key: str) -> list[tuple[str, Any]]:
+        table = self.data.get(key, {})
+        if isinstance(table, dict):
+            return list(table.items())
+        problem = f"'{key}' is {short(table)}, expected a table with one table per name"
+        self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.name] and its keys below.")
+        return []
+
+    # ── kinds of modules ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _types(self) -> dict[str, ModuleType]:
+        """All kinds by letter, those of the file among them."""
+        found: dict[str, ModuleType] = {}
+        for letter, raw in self._tables("module_types"):
+            at = At(("module_types", letter), f"module type '{letter}'", "")
+            before = self.values.mistakes
+            read = self.values.table(raw, at, rows.MODULE_TYPE)
+            if self.values.mistakes > before:
+                continue
+            kind = self._like(letter, read, raw, at) if "like" in read else self._own(letter, read, raw, at)
+            if kind is not None:
+                found[letter] = kind
+        return known_types(found)
+
+    def _like(self, letter: str, read: dict[str, Any], raw: dict[str, Any], at: At) -> ModuleType | None:
+        """A built-in kind with other data."""
+        make = KINDS[read.pop("like")]
+        named = read.pop("name", "")
+        known = list(inspect.signature(make).parameters)
+        for key in raw:
+            if key not in (*known, "like", "name"):
+                problem = f"{key} is no data of a {make.__name__}, expected one of {', '.join(known)}"
+                self.values.error("assembly", at.key(key), problem, did_you_mean(key, known).strip() or "Leave it out.")
+                return None
+        made: ModuleType | None = self._tried(
+            lambda: (kind := make(**read)) and replace(kind, letter=letter, name=named or kind.name), at
+        )
+        return made
+
+    def _own(self, letter: str, read: dict[str, Any], raw: dict[str, Any], at: At) -> ModuleType | None:
+        """A kind out of bodies, joints and ports. Masses may be parameters; joints and ports take their values."""
+        before = self.values.mistakes
+        for key in raw:
+            if key not in (*OWN, "name", "pitch"):
+                problem = f"{key} is data of a built-in kind, expected bodies, joints and ports"
+                self.values.error("assembly", at.key(key), problem, 'Add like = "backbone", or leave it out.')
+        scratch = self._parts_of(letter, raw, at)
+        ports = [port for key, table in self._below(raw, "ports", at) if (port := self._port(key, table, at))]
+        if self.values.mistakes > before or scratch is None:
+            return None
+        cells = tuple(int(n) if n == int(n) else n for n in read.get("cells", (1, 1, 1)))
+        bodies, joints = scratch
+        made: ModuleType | None = self._tried(
+            lambda: ModuleType(
+                read.get("name", letter), letter, bodies, joints, tuple(ports), read.get("pitch", 0.1), cells,  # type: ignore[arg-type]
+                read.get("hinge", ""),
+            ),
+            at,
+        )  # fmt: skip
+        return made
+
+    def _parts_of(self, letter: str, raw: dict[str, Any], at: At) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
+        """Bodies and joints of a kind, checked as those of a robot."""
+        findings = self.parts.findings.within(self.parts.findings.file)
+        count = findings.count
+        blueprint = Blueprint(findings, letter, line=self.values.lines.line(at.path))
+        tables = self._below(raw, "bodies", at)
+        if not tables:
+            self.values.error(
+                "assembly", at, "it has no bodies, expected one or more", f"Write [module_types.{letter}.bodies.NAME]."
+            )
+            return None
+        bodies = Bodies(self.values, self.parts.source, self.parts.options, raw.get("bodies"))
+        before = self.values.mistakes
+        for key, declare in (("bodies", bodies.declare), ("joints", self.parts.joint)):
+            for name, table in self._below(raw, key, at):
+                place = At((*at.path, key, name), f"{rows.WORDS[key]} '{name}'", "")
+                blueprint.keys[rows.WORDS[key], name] = partial(self.parts.key_line, place.path)
+                declare(blueprint, self.values.lines.line(place.path), name, table, place)
+        if self.values.mistakes > before:
+            return None
+        root = f"{letter} root"
+        blueprint.joint(0, root, "fixed", "world", tables[0][0])
+        robot = blueprint.system()
+        if robot is None or (findings.failed and findings.count > count):
+            self.values.mistakes += 1
+            return None
+        joints = tuple(_brief(nominal_part(joint)) for joint in robot.robot.joints if joint.name != root)
+        return robot.robot.bodies, joints
+
+    def _below(self, raw: dict[str, Any], key: str, at: At) -> list[tuple[str, dict[str, Any]]]:
+        """The tables of a kind under a key, those that are none told."""
+        table = raw.get(key, {})
+        found = []
+        for name, inner in table.items() if isinstance(table, dict) else [("name", table)]:
+            if isinstance(inner, dict):
+                found.append((name, inner))
+            else:
+                problem = f"it is {short(inner)}, expected a table"
+                self.values.error(
+                    "structure", at.key(key).key(name), problem, f"Write [{'.'.join(map(str, at.path))}.{key}.{name}]."
+                )
+        return found
+
+    def _port(self, key: str, raw: dict[str, Any], at: At) -> Port | None:
+        place = At((*at.path, "ports", key), f"{at.element} port {key}", "")
+        before = self.values.mistakes
+        read = self.values.table(raw, place, rows.PORT)
+        side: Side = int(key) if key.isdecimal() else key
+        if "reach" in read and ("placement" in read or side not in SIDES):
+            problem = "reach is given " + (
+                "together with a pose" if "placement" in read else "for a side that is none of 1 to 6"
+            )
+            self.values.error(
+                "assembly", place.key("reach"), f"{problem}, expected it for a side of the die alone", "Give a pose."
+            )
+        if self.values.mistakes > before:
+            return None
+        if "reach" in read:
+            return side_port(int(key), read["body"], read["reach"])
+        return Port(side, read["body"], nominal_part(read.get("placement", IDENTITY)))
+
+
+def _brief(joint: Joint) -> Joint:
+    """A joint without numbers that say nothing, as one writes it in Python."""
+    usual = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "effort": math.inf}
+    per = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+    empty = {key: () for key in per if all(x == usual.get(key, 0.0) for x in getattr(joint, key))}
+    return replace(joint, **empty)  # type: ignore[arg-type]
+
+
+def nominal_part_of(data: dict[str, Any]) -> dict[str, Any]:
+    """Data with all parameters at their values."""
+    return {key: nominal_part(value) for key, value in data.items()}

@@ -1,0 +1,249 @@
+"""What a model file may say, one row per key. Reader, writer, schema and reference go by these tables.
+
+A `Field` says how a value is written (its form), what kind of quantity it is, and what it means. Names, defaults and
+order are those of the dataclasses: a field that is added to one of them needs a row here, and nothing else. Elements
+need not even that: their rows follow from their type hints (`fields`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kinemorph.model.body import Body
+from kinemorph.model.elements.fields import Field
+from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.modules.catalog import CUBES, JOINT_MODULES, KINDS
+from kinemorph.model.modules.module_types import DYADS
+from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile
+from kinemorph.model.system import LOOP_METHOD_NAMES
+
+MARK = "kinemorph"  # the key that opens every file
+VERSION = 1
+
+
+def _per(name: str, turning: str, sliding: str, help: str, form: str = "per_velocity") -> Field:
+    return Field(name, form, (turning, sliding), help)
+
+
+POSE_KEYS = ("translation", "rpy", "rotation", "quaternion")
+POSE = (
+    Field("translation", "vector", "length", "Shift along x, y, z."),
+    Field("rpy", "angles", "angle", "Roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll). Right angles in deg are exact."),
+    Field("rotation", "matrix", "number", "Rotation matrix, three rows of three."),
+    Field("quaternion", "numbers", "number", "Rotation as unit quaternion, in the order w, x, y, z.", inner=4),
+)
+
+PARAMETER = (
+    Field("value", "value", "", "Nominal value: a number, or a text with a unit.", required=True),
+    Field("unit", "text", "", 'Unit of the value, such as "kg".'),
+    Field("symbol", "text", "", "What equations print, in LaTeX."),
+)
+
+BODY = (
+    Field("mass", "value", "mass", "Mass [kg]; 0 where it is left out."),
+    Field("solid", "solid", "", "A uniform solid: it gives center of mass, inertia and shape, together with the mass."),
+    Field("com", "vector", "length", "Center of mass [m] in the body's frame."),
+    Field("inertia", "inertia", "inertia", "Inertia [kg m^2] about the center of mass, in the body's axes."),
+    Field("shapes", "shapes", "", "What the body looks like."),
+    Field("collisions", "shapes", "", "What the body touches with."),
+)
+
+JOINT = (
+    Field("kind", "choice", "", "Kind of joint.", required=True, inner=tuple(JOINT_KINDS)),
+    Field("parent", "text", "", 'Body that carries the joint; "world" is the ground.', required=True),
+    Field("child", "text", "", "Body that the joint moves.", required=True),
+    Field("placement", "pose", "", "Joint frame in the parent's frame."),
+    Field("child_placement", "pose", "", "Joint frame in the child's frame."),
+    Field("axis", "axis", "", 'Axis in the joint frame: "x", "-y", or a unit vector; z where it is left out.'),
+    Field("axis2", "axis", "", "Second axis of a universal joint; x where it is left out."),
+    Field("normalize", "flag", "", "Scale the axes to length 1."),
+    Field("pitch", "value", "pitch", "Travel per angle [m/rad] of a helical joint."),
+    _per("lower", "angle", "length", "Lower limits of the coordinates [rad or m].", "per_coordinate"),
+    _per("upper", "angle", "length", "Upper limits of the coordinates [rad or m].", "per_coordinate"),
+    _per("velocity", "rate", "speed", "Limits of the velocities [rad/s or m/s]."),
+    _per("effort", "torque", "force", "Limits of the efforts [N m or N]."),
+    _per("damping", "angular damping", "damping", "Viscous damping [N m s/rad or N s/m]."),
+    _per("friction", "torque", "force", "Coulomb friction [N m or N]."),
+    _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
+    Field("cut", "flag", "", "The joint closes a loop; other joints carry its bodies."),
+)
+
+# what other formats call a kind of joint
+SYNONYMS = {
+    **{
+        "hinge": "revolute",
+        "continuous": "revolute",
+        "rotary": "revolute",
+        "slide": "prismatic",
+        "slider": "prismatic",
+    },
+    **{"floating": "free", "freejoint": "free", "ball": "spherical", "screw": "helical", "weld": "fixed"},
+}
+
+FRAME = (
+    Field("body", "text", "", 'Body that carries the frame, or "world".', required=True),
+    Field("placement", "pose", "", "The frame in the body's frame."),
+)
+
+COUPLING = (
+    Field("leader", "text", "", "Joint that is followed.", required=True),
+    Field("multiplier", "value", "", "q[joint] = multiplier * q[leader] + offset."),
+    Field("offset", "value", "", "Offset [rad or m]."),
+    Field("ratio", "value", "number", "Turns of the leader for one turn of the joint, the other way round: a gear."),
+    Field(
+        "teeth", "numbers", "number", "Teeth of the joint's wheel and of the leader's, in place of a ratio.", inner=2
+    ),
+    Field("internal", "flag", "", "One wheel lies within the other: both turn the same way."),
+    Field("radius", "value", "length", "Radius of the leader's pinion [m]: the joint is a rack."),
+)
+
+SETTINGS = (
+    Field("q", "state", "", "Configuration at the start: a list, or values by name of coordinate."),
+    Field("v", "state", "", "Velocity at the start: a list, or values by name."),
+    Field("duration", "literal", "time", "How long a run lasts [s]."),
+    Field("sample", "literal", "time", "Time between stored states [s]."),
+    Field("loops", "choice", "", "How loops and other constraints are kept.", inner=LOOP_METHOD_NAMES),
+)
+
+# ── modules that dock ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+ASSEMBLY = (
+    Field("grid", "text", "", 'Cells seen from above, such as "B>0 Bv1"; # and connectors as in docs/assemblies.md.'),
+    Field("docked", "any", "", "Docked sides as rows [i, j, side of i, side of j], in place of [[dockings]]."),
+    Field("type", "labels", "", "Kind of the modules, by letter or name: one for all, or a list with one for each."),
+    Field("base", "label", "", "Module where kinematics begin; the first where it is left out."),
+    Field("dyads", "choice", "", "halves: modules as they are built; adapted: one body each.", inner=DYADS),
+    Field("root", "labels", "", "free, fixed, or virtual joints of the base: a list of x, y, z, rx, ry, rz."),
+    Field("planar", "flag", "", "Take only trees that are docked upright at sides 2 to 5."),
+    Field("several", "flag", "", "Modules may be apart: several organisms in one world."),
+    Field("ground", "flag", "", "Put them on the ground z = 0, with contacts at all corners and wheels."),
+    Field("keep", "choice", "", "Of measured poses: as measured, or as they would fit.", inner=("measured", "legal")),
+    Field("gap", "literal", "length", "How far a measured pose may be from a docking [m]."),
+    Field("bend", "literal", "angle", "How far it may be turned [rad]."),
+)
+MODULE = (
+    Field("type", "label", "", "Kind of the module, by letter or name."),
+    Field("placement", "pose", "", "The module in the world."),
+)
+_ENDS = (
+    Field("a", "label", "", 'A module, by name or number: 3 is "m3".', required=True),
+    Field("b", "label", "", "The other module.", required=True),
+)
+DOCKING = (
+    _ENDS[0],
+    Field("side_a", "label", "", "The side of a.", required=True),
+    _ENDS[1],
+    Field("side_b", "label", "", "The side of b.", required=True),
+    Field("turn", "whole", "", "Quarter turns about the normal of a's side."),
+    Field("joint", "choice", "", "A joint module between the two.", inner=tuple(JOINT_MODULES)),
+    Field("axis", "axis", "", "Axis of the joint module in the frame of a's port; z, the normal, if it is left out."),
+    *(
+        Field(key, "literal", "", f"The {key} of the joint module, as for a joint.")
+        for key in ("lower", "upper", "velocity", "effort", "damping")
+    ),
+    Field("offset", "pose", "", "How far b's port is from where it would fit."),
+)
+MEASURED = (*_ENDS, Field("placement", "pose", "", "Where b was seen from a."))
+PORT = (
+    Field("body", "text", "", "Part that carries the port.", required=True),
+    Field("reach", "literal", "length", "Distance of a side of the die from the middle [m], in place of a pose."),
+    Field("placement", "pose", "", "The port in the frame of its part: z out of the side, y up."),
+)
+MODULE_TYPE = (
+    Field("name", "text", "", "Name of the kind; its letter where it is left out."),
+    Field("like", "choice", "", "A built-in kind, which is changed by the data below.", inner=tuple(KINDS)),
+    Field("mass", "literal", "mass", "Mass [kg] of its halves together."),
+    Field("plate_mass", "literal", "mass", "Mass [kg] of a Scout's turning plate."),
+    Field("wheel_mass", "literal", "mass", "Mass [kg] of a wheel."),
+    Field("inertia", "literal", "inertia", "Inertia [kg m^2] about each axis."),
+    Field("radius", "literal", "length", "Radius [m] of wheels."),
+    Field("tread", "literal", "length", "Distance [m] between wheels."),
+    Field("size", "choice", "", "Of a cube.", inner=tuple(CUBES)),
+    Field("pitch", "literal", "length", "Distance [m] to the next module beside it."),
+    Field("cells", "numbers", "number", "Cells of a grid that it fills along x, y and z.", inner=3),
+    Field("hinge", "text", "", "The joint that bends it."),
+    Field("bodies", "table", "", "Its parts."),
+    Field("joints", "table", "", "Joints between its parts."),
+    Field("ports", "table", "", "Where other modules dock, by side."),
+)
+
+ORGANISM_TABLES: dict[str, tuple[Field, ...]] = {"modules": MODULE, "module_types": MODULE_TYPE}  # one table per name
+ORGANISM_ROWS: dict[str, tuple[Field, ...]] = {"dockings": DOCKING, "poses": MEASURED}  # arrays of tables
+ORGANISM = ("assembly", *ORGANISM_TABLES, *ORGANISM_ROWS)
+
+TABLES: dict[str, tuple[Field, ...]] = {
+    "parameters": PARAMETER,
+    "bodies": BODY,
+    "joints": JOINT,
+    "frames": FRAME,
+    "couplings": COUPLING,
+}  # each holds one table per name
+WORDS = {"parameters": "parameter", "bodies": "body", "joints": "joint", "frames": "frame", "couplings": "coupling"}
+WORDS["elements"] = "element"
+TOP = (
+    Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
+    Field("name", "text", "", "Name of the robot; that of the file where it is left out."),
+    Field(
+        "gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] where it is left out."
+    ),
+    *(Field(table, "table") for table in (*TABLES, "elements", "settings", *ORGANISM)),
+)
+NOT_IN_SIDECARS = ("name", *ORGANISM)
+
+# ── shapes and solids ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+COLOR = Field("color", "numbers", "number", "Red, green, blue and, if wanted, opacity, from 0 to 1.", inner=(3, 4))
+PLACED = Field("placement", "pose", "", "The shape's frame in the body's frame.")
+
+
+def _shape_fields(shape: type[Any]) -> tuple[Field, ...]:
+    row = SHAPE_FIELDS[shape]
+    forms = {**dict.fromkeys(row.lengths, "value"), **dict.fromkeys(row.points, "vector")}
+    sizes = [field.name for field in dataclasses.fields(shape) if field.name in forms]
+    return (*(Field(name, forms[name], "length", "[m]", required=True) for name in sizes), PLACED, COLOR)
+
+
+SHAPES: dict[str, tuple[type[Any], tuple[Field, ...]]] = {
+    shape.__name__.lower(): (shape, _shape_fields(shape)) for shape in SHAPE_FIELDS if shape not in (Mesh, MeshFile)
+}
+MESH_FILE = (
+    Field("file", "text", "", "File of the surface: beside the model, or package://name/...", required=True),
+    Field("scale", "numbers", "number", "Factors that give meters.", inner=3),
+    PLACED,
+    COLOR,
+)
+MESH = (
+    Field("vertices", "points", "length", "Corners [m].", required=True),
+    Field("faces", "faces", "", "Triples of indices of corners.", required=True),
+    Field("source", "text", "", "File that the surface came from."),
+    PLACED,
+    COLOR,
+)
+
+
+class Solid(NamedTuple):
+    """A uniform solid: the function of `Body` that makes it, and its data."""
+
+    make: Callable[..., Body]
+    fields: tuple[Field, ...]
+
+
+_CENTER = Field("center", "vector", "length", "Center in the body's frame [m].")
+_ALONG = Field(
+    "axis", "choice", "", "Axis of the body that the solid lies along; z where it is left out.", inner=("x", "y", "z")
+)
+
+
+def _length(name: str, *, required: bool = True) -> Field:
+    return Field(name, "value", "length", "[m]", required)
+
+
+SOLIDS: dict[str, Solid] = {
+    "point": Solid(Body.point, (Field("position", "vector", "length", "[m]"), _length("radius", required=False))),
+    "rod": Solid(Body.rod, (_length("length"), _CENTER, _ALONG, _length("radius", required=False))),
+    "cylinder": Solid(Body.cylinder, (_length("radius"), _length("length"), _CENTER, _ALONG)),
+    "box": Solid(Body.box, (Field("size", "vector", "length", "[m]", required=True), _CENTER)),
+    "sphere": Solid(Body.sphere, (_length("radius"), _CENTER)),
+}

@@ -1,0 +1,269 @@
+"""The parts of a robot out of the tables of a TOML file: parameters, bodies, joints, frames, couplings, elements.
+
+`Parts` declares them at a blueprint, in the order of the file. A model file and a sidecar hold the same tables.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from kinemorph.errors import did_you_mean
+from kinemorph.formats.blueprint import Blueprint
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.sources import Options, Source, named_text
+from kinemorph.formats.toml import fields as rows
+from kinemorph.formats.toml.bodies import Bodies
+from kinemorph.formats.toml.documents import Document
+from kinemorph.formats.toml.lines import Path
+from kinemorph.formats.toml.parameters import read_parameters
+from kinemorph.formats.toml.repairs import Repairs
+from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
+from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
+from kinemorph.model.elements.fields import Field, element_fields
+from kinemorph.model.input_reader import UNIT_TOLERANCE, short
+from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.robot import Robot
+
+ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # of the two kinds of quantity, the one about or along an axis
+REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
+    "joint": lambda robot: (*robot.joint_names, *(loop.name for loop in robot.loops)),
+    "body": lambda robot: ("world", *robot.body_names, *(frame.name for frame in robot.frames)),
+    "frame": lambda robot: ("world", *robot.body_names, *(frame.name for frame in robot.frames)),
+}  # fields of elements that name a part of the robot
+
+
+class Parts:
+    """Reads the tables of one document. `repairs` mends the file of the model itself; a sidecar has none."""
+
+    def __init__(
+        self,
+        document: Document,
+        source: Source,
+        options: Options,
+        findings: Findings,
+        repairs: Repairs | None = None,
+    ) -> None:
+        self.data, self.findings = document.data, findings
+        self.source, self.options = source, options
+        self.values = Values(
+            findings, document.lines, repairs=repairs, open=lambda name: named_text(name, source, options)
+        )
+        self._references: list[tuple[At, str]] = []
+
+    def checked(self, without: tuple[str, ...] = ()) -> bool:
+        """Whether this is a file of ours; unknown tables are findings."""
+        known = [field.name for field in rows.TOP if field.name not in without]
+        mark = self.data.get(rows.MARK)
+        if mark != rows.VERSION or isinstance(mark, bool):
+            found = "is missing" if mark is None else f"is {short(mark)}"
+            self.values.error(
+                "structure",
+                At((rows.MARK,), "", ""),
+                f"the mark of the format, '{rows.MARK} = {rows.VERSION}', {found}",
+                f"Write {rows.MARK} = {rows.VERSION} into the first line.",
+            )
+        for key in self.data:
+            if key not in known:
+                self.values.unknown(At((key,), "", ""), key, known)
+        return mark == rows.VERSION
+
+    def top(self) -> dict[str, Any]:
+        """Name and gravity, where they are given."""
+        fields = [field for field in rows.TOP if field.form in ("text", "vector")]
+        return self.values.table({key: self.data[key] for key in ("name", "gravity") if key in self.data}, TOP, fields)
+
+    def parameters(self) -> None:
+        """Gives names in expressions their meaning; to be read before all that uses them."""
+        table = self.data.get("parameters", {})
+        if isinstance(table, dict):
+            read_parameters(table, self.values)
+        else:
+            self._no_table("parameters")
+
+    def declare(self, blueprint: Blueprint) -> None:
+        """All parts but the name and gravity."""
+        if blueprint.made is not None:
+            blueprint.settings = replace(blueprint.settings, q=blueprint.made.settings.q)
+        for key, declare in (
+            ("bodies", Bodies(self.values, self.source, self.options, self.data.get("bodies")).declare),
+            ("joints", self.joint),
+            ("frames", self._frame),
+            ("couplings", self._coupling),
+            ("elements", self._element),
+        ):
+            table = self.data.get(key, {})
+            if not isinstance(table, dict):
+                self._no_table(key)
+                continue
+            for name, raw in table.items():
+                at = At((key, name), f"{rows.WORDS[key]} '{name}'", "")
+                if isinstance(raw, dict):
+                    blueprint.keys[rows.WORDS[key], name] = partial(self.key_line, at.path)
+                    declare(blueprint, self.values.lines.line(at.path), name, raw, at)
+                else:
+                    problem = f"it is {short(raw)}, expected a table"
+                    self.values.error("structure", at, problem, f"Write [{key}.{name}] and its keys below.")
+        blueprint.afterwards.append(self._check_references)
+        self._settings(blueprint)
+
+    def key_line(self, path: Path, key: str) -> int:
+        """The line of a key of a part; 0 where it is not there."""
+        return self.values.lines.line((*path, key)) if self.values.lines.has((*path, key)) else 0
+
+    def _no_table(self, key: str) -> None:
+        problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"
+        self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.name] and its keys below.")
+
+    # ── joints, frames, couplings ─────────────────────────────────────────────────────────────────────────────────
+
+    def joint(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        """Declares one joint out of its table."""
+        before = self.values.mistakes
+        read = self.values.table(raw, at, rows.JOINT)
+        kind = JOINT_KINDS.get(read.get("kind", ""))
+        if not read.get("normalize"):
+            self._check_length(read, raw, at)
+        for field in rows.JOINT:
+            if field.form.startswith("per_") and field.name in raw and kind is not None:
+                kinds = kind.q_units if field.form == "per_coordinate" else kind.v_units
+                read[field.name] = self._per(raw[field.name], at.key(field.name), field, kinds)
+        if self.values.mistakes == before:
+            blueprint.joint(line, name, **read)
+
+    def _check_length(self, read: dict[str, Any], raw: dict[str, Any], at: At) -> None:
+        """Axes must have length 1 where nobody asks for scaling."""
+        for key in ("axis", "axis2"):
+            if isinstance(raw.get(key), list) and len(raw[key]) != 3:
+                continue  # told already
+            axis = read.get(key, (1.0, 0.0, 0.0))
+            if all(isinstance(x, float) and abs(x) < 1e100 for x in axis):
+                length = math.hypot(*axis)
+                if abs(length - 1.0) > UNIT_TOLERANCE:
+                    problem = f"{key} is {axis} with length {length:.6g}, expected length 1"
+                    remedy, mended = "Add normalize = true, or correct it.", {(*at.path, "normalize"): True}
+                    self.values.error("axis", at.key(key), problem, remedy, mended)
+
+    def _per(self, raw: Any, at: At, field: Field, coordinates: tuple[str, ...]) -> Any:
+        """One number for all coordinates, or a list with one for each; each in a unit of its own."""
+        kinds = [field.kind[ABOUT[unit]] if unit else "number" for unit in coordinates]
+        if not isinstance(raw, list):
+            return self.values.value(raw, at, kinds[0] if len(set(kinds)) == 1 else "")
+        items = self.values.items(raw, at, len(kinds))
+        return tuple(
+            self.values.value(x, at.key(i), kind) for i, (x, kind) in enumerate(zip(items, kinds, strict=True))
+        )
+
+    def _frame(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        read = self.values.table(raw, at, rows.FRAME)
+        if "body" in read:
+            blueprint.frame(line, name, **read)
+
+    def _coupling(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        read = self.values.table(raw, at, rows.COUPLING)
+        if "leader" in read:
+            blueprint.couple(line, name, **read)
+
+    # ── elements and settings ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _element(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        kind = raw.get("kind")
+        if isinstance(kind, str) and kind not in ELEMENT_KINDS and kind in map(kind_of, FUNCTIONS):
+            problem = f"an element of the kind {short(kind)} holds a Python function, which no file can"
+            self.values.error(
+                "structure", at, problem, "Add it in Python: System(system.robot, system.elements + ...)."
+            )
+            return
+        element = self.values.kind(raw, at, ELEMENT_KINDS)
+        if element is None:
+            return
+        before = self.values.mistakes
+        read = self.values.table(raw, at, element_fields(element), skip=("kind",))
+        if self.values.mistakes > before:
+            return
+        made = self.values.made(element, {"name": name, **read}, at)
+        if made is None:
+            return
+        blueprint.element(line, made)
+        self._references += [(at.key(key), read[key]) for key in REFERENCES if isinstance(read.get(key), str)]
+
+    def _check_references(self, robot: Robot) -> None:
+        """Names in elements that no part of the robot has."""
+        parts = {kind: dict.fromkeys(names(robot)) for kind, names in REFERENCES.items()}
+        for at, name in self._references:
+            kind = str(at.path[-1])
+            if name not in parts[kind]:
+                hint = "" if self.findings.untold else did_you_mean(name, parts[kind]).strip()
+                remedy = hint or f"Declare the {kind} or correct the name."
+                self.values.error("name", at, f"there is no {kind} {short(name)}, expected a declared name", remedy)
+
+    def _settings(self, blueprint: Blueprint) -> None:
+        raw = self.data.get("settings")
+        if raw is None:
+            return
+        at = At(("settings",), "settings", "")
+        before = self.values.mistakes
+        read = self.values.table(raw, at, rows.SETTINGS)
+        for key in ("duration", "sample"):
+            if self.values.mistakes == before and key in read and not 0.0 < read[key] < float("inf"):
+                problem = f"{key} is {read.pop(key):.6g} s, expected a finite time above 0"
+                self.values.error("number", at.key(key), problem, "Enlarge it.")
+        blueprint.settings = replace(blueprint.settings, **read)
+        if isinstance(raw, dict) and ("q" in raw or "v" in raw):
+            blueprint.afterwards.append(lambda robot: self._state(blueprint, robot, raw, at))
+
+    def _state(self, blueprint: Blueprint, robot: Robot, raw: dict[str, Any], at: At) -> None:
+        """q and v by place or by name, each coordinate in its unit; what is not named is neutral."""
+        neutral = [value for joint in robot.joints for value in joint.table.neutral]
+        if blueprint.made is not None:  # modules stand where they are placed
+            neutral = list(blueprint.made.settings.q)
+        loops = [loop.name for loop in robot.loops]
+        for key, names, coordinates, rest in (
+            ("q", robot.q_names, robot.q_units, neutral),
+            ("v", robot.v_names, robot.v_units, [0.0] * robot.nv),
+        ):
+            if key not in raw:
+                continue
+            kinds = [
+                {"rad": "angle", "m": "length", "rad/s": "rate", "m/s": "speed"}.get(u, "number") for u in coordinates
+            ]
+            rows_here = [Field(name, "literal", kind) for name, kind in zip(names, kinds, strict=True)]
+            if isinstance(raw[key], dict):
+                for loop in robot.loops:
+                    if loop.name in raw[key]:
+                        problem = f"joint '{loop.name}' closes a loop and has no coordinate, expected one of "
+                        problem += ", ".join(names[:20])
+                        remedy = "Leave it out: it follows from the others."
+                        self.values.error("name", at.key(key).key(loop.name), problem, remedy)
+                given = {name: value for name, value in raw[key].items() if name not in loops}
+                read = self.values.table(given, at.key(key), rows_here)
+                state = [read.get(name, value) for name, value in zip(names, rest, strict=True)]
+            else:
+                items = self.values.items(raw[key], at.key(key), len(names))
+                state = [
+                    self.values.literal(item, at.key(key).key(i), row)
+                    for i, (item, row) in enumerate(zip(items, rows_here, strict=True))
+                ]
+            if not all(abs(value) < float("inf") for value in state):
+                problem = f"{key} is {short(raw[key])}, expected finite numbers"
+                self.values.error("number", at.key(key), problem, "Correct it.")
+            for joint in robot.joints if key == "q" else ():
+                for first in joint.table.quaternions:
+                    turn = state[robot.q_slice(joint.name)][first : first + 4]
+                    length = math.hypot(*turn)
+                    if not abs(length - 1.0) <= NEAR_UNIT:
+                        problem = (
+                            f"the quaternion of joint '{joint.name}' is {short(tuple(turn))}, of length {length:.6g}"
+                        )
+                        self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Scale it to length 1.")
+            found: dict[str, Any] = {key: tuple(state)}
+            blueprint.settings = replace(blueprint.settings, **found)
+            if key == "q":
+                names_given = tuple(raw[key]) if isinstance(raw[key], dict) else names
+                blueprint.start_at(self.values.lines.line((*at.path, key)), names_given)
+
+
+TOP = At((), "", "")

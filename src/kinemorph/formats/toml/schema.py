@@ -1,0 +1,171 @@
+"""A JSON schema of model files, for editors: completion, explanations and red lines while a file is written.
+
+It follows from the tables that reader and writer go by (`fields`), so it cannot fall behind them. It knows the
+shape of a file, not its physics: units, names and masses are checked when the file is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kinemorph.formats.toml import fields as rows
+from kinemorph.formats.toml.values import AXES, MOMENTS
+from kinemorph.model.elements import ELEMENT_KINDS
+from kinemorph.model.elements.fields import Field, element_fields, part_fields
+from kinemorph.model.units import KINDS
+
+Schema = dict[str, Any]
+
+NUMBER: Schema = {"$ref": "#/$defs/number"}
+POSE: Schema = {"$ref": "#/$defs/pose"}
+
+
+def json_schema() -> Schema:
+    """The schema of a model file or a sidecar, as JSON data (draft 2020-12)."""
+    tables: Schema = {
+        key: {"type": "object", "additionalProperties": _table(fields)} for key, fields in rows.TABLES.items()
+    }
+    tables["parameters"]["additionalProperties"] = {"anyOf": [NUMBER, _table(rows.PARAMETER)]}
+    tables["bodies"]["additionalProperties"]["not"] = {
+        "anyOf": [{"required": ["solid", "com"]}, {"required": ["solid", "inertia"]}]
+    }
+    elements = [_table(element_fields(element), kind=kind) for kind, element in ELEMENT_KINDS.items()]
+    tables["elements"] = {"type": "object", "additionalProperties": {"oneOf": elements}}
+    tables["settings"] = _table(rows.SETTINGS)
+    tables |= _organism_tables()
+    top = {field.name: FORMS[field.form](field) | _said(field) for field in rows.TOP if field.form in FORMS}
+    top[rows.MARK]["const"] = rows.VERSION
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Kinemorph model file",
+        "description": "A robot, what acts on it, and how it is run. Numbers are in SI with radians.",
+        "type": "object",
+        "properties": {**top, **tables},
+        "required": [rows.MARK],
+        "additionalProperties": False,
+        "$defs": _definitions(),
+    }
+
+
+def _organism_tables() -> Schema:
+    """What a file of docked modules has: kinds hold bodies and joints as a robot does."""
+    found: Schema = {"assembly": _table(rows.ASSEMBLY)}
+    for key, fields in rows.ORGANISM_TABLES.items():
+        plain = [field for field in fields if field.form in FORMS]
+        found[key] = {"type": "object", "additionalProperties": _table(plain)}
+    kind = found["module_types"]["additionalProperties"]["properties"]
+    kind |= {key: {"$ref": f"#/properties/{key}"} for key in ("bodies", "joints")}
+    kind["ports"] = {"type": "object", "additionalProperties": _table(rows.PORT)}
+    return found | {key: _list(_table(fields)) for key, fields in rows.ORGANISM_ROWS.items()}
+
+
+def _definitions() -> Schema:
+    shapes = [_table(fields, kind=kind) for kind, (_, fields) in rows.SHAPES.items()]
+    solids = [_table(solid.fields, kind=kind) for kind, solid in rows.SOLIDS.items()]
+    pose = _table(rows.POSE)
+    return {
+        "number": {
+            "description": 'A number in SI, a quantity such as "5 mm", or an expression such as "0.5 * l1".',
+            "type": ["number", "string"],
+        },
+        "pose": {**pose, "not": _several_turns()},
+        "shape": {"oneOf": [*shapes, _table(rows.MESH_FILE, kind="mesh"), _table(rows.MESH, kind="mesh")]},
+        "solid": {"oneOf": solids},
+    }
+
+
+def _table(fields: Sequence[Field], *, kind: str = "") -> Schema:
+    """A table by its rows; `kind` is the word that tells it from its siblings."""
+    properties: Schema = {"kind": {"const": kind}} if kind else {}
+    properties |= {field.name: FORMS[field.form](field) | _said(field) for field in fields}
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    if "placement" in properties:
+        schema["properties"] |= {field.name: FORMS[field.form](field) | _said(field) for field in rows.POSE}
+        schema["not"] = _several_turns()
+    required = [*(["kind"] if kind else []), *(field.name for field in fields if field.required)]
+    return {**schema, "required": required} if required else schema
+
+
+def _several_turns() -> Schema:
+    """A pose turns in one way at most."""
+    pairs = [("rpy", "rotation"), ("rpy", "quaternion"), ("rotation", "quaternion")]
+    return {"anyOf": [{"required": list(pair)} for pair in pairs]}
+
+
+def _said(field: Field) -> Schema:
+    """The description of a row, with the unit that plain numbers have."""
+    kind = field.kind if isinstance(field.kind, str) else ""
+    unit = f" [{KINDS[kind][0]}]" if kind not in ("", "number") and "[" not in field.help else ""
+    text = f"{field.help.removesuffix('.')}{unit}.".lstrip() if field.help.endswith(".") else field.help
+    return {"description": text} if text else {}
+
+
+def _list(items: Schema, counts: int | Sequence[int] | None = None) -> Schema:
+    schema: Schema = {"type": "array", "items": items}
+    if counts is None:
+        return schema
+    several = (counts,) if isinstance(counts, int) else counts
+    return {**schema, "minItems": min(several), "maxItems": max(several)}
+
+
+def _inertia(field: Field) -> Schema:
+    table: Schema = {
+        "type": "object",
+        "properties": dict.fromkeys(MOMENTS, NUMBER),
+        "required": list(MOMENTS[:3]),
+        "additionalProperties": False,
+    }
+    return {"anyOf": [_list(NUMBER, 3), _list(_list(NUMBER, 3), 3), table]}
+
+
+def _per(field: Field) -> Schema:
+    return {"anyOf": [NUMBER, _list(NUMBER)]}
+
+
+def _row(field: Field) -> Schema:
+    """A list with one form for each place."""
+    items = [FORMS[row.form](row) for row in field.inner]
+    return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+
+
+def _part(field: Field) -> Schema:
+    """A table for each kind of part; the kind may be left out where there is one."""
+    tables = [_table(part_fields(part), kind=kind) for kind, part in field.inner.items()]
+    if len(tables) > 1:
+        return {"oneOf": tables}
+    tables[0]["required"] = [key for key in tables[0]["required"] if key != "kind"]
+    return tables[0]
+
+
+# one row per form of `fields`
+FORMS: dict[str, Callable[[Field], Schema]] = {
+    "value": lambda field: dict(NUMBER),
+    "literal": lambda field: dict(NUMBER),
+    "whole": lambda field: {"type": "integer"},
+    "flag": lambda field: {"type": "boolean"},
+    "text": lambda field: {"type": "string"},
+    "label": lambda field: {"type": ["string", "integer"]},
+    "labels": lambda field: {"anyOf": [{"type": ["string", "integer"]}, _list({"type": ["string", "integer"]})]},
+    "choice": lambda field: {"enum": list(field.inner)},
+    "vector": lambda field: _list(NUMBER, 3),
+    "angles": lambda field: _list(NUMBER, 3),
+    "matrix": lambda field: _list(_list(NUMBER, 3), 3),
+    "inertia": _inertia,
+    "axis": lambda field: {"anyOf": [{"enum": [*AXES, *(f"+{axis}" for axis in "xyz")]}, _list(NUMBER, 3)]},
+    "pose": lambda field: dict(POSE),
+    "numbers": lambda field: _list(NUMBER, field.inner),
+    "points": lambda field: _list(_list(NUMBER, 3)),
+    "faces": lambda field: _list(_list({"type": "integer", "minimum": 0}, 3)),
+    "per_coordinate": _per,
+    "per_velocity": _per,
+    "shapes": lambda field: _list({"$ref": "#/$defs/shape"}),
+    "solid": lambda field: {"$ref": "#/$defs/solid"},
+    "state": lambda field: {"anyOf": [_list(NUMBER), {"type": "object", "additionalProperties": NUMBER}]},
+    "list": lambda field: _list(FORMS[field.inner[0].form](field.inner[0]), field.inner[1]),
+    "row": _row,
+    "part": _part,
+    "either": lambda field: {"anyOf": [FORMS[row.form](row) for row in field.inner]},
+    "function": lambda field: {"not": {}},
+    "any": lambda field: {},
+}

@@ -1,0 +1,229 @@
+"""Data as TOML text, short where that loses nothing: every text reads back as the same data, to the last bit.
+
+One function per form of `fields`. Angles are in degrees where these are round and give the same number.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.roll_pitch_yaw import Angles, angles_of_rotation, exact_turn, rotation_of_turns
+from kinemorph.formats.toml.values import AXES, MOMENTS
+from kinemorph.model import units
+from kinemorph.model.elements.fields import Field, data_row, defaults_of, part_fields
+from kinemorph.model.expressions import number as plain
+from kinemorph.model.expressions import written
+from kinemorph.model.parameter import Formula, Parameter, Value
+
+WIDTH = 110  # of a line that holds a list
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_AXIS_NAMES = {axis: name for name, axis in AXES.items()}
+ROUND_UNITS = {"angle": ("deg",), "rate": ("deg/s", "rpm")}  # tried where a number in SI is long
+
+
+# ── words and numbers ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def key(name: str) -> str:
+    """A key, quoted where it must be."""
+    return name if _BARE.fullmatch(name) else text(name)
+
+
+def text(value: str) -> str:
+    """A string: between single quotes where it has backslashes and nothing to escape, else with escapes."""
+    if "\\" in value and "'" not in value and value.isprintable():
+        return f"'{value}'"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def number(value: float, kind: str = "") -> str:
+    """A float as the shortest text that reads back as the same; whole numbers without a point."""
+    if math.isinf(value):
+        return "inf" if value > 0.0 else "-inf"
+    shortest = "0" if value == 0.0 else plain(value)
+    for unit in ROUND_UNITS.get(kind, ()) if len(shortest) > 8 else ():
+        turned = f"{plain(round(value / units.quantity(f'1 {unit}'), 4))} {unit}"
+        if units.quantity(turned) == value:
+            return f'"{turned}"'
+    return shortest
+
+
+def value(data: Value, kind: str = "") -> str:
+    """A Value: a number, or an expression in quotes."""
+    return text(written(data)) if isinstance(data, (Parameter, Formula)) else number(data, kind)
+
+
+# ── several ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def array(items: Iterable[str]) -> str:
+    """A list on one line."""
+    return f"[{', '.join(items)}]"
+
+
+def inline(entries: Mapping[str, str]) -> str:
+    """A table on one line."""
+    return f"{{ {', '.join(f'{key(name)} = {entry}' for name, entry in entries.items())} }}"
+
+
+def wrapped(items: Iterable[str]) -> str:
+    """A list over as many lines as it needs."""
+    lines, line = [], ""
+    for item in items:
+        if line and len(line) + len(item) > WIDTH:
+            lines.append(line)
+            line = ""
+        line += f"{item}, "
+    lines.append(line)
+    return array([line.rstrip(", ")]) if len(lines) == 1 else "[\n" + "".join(f"  {x.rstrip()}\n" for x in lines) + "]"
+
+
+def vector(data: Any, kind: str = "") -> str:
+    """Values of one kind."""
+    return array(value(x, kind) for x in data)
+
+
+def inertia(data: Any) -> str:
+    """Three moments; moments and products; or a matrix where it is not symmetric."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = data
+    if (xy, xz, yz) != (yx, zx, zy):
+        return array(vector(row) for row in data)
+    if not any(isinstance(x, (Parameter, Formula)) or x for x in (xy, xz, yz)):
+        return vector((xx, yy, zz))
+    entries = dict(zip(MOMENTS, (xx, yy, zz, xy, xz, yz), strict=True))
+    return inline({name: value(x) for name, x in entries.items() if name[0] == name[1] or (x is not None and x != 0.0)})
+
+
+def axis(data: Any) -> str:
+    """An axis of the frame by its name, any other as a vector."""
+    return text(_AXIS_NAMES[tuple(data)]) if tuple(data) in _AXIS_NAMES else vector(data)
+
+
+# ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def pose(data: Pose) -> dict[str, str]:
+    """The keys of a pose: those of a shift and of a turn, each where there is one."""
+    entries = {}
+    if tuple(data.p) != IDENTITY.p:
+        entries["translation"] = vector(data.p)
+    if tuple(map(tuple, data.R)) != IDENTITY.R:
+        angles = _angles(data.R)
+        if angles is None:
+            entries["rotation"] = array(vector(row) for row in data.R)
+        else:
+            entries["rpy"] = angles
+    return entries
+
+
+def _angles(R: Any) -> str | None:
+    """Roll, pitch and yaw as text, where some text gives R to the last bit; the shortest of those tried."""
+    if any(isinstance(x, (Parameter, Formula)) for row in R for x in row):
+        return None
+    for roll, pitch, yaw in _ways(R):
+        for spelled in itertools.product(*(tuple(_spellings(angle)) for angle in (roll, pitch, yaw))):
+            if rotation_of_turns(*(turn for _, turn in spelled)) == R:
+                return array(text for text, _ in spelled)
+    return None
+
+
+def _ways(R: Any) -> Iterator[Angles]:
+    """The sets of angles of a rotation, those without half turns first; near a pitch of 90 degrees a third one."""
+    roll, pitch, yaw = angles_of_rotation(R)
+    other = [math.remainder(x, math.tau) for x in (roll + math.pi, math.pi - pitch, yaw + math.pi)]
+    ways = [(roll, pitch, yaw), (other[0], other[1], other[2])]
+    yield from sorted(ways, key=lambda way: sum(abs(x) > 3.1 for x in way))
+    if roll == 0.0 and abs(R[2][2]) > 0.0:
+        yield (math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0]))
+
+
+def _spellings(angle: float) -> Iterator[tuple[str, tuple[float, float]]]:
+    """Texts of an angle with its (cosine, sine), the rounder ones first."""
+    if abs(angle) < 1e-15:
+        yield "0", (1.0, 0.0)
+        if angle == 0.0:
+            return
+    degrees = round(math.degrees(angle), 4)
+    if abs(math.radians(degrees) - angle) < 1e-15:
+        yield f'"{plain(degrees)} deg"', exact_turn(math.radians(degrees))
+    for turned in (angle, angle - math.copysign(math.tau, angle)) if abs(angle) > 3.0 else (angle,):
+        rounded = next((x for x in (round(turned, n) for n in (4, 8, 12, 15)) if abs(x - turned) < 1e-15), turned)
+        yield plain(rounded), (math.cos(rounded), math.sin(rounded))
+    yield plain(angle), (math.cos(angle), math.sin(angle))
+
+
+# ── forms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _per_coordinate(data: tuple[Value, ...], kinds: tuple[str, ...]) -> str:
+    """One number where it is the same for all coordinates, else a list."""
+    kinds = kinds or ("",) * len(data)
+    if len(set(data)) == 1 and len(set(kinds)) == 1:
+        return value(data[0], kinds[0])
+    return array(value(x, kind) for x, kind in zip(data, kinds, strict=True))
+
+
+def part(data: Any, known: Mapping[str, type[Any]]) -> str:
+    """A part of an element as a table on one line, defaults left out; its kind where there are several."""
+    kind = next(name for name, one in known.items() if type(data) is one)
+    entries = {"kind": text(kind)} if len(known) > 1 else {}
+    defaults = defaults_of(data)
+    for field in part_fields(type(data)):
+        one = getattr(data, field.name)
+        if one is not None and (field.required or one != defaults[field.name]):
+            entries[field.name] = FORMS[field.form](one, field)
+    return inline(entries) if entries else "{}"
+
+
+def _either(data: Any, field: Field) -> str:
+    row = data_row(field.inner, data)
+    return FORMS[row.form](data, row._replace(kind=field.kind))
+
+
+def _list(data: Any, field: Field) -> str:
+    row = field.inner[0]._replace(kind=field.kind)
+    items = [FORMS[row.form](item, row) for item in data]
+    return wrapped(items) if sum(map(len, items)) > WIDTH else array(items)
+
+
+def anything(data: Any) -> str:
+    """Plain data of any form: numbers, words, Values, tuples and tables of them."""
+    if isinstance(data, bool):
+        return "true" if data else "false"
+    if isinstance(data, str):
+        return text(data)
+    if isinstance(data, Pose):
+        return inline(pose(data))
+    if isinstance(data, (tuple, list)):
+        return array(map(anything, data))
+    return value(data if isinstance(data, (Parameter, Formula)) else float(data))
+
+
+FORMS: dict[str, Callable[[Any, Field], str]] = {
+    "value": lambda data, field: value(data, str(field.kind)),
+    "literal": lambda data, field: number(data, str(field.kind)),
+    "whole": lambda data, field: str(int(data)),
+    "flag": lambda data, field: "true" if data else "false",
+    "text": lambda data, field: text(data),
+    "choice": lambda data, field: text(data),
+    "vector": lambda data, field: vector(data, str(field.kind)),
+    "inertia": lambda data, field: inertia(data),
+    "axis": lambda data, field: axis(data),
+    "pose": lambda data, field: inline(pose(data)),
+    "numbers": lambda data, field: vector(data),
+    "points": lambda data, field: wrapped(map(vector, data)),
+    "faces": lambda data, field: wrapped(array(map(str, face)) for face in data),
+    "per_coordinate": lambda data, field: _per_coordinate(data, field.inner or ()),
+    "per_velocity": lambda data, field: _per_coordinate(data, field.inner or ()),
+    "list": _list,
+    "row": lambda data, field: array(FORMS[row.form](x, row) for x, row in zip(data, field.inner, strict=True)),
+    "part": lambda data, field: part(data, field.inner),
+    "either": _either,
+    "any": lambda data, field: anything(data),
+}

@@ -1,0 +1,481 @@
+"""Values of TOML keys as checked data: one method per form. Each mistake is a finding with its line; reading goes on.
+
+A number may be a number in SI, a quantity ("5 mm") or an expression of the file's parameters ("0.5 * l1"). Tables are
+read by the rows of `fields`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.quaternions import direction_to_rotation
+from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
+from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.formats import limits
+from kinemorph.formats.degrees import degrees_doubt
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.sources import Outside
+from kinemorph.formats.toml.fields import POSE, POSE_KEYS, SYNONYMS
+from kinemorph.formats.toml.lines import Lines, Path
+from kinemorph.formats.toml.repairs import Repairs
+from kinemorph.model import units
+from kinemorph.model.elements.fields import Field, part_fields, written_row
+from kinemorph.model.expressions import ExpressionError, parse_expression
+from kinemorph.model.input_reader import short
+from kinemorph.model.parameter import Formula, Parameter, Value
+
+AXES = {
+    **{"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)},
+    **{"-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)},
+}
+MOMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+_QUANTITY = re.compile(r"\d\s*[^\W\d]+\s*$")  # at the end of an expression
+MOST_LISTED = 30  # kinds in a sentence
+NEAR_UNIT = 1e-3  # how far a quaternion may be from length 1: what four decimals leave
+
+
+class At(NamedTuple):
+    """Where a value stands: its path in the file, the part it belongs to, and what messages call it."""
+
+    path: Path
+    element: str
+    what: str
+
+    def key(self, name: str | int) -> At:
+        """The place of a key or an item below."""
+        label = f"[{name}]" if isinstance(name, int) else f" {name}" if self.what else name
+        return At((*self.path, name), self.element, f"{self.what}{label}")
+
+
+class Values:
+    """Reads values; `names` is what the names in expressions stand for."""
+
+    def __init__(
+        self,
+        findings: Findings,
+        lines: Lines,
+        *,
+        repairs: Repairs | None = None,
+        open: Callable[[str], str] | None = None,
+    ) -> None:
+        """`open` gives the text of a file that the model names."""
+        self.findings = findings
+        self.open = open or _closed
+        self.lines = lines
+        self.repairs = repairs
+        self.names: dict[str, Value] = {}
+        self.mistakes = 0  # errors told so far
+        self._ops = 0  # in all formulas so far
+        self.forms: dict[str, Callable[[Any, At, Field], Any]] = {
+            "value": lambda raw, at, field: self.value(raw, at, str(field.kind)),
+            "literal": self.literal,
+            "whole": self.whole,
+            "flag": self.flag,
+            "text": self.text,
+            "label": self.label,
+            "labels": self.labels,
+            "choice": self.choice,
+            "vector": lambda raw, at, field: self.vector(raw, at, str(field.kind)),
+            "matrix": lambda raw, at, field: self.matrix(raw, at, str(field.kind)),
+            "inertia": self.inertia,
+            "axis": self.axis,
+            "pose": self.pose,
+            "numbers": self.numbers,
+            "points": self.points,
+            "faces": self.faces,
+            "list": self.sequence,
+            "row": self.row,
+            "part": self.part,
+            "either": self.either,
+            "function": self.function,
+            "any": self.anything,
+        }
+
+    def error(self, rule: str, at: At, problem: str, remedy: str, mended: Mapping[Path, Any] | None = None) -> None:
+        """A finding on the line of a value; `mended` holds what may safely be written in its place."""
+        self.mistakes += 1
+        repair = self.repairs.repair(mended) if self.repairs and mended else None
+        self.findings.error(rule, self.lines.line(at.path), at.element, problem, remedy, repair)
+
+    # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def table(self, raw: Any, at: At, fields: Sequence[Field], *, skip: Sequence[str] = ()) -> dict[str, Any]:
+        """The keys of a table by its rows, those left out absent. A pose may be written into the table itself."""
+        if not isinstance(raw, dict):
+            self.error(
+                "structure", at, f"{_named(at)} is {short(raw)}, expected a table", "Write { key = value, ... }."
+            )
+            return {}
+        rows = {field.name: field for field in fields}
+        placed = "placement" in rows
+        known = [*rows, *skip, *(POSE_KEYS if placed else ())]
+        for key in raw:
+            if key not in known:
+                self.unknown(at.key(key), key, known)
+        read = {}
+        for name, field in rows.items():
+            if name in raw and field.form in self.forms:
+                read[name] = self.forms[field.form](raw[name], at.key(name), field)
+            elif name not in raw and field.required:
+                self.missing(at, name, field)
+        if placed and not raw.keys().isdisjoint(POSE_KEYS):
+            if "placement" in raw:
+                problem = (
+                    "placement is given together with translation, rpy, rotation or quaternion, expected one of both"
+                )
+                self.error("structure", at.key("placement"), problem, "Keep one of the two.")
+            read["placement"] = self.pose({key: raw[key] for key in POSE_KEYS if key in raw}, at, None)
+        return read
+
+    def unknown(self, at: At, key: str, known: Sequence[str]) -> None:
+        """Reports a key that no table of this kind has."""
+        listed = ", ".join(known[:20])
+        hint = "" if self.findings.untold else did_you_mean(key, known).strip()  # nobody reads the rest
+        remedy = hint or "Remove it or correct its name."
+        self.error("unknown", at, f"the key {short(key)} is not known, expected one of {listed}", remedy)
+
+    def missing(self, at: At, name: str, field: Field) -> None:
+        """Reports a key that must be there."""
+        where = f"{at.what}: " if at.what else ""
+        first = next(iter(field.inner), "...") if field.form in ("choice", "part") else ""
+        example = {"text": '"..."', "choice": f'"{first}"', "vector": "[0, 0, 0]"}
+        example["part"] = f'{{ kind = "{first}", ... }}'
+        remedy = f"Write {name} = {example.get(field.form, '...')}."
+        self.error("structure", at, f"{where}the key '{name}' is missing", remedy)
+
+    def kind(self, raw: Any, at: At, known: Mapping[str, Any]) -> Any:
+        """The row of a table that names its kind; None, with a finding, where there is none."""
+        kind = raw.get("kind") if isinstance(raw, dict) else None
+        if isinstance(kind, str) and kind in known:
+            return known[kind]
+        if not isinstance(raw, dict):
+            problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
+        elif kind is None:
+            problem = f"{at.what}: the key 'kind' is missing".removeprefix(": ")
+            remedy = f"Add kind, one of {_listed(known)}."
+        else:
+            problem = f"{at.what}: the kind is {short(kind)}, expected one of {_listed(known)}".removeprefix(": ")
+            remedy = did_you_mean(kind, known).strip() or "Choose one of these."
+        self.error("structure", at, problem.strip(), remedy)
+        return None
+
+    # ── words ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def text(self, raw: Any, at: At, field: Field | None = None) -> str:
+        if isinstance(raw, str):
+            return raw
+        self.error("structure", at, f"{_named(at)} is {short(raw)}, expected text", "Put it in quotes.")
+        return ""
+
+    def label(self, raw: Any, at: At, field: Field | None = None) -> str | int:
+        """A name or a number that stands for one."""
+        if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
+            return raw
+        self.error("structure", at, f"{_named(at)} is {short(raw)}, expected a name or a number", "Put it in quotes.")
+        return ""
+
+    def labels(self, raw: Any, at: At, field: Field | None = None) -> str | int | tuple[str | int, ...]:
+        """One name, or a list of them."""
+        if isinstance(raw, list):
+            return tuple(self.label(item, at.key(i)) for i, item in enumerate(raw))
+        return self.label(raw, at)
+
+    def choice(self, raw: Any, at: At, field: Field) -> str:
+        if isinstance(raw, str) and raw in field.inner:
+            return raw
+        meant = SYNONYMS.get(raw) if isinstance(raw, str) else None
+        hint = f"Did you mean '{meant}'?" if meant in field.inner else did_you_mean(raw, field.inner).strip()
+        remedy = hint or "Choose one of these."
+        self.error("structure", at, f"{_named(at)} is {short(raw)}, expected one of {', '.join(field.inner)}", remedy)
+        return str(field.inner[0])
+
+    def flag(self, raw: Any, at: At, field: Field | None = None) -> bool:
+        if isinstance(raw, bool):
+            return raw
+        self.error("structure", at, f"{_named(at)} is {short(raw)}, expected true or false", "Write true or false.")
+        return False
+
+    def whole(self, raw: Any, at: At, field: Field | None = None) -> int:
+        if isinstance(raw, int) and not isinstance(raw, bool):
+            return raw
+        self.error("number", at, f"{_named(at)} is {short(raw)}, expected a whole number", "Write it without a point.")
+        return 0
+
+    # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def value(self, raw: Any, at: At, kind: str = "") -> Value:
+        """A Value: number, quantity or expression; infinite where the file says so."""
+        if isinstance(raw, str):
+            return self._spelled(raw, at, kind)
+        if isinstance(raw, bool) or not isinstance(raw, (int, float)):
+            fitting = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
+            self.error("number", at, f"{_named(at)} is {short(raw)}, expected a number{fitting}", "Write a number.")
+            return 0.0
+        try:
+            number = float(raw)
+        except OverflowError:
+            number = math.nan
+        if math.isnan(number):
+            self.error(
+                "number", at, f"{_named(at)} is {short(raw)}, expected a finite number", "Write a finite number."
+            )
+            return 0.0
+        return number
+
+    def _spelled(self, text: str, at: At, kind: str) -> Value:
+        if units.is_quantity(text):
+            try:
+                return units.quantity(text, kind)
+            except ValueError as error:
+                usual = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
+                problem, _, hint = str(error).partition(". ")
+                factor, _, word = text.partition(" ")
+                if word.strip() in self.names:
+                    hint = f'Write "{factor} * {word.strip()}" for a product.'
+                remedy = hint or f"Correct the unit, or write a plain number{usual}."
+                self.error("unit", at, f"{_named(at)}: {problem}", remedy)
+                return 0.0
+        try:
+            value = parse_expression(text, self.names, hints=not self.findings.untold)
+        except ExpressionError as error:
+            problem, _, hint = str(error).partition(". ")
+            remedy = hint or 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
+            mended = None
+            if "^" in text:
+                remedy = "Write ** for a power."
+            elif _QUANTITY.search(text):
+                remedy = "Make the quantity a parameter: expressions hold names and plain numbers."
+            if _COMMA.fullmatch(text):
+                number = float(text.replace(",", "."))
+                remedy, mended = f"Write a point for the decimal comma: {number}.", {at.path: number}
+            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.rstrip('.')}", remedy, mended)
+            return 0.0
+        if isinstance(value, Formula):
+            self._ops += value.extent[1]
+            if self._ops > limits.ELEMENTS:
+                problem = f"formulas have more than {limits.ELEMENTS} operations together, expected fewer"
+                self.error("file", at, problem, "Write numbers in place of formulas.")
+                return 0.0
+        if isinstance(value, Parameter) and value.unit and not units.fits(value.unit, kind):
+            problem = f"{_named(at)} is the parameter '{value.name}' with the unit {value.unit!r}"
+            problem += f", expected {units.with_article(kind)}"
+            remedy = "Look whether another parameter is meant."
+            self.findings.warn("unit", self.lines.line(at.path), at.element, problem, remedy)
+        return value
+
+    def literal(self, raw: Any, at: At, field: Field | None = None) -> float:
+        """A plain number: no parameter."""
+        value = self.value(raw, at, str(field.kind) if field else "")
+        if isinstance(value, (Parameter, Formula)):
+            self.error("number", at, f"{_named(at)} is {short(raw)}, expected a plain number", "Write a number.")
+            return 0.0
+        return value
+
+    # ── several numbers ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def items(self, raw: Any, at: At, count: int | Sequence[int] | None = None) -> list[Any]:
+        """The items of a list of this length, or one of these lengths; zeros, with a finding, where it is none."""
+        counts = (count,) if isinstance(count, int) else count
+        if isinstance(raw, list) and (counts is None or len(raw) in counts):
+            return raw
+        expected = f"{' or '.join(map(str, counts))} items" if counts else "a list"
+        found = f"has {len(raw)} items" if isinstance(raw, list) else f"is {short(raw)}"
+        remedy = "Write a list in brackets."
+        if isinstance(raw, list) and counts:
+            remedy = f"Write {' or '.join(map(str, counts))} of them."
+        self.error("structure", at, f"{_named(at)} {found}, expected {expected}".replace(" 1 items", " 1 item"), remedy)
+        return [0.0] * (counts[0] if counts else 0)
+
+    def vector(self, raw: Any, at: At, kind: str = "") -> tuple[Value, Value, Value]:
+        x, y, z = (self.value(item, at.key(i), kind) for i, item in enumerate(self.items(raw, at, 3)))
+        return (x, y, z)
+
+    def matrix(self, raw: Any, at: At, kind: str = "") -> tuple[Any, ...]:
+        rows = self.items(raw, at, 3)
+        if any(not isinstance(row, list) for row in rows):
+            self.error(
+                "structure", at, f"{_named(at)} is {short(raw)}, expected three rows of three", "Write [[...], ...]."
+            )
+            return IDENTITY.R
+        return tuple(self.vector(row, at.key(i), kind) for i, row in enumerate(rows))
+
+    def inertia(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
+        """Three moments, a matrix, or a table of moments and products."""
+        kind = str(field.kind)
+        if isinstance(raw, dict):
+            longer = [f"i{name}" for name in MOMENTS if f"i{name}" in raw]
+            if longer:
+                problem = f"{_named(at)} has the keys {', '.join(longer)}, expected {', '.join(MOMENTS)}"
+                self.error("unknown", at, problem, f"Write {longer[0][1:]} for {longer[0]}.")
+                return IDENTITY.R
+            rows = [Field(name, "value", kind, required=name[0] == name[1]) for name in MOMENTS]
+            xx, yy, zz, xy, xz, yz = map(self.table(raw, at, rows).get, MOMENTS, [0.0] * 6)
+            return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        if isinstance(raw, list) and raw and isinstance(raw[0], list):
+            return self.matrix(raw, at, kind)
+        if not isinstance(raw, list) or len(raw) != 3:
+            found = f"has {len(raw)} items" if isinstance(raw, list) else f"is {short(raw)}"
+            problem = f"{_named(at)} {found}, expected three moments, three rows of three, or a table"
+            self.error("structure", at, problem, "Write [xx, yy, zz], or { xx = ..., yy = ..., zz = ..., xy = ... }.")
+            return IDENTITY.R
+        return self.vector(raw, at, kind)
+
+    def axis(self, raw: Any, at: At, field: Field | None = None) -> tuple[Value, ...]:
+        if isinstance(raw, str):
+            if raw.removeprefix("+") in AXES:
+                return AXES[raw.removeprefix("+")]
+            problem = f"{_named(at)} is {short(raw)}, expected one of {', '.join(AXES)} or a unit vector"
+            self.error("axis", at, problem, 'Write "z" or [0, 0, 1].')
+            return AXES["z"]
+        return self.vector(raw, at, "number")
+
+    def numbers(self, raw: Any, at: At, field: Field) -> tuple[float, ...]:
+        return tuple(self.literal(item, at.key(i), field) for i, item in enumerate(self.items(raw, at, field.inner)))
+
+    def points(self, raw: Any, at: At, field: Field) -> tuple[tuple[float, ...], ...]:
+        row = field._replace(inner=3)
+        return tuple(self.numbers(item, at.key(i), row) for i, item in enumerate(self.items(raw, at)))
+
+    def faces(self, raw: Any, at: At, field: Field) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(self.whole(corner, at.key(i).key(j)) for j, corner in enumerate(self.items(face, at.key(i), 3)))
+            for i, face in enumerate(self.items(raw, at))
+        )
+
+    def sequence(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
+        """As many items of one form as there are, or as the row says."""
+        row, count = field.inner
+        row = row._replace(kind=field.kind)
+        items = self.items(raw, at, count)
+        return tuple(self.forms[row.form](item, at.key(i), row) for i, item in enumerate(items))
+
+    def row(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
+        """A list with one form for each place."""
+        items = self.items(raw, at, len(field.inner))
+        return tuple(
+            self.forms[row.form](item, at.key(i), row)
+            for i, (item, row) in enumerate(zip(items, field.inner, strict=True))
+        )
+
+    def is_number(self, text: str) -> bool:
+        """Whether a text is a quantity or an expression of the file's parameters."""
+        try:
+            return units.is_quantity(text) or parse_expression(text, self.names, hints=False) is not None
+        except ExpressionError:
+            return False
+
+    def either(self, raw: Any, at: At, field: Field) -> Any:
+        """Of several forms the one that fits."""
+        row = written_row(field.inner, raw, self.is_number)
+        return self.forms[row.form](raw, at, row._replace(kind=field.kind))
+
+    def function(self, raw: Any, at: At, field: Field) -> None:
+        """Nothing: files hold no programs."""
+        problem = f"{_named(at)} is {short(raw)}, expected nothing: it is a Python function, which no file can hold"
+        self.error("data", at, problem, "Leave it out, and add the element in Python.")
+
+    def part(self, raw: Any, at: At, field: Field) -> Any:
+        """A table that is an object of its own; where there are several kinds of them, `kind` says which."""
+        known = field.inner
+        one = next(iter(known.values())) if len(known) == 1 else None
+        made = one if one is not None and isinstance(raw, dict) and "kind" not in raw else self.kind(raw, at, known)
+        before = self.mistakes
+        read = {} if made is None else self.table(raw, at, part_fields(made), skip=("kind",))
+        if made is None or self.mistakes > before:
+            return None
+        return self.made(made, read, at)
+
+    def made(self, kind: type[Any], read: dict[str, Any], at: At) -> Any:
+        """An object out of its fields, with what its files hold; None, with a finding, where that cannot be had."""
+        try:
+            made = kind(**read)
+            if hasattr(made, "knowing"):  # texts of its own, which may name parameters of the file
+                made = made.knowing(self.names)
+            return made.read_from(self.open) if hasattr(made, "read_from") else made
+        except Outside as error:
+            problem = f"{_named(at)} names the file {short(str(error))}, expected one beside the model or in a package"
+            self.error("path", at, problem, "Move the file there, or name its folder with --package-dir.")
+        except FileNotFoundError as error:
+            problem = f"{_named(at)} names the file {short(str(error))}, which is not there"
+            self.error("path", at, problem, "Correct the name, or put the file beside the model.")
+        except (TypeError, ValueError, ArithmeticError, OSError, ModelError) as error:
+            what, _, remedy = str(error).removeprefix(f"{at.element}: ").partition(". ")
+            where = f"{_named(at)}: " if at.what else "it cannot be made: "
+            self.error("data", at, f"{where}{what}".rstrip("."), remedy or "Correct its data.")
+        return None
+
+    def anything(self, raw: Any, at: At, field: Field | None = None) -> Any:
+        """What is written, with tuples for lists of at most two dimensions and numbers for quantities."""
+        if isinstance(raw, list):
+            return tuple(
+                tuple(item) if isinstance(item, list) else self.anything(item, at.key(i)) for i, item in enumerate(raw)
+            )
+        if isinstance(raw, str) and units.is_quantity(raw):
+            return self.value(raw, at)
+        return float(raw) if isinstance(raw, int) and not isinstance(raw, bool) and abs(raw) < 1e300 else raw
+
+    # ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def pose(self, raw: Any, at: At, field: Field | None = None) -> Pose:
+        """A shift and at most one way of turning."""
+        if not isinstance(raw, dict):
+            self.error(
+                "structure", at, f"{_named(at)} is {short(raw)}, expected a table", "Write { translation = [x, y, z] }."
+            )
+            return IDENTITY
+        ways = [key for key in POSE_KEYS[1:] if key in raw]
+        if len(ways) > 1:
+            problem = f"{' and '.join(ways)} are given together, expected one of them"
+            self.error("structure", at.key(ways[1]), problem, "Keep one.")
+        read = self.table({key: raw[key] for key in raw if key not in ways}, at, POSE[:1])
+        R = getattr(self, f"_of_{ways[0]}")(raw[ways[0]], at.key(ways[0])) if ways else IDENTITY.R
+        return Pose(R, read.get("translation", IDENTITY.p))
+
+    def _of_rpy(self, raw: Any, at: At) -> Any:
+        """R = Rz(yaw) Ry(pitch) Rx(roll). Right angles that are written as text ("90 deg", "pi/2") are exact."""
+        turns = []
+        for i, item in enumerate(self.items(raw, at, 3)):
+            angle = self.literal(item, at.key(i), POSE[1])
+            if math.isinf(angle):
+                self.error("number", at.key(i), f"{_named(at)} is {short(raw)}, expected finite angles", "Correct it.")
+                return IDENTITY.R
+            if not isinstance(item, str) and (doubt := degrees_doubt([angle])):
+                remedy = f'Write "{angle:g} deg" if degrees are meant.'
+                place = at.key(i)
+                line = self.lines.line(place.path)
+                self.findings.warn("unit", line, at.element, f"{_named(place)}: {doubt[0]}", remedy)
+            turns.append(exact_turn(angle) if isinstance(item, str) else (math.cos(angle), math.sin(angle)))
+        return rotation_of_turns(*turns)
+
+    def _of_rotation(self, raw: Any, at: At) -> Any:
+        return self.matrix(raw, at, "number")
+
+    def _of_quaternion(self, raw: Any, at: At) -> Any:
+        q = self.numbers(raw, at, POSE[3])
+        length = math.hypot(*q)
+        if not abs(length - 1.0) <= NEAR_UNIT:
+            problem = (
+                f"{_named(at)} is {short(raw)} with length {length:.6g}, expected length 1, in the order w, x, y, z"
+            )
+            self.error("rotation", at, problem, "Divide it by its length.")
+            return IDENTITY.R
+        return direction_to_rotation(q)
+
+
+def _closed(name: str) -> str:
+    raise Outside(name)
+
+
+def _listed(known: Mapping[str, Any]) -> str:
+    """Names, as many as a sentence can hold."""
+    names, more = ", ".join([*known][:MOST_LISTED]), len(known) - MOST_LISTED
+    return f"{names} or {more} others" if more > 0 else names
+
+
+def _named(at: At) -> str:
+    return at.what.strip() or "the value"

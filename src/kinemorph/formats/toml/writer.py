@@ -1,0 +1,314 @@
+"""Writes a System as TOML that is pleasant to read and gives the same System back, field by field.
+
+Defaults are left out, uniform solids are written as such, angles in degrees where they are round. The sections follow
+each other as a reader wants them: parameters, bodies, joints, frames, couplings, elements, settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.mesh_search import warn_of_meshes
+from kinemorph.formats.toml import fields as rows
+from kinemorph.formats.toml import text as spell
+from kinemorph.formats.write_text import write_text
+from kinemorph.model import units
+from kinemorph.model.body import STANDING, Body
+from kinemorph.model.configuration import neutral
+from kinemorph.model.elements import ELEMENT_KINDS
+from kinemorph.model.elements.fields import Field, defaults_of, element_fields, functions_in
+from kinemorph.model.joint import Joint
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.organisms import standing
+from kinemorph.model.parameter import Parameter, parameters_of
+from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import Box, Capsule, Cylinder, Line, Mesh, MeshFile, Shape, Sphere
+from kinemorph.model.system import Element, Settings, System
+from kinemorph.model.topology import WORLD, Edge, spanning_tree
+
+Entries = dict[str, str]  # key -> text of its value
+
+UNITS_NOTE = 'Numbers are in SI with radians; texts may have units: "5 mm", "30 deg", "250 g".'
+# what opens each section
+NOTES = {
+    "parameters": "Numbers with names. Other values may be expressions of them, in quotes.",
+    "bodies": "Mass [kg], center of mass [m], inertia [kg m^2] about it in the body's axes.",
+    "joints": "T_parent_child = placement * motion(q) * inverse(child_placement). Lengths [m], angles [rad].",
+    "frames": "Named places on bodies.",
+    "couplings": "q[joint] = multiplier * q[leader] + offset.",
+    "elements": "What acts on the robot.",
+    "settings": "How a run starts and how long it lasts [s].",
+}
+
+
+def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
+    """Writes the file and gives its path."""
+    warn_of_meshes(system.robot, path, findings)
+    try:
+        text = written_system(system, findings)
+    except ValueError as error:
+        findings.error("data", 0, f"robot '{system.name}'", str(error), "Simplify it, or give it as a number.")
+        return ()
+    return (path,) if write_text(path, text, findings) else ()
+
+
+def written_system(system: System, findings: Findings) -> str:
+    """The text of a model file. Raises ValueError where a formula is too large for one."""
+    robot = system.robot
+    docked = None
+    if system.assembly is not None:
+        from kinemorph.formats.toml.assembly_text import organism_sections
+
+        docked = organism_sections(system, findings)
+    sections = [
+        f"# A robot for Kinemorph. {UNITS_NOTE}\n" + lines_of(_top(robot, {"name": spell.text(robot.name)})),
+        _parameters(_all_parameters(system), findings),
+        *(_robot(robot) if docked is None else docked),
+        *_tables("elements", _elements(system.elements, findings)),
+        *_settings(system.settings, robot, None if docked is None else system.assembly),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _robot(robot: Robot) -> list[str]:
+    return [
+        *_tables("bodies", ((body.name, body_entries(body), "") for body in robot.bodies)),
+        *_joints(robot),
+        *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
+        *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
+    ]
+
+
+def written_sidecar(
+    system: System, joints: Sequence[Joint], findings: Findings, *, gravity: bool = True, settings: bool = True
+) -> str:
+    """The text of a sidecar: these joints, and the frames, couplings and elements of the system."""
+    robot = system.robot
+    top = _top(robot if gravity else replace(robot, gravity=Robot.gravity), {})
+    cut, loops = _chosen_cut(robot), {loop.name for loop in robot.loops}
+    sections = [
+        f"# What the model beside this file cannot say, for Kinemorph. {UNITS_NOTE}\n" + lines_of(top),
+        *_tables("joints", ((j.name, joint_entries(j) | (cut if j.name in loops else {}), "") for j in joints)),
+        *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
+        *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
+        *_tables("elements", _elements(system.elements, findings)),
+        *(_settings(system.settings, robot) if settings else ()),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _top(robot: Robot, names: Entries) -> Entries:
+    top = {rows.MARK: str(rows.VERSION), **names}
+    return top if robot.gravity == Robot.gravity else {**top, "gravity": spell.vector(robot.gravity)}
+
+
+# ── layout ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def lines_of(entries: Entries) -> str:
+    """Keys and values, one line each, the values below each other."""
+    width = max((len(spell.key(name)) for name in entries), default=0)
+    return "".join(f"{spell.key(name):<{width}} = {entry}\n" for name, entry in entries.items())
+
+
+def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[str]:
+    """One table per name, the section's note above the first; each with a comment of its own, where it has one."""
+    written: list[str] = []
+    for name, entries, comment in tables:
+        note = f"# {NOTES[section]}\n\n" if not written else ""
+        remark = f"  # {comment}" if comment else ""
+        written.append(f"{note}[{section}.{spell.key(name)}]{remark}\n{lines_of(entries)}")
+    return written
+
+
+# ── parts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entries:
+    """The keys of a part by its rows, defaults left out. The pose `flat` is written into the table itself."""
+    entries: Entries = {}
+    defaults = defaults_of(part)
+    for field in table:
+        if field.name not in defaults:
+            continue
+        data = getattr(part, field.name)
+        if data is None or (not field.required and data == defaults[field.name]):
+            continue
+        if field.form == "pose" and field.name == flat:
+            entries |= spell.pose(data)
+        elif field.form in spell.FORMS:
+            entries[field.name] = spell.FORMS[field.form](data, field)
+    return entries
+
+
+def _all_parameters(system: System) -> tuple[Parameter, ...]:
+    """Those of the robot, then those that only elements have."""
+    found = {parameter.name: parameter for parameter in parameters_of(system.elements)}
+    return tuple({**{p.name: p for p in system.robot.parameters}, **found}.values())
+
+
+def _parameters(parameters: Sequence[Parameter], findings: Findings) -> str:
+    entries = {parameter.name: _parameter(parameter, findings) for parameter in parameters}
+    return f"# {NOTES['parameters']}\n\n[parameters]\n{lines_of(entries)}" if entries else ""
+
+
+def _parameter(parameter: Parameter, findings: Findings) -> str:
+    value, unit = spell.number(parameter.value), parameter.unit
+    if unit:
+        try:
+            if not units.is_si(unit):
+                problem = f"its unit is {unit!r} but its value counts in SI, so that the file leaves the unit out"
+                findings.warn("dropped", 0, f"parameter '{parameter.name}'", problem, "Give it a unit of SI.")
+                unit = ""
+        except ValueError:
+            pass  # kept as text
+    if not unit and not parameter.symbol:
+        return value
+    quantity = f"{value} {unit}"
+    if unit and not parameter.symbol and units.is_quantity(quantity):
+        try:
+            if units.read_quantity(quantity) == (parameter.value, unit):
+                return spell.text(quantity)
+        except ValueError:
+            pass
+    symbol = {"symbol": spell.text(parameter.symbol)} if parameter.symbol else {}
+    return spell.inline({"value": value, **({"unit": spell.text(unit)} if unit else {}), **symbol})
+
+
+def body_entries(body: Body) -> Entries:
+    """The keys of a body."""
+    solid = _solid(body)
+    entries = _part(body, rows.BODY)
+    if solid:
+        entries = {key: entries[key] for key in ("mass",) if key in entries} | {"solid": spell.inline(solid)}
+    for key in ("shapes", "collisions"):
+        shapes = getattr(body, key)
+        if shapes and not (key == "shapes" and solid):
+            entries[key] = "[\n" + "".join(f"  {spell.inline(_shape(shape))},\n" for shape in shapes) + "]"
+    return entries
+
+
+def _solid(body: Body) -> Entries:
+    """A body as a uniform solid, where the solid is exactly the body; else empty."""
+    for kind, data in _candidates(body.shapes):
+        made = rows.SOLIDS[kind].make(body.name, body.mass, **data)
+        if replace(made, collisions=body.collisions) == body:
+            keep = {field.name: field for field in rows.SOLIDS[kind].fields if field.name in data}
+            plain = {"center": (0.0, 0.0, 0.0), "axis": "z", "radius": {"rod": 0.03, "point": 0.05}.get(kind)}
+            return {"kind": spell.text(kind)} | {
+                name: spell.FORMS[field.form](data[name], field)
+                for name, field in keep.items()
+                if field.required or data[name] != plain.get(name)
+            }
+    return {}
+
+
+def _candidates(shapes: tuple[Shape, ...]) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Solids that a body's shapes may have come from."""
+    if len(shapes) == 2 and isinstance(shapes[0], Line) and isinstance(shapes[1], Sphere):
+        yield "point", {"position": shapes[0].end, "radius": shapes[1].radius}
+    if len(shapes) != 1:
+        return
+    shape, center = shapes[0], shapes[0].placement.p
+    axis = next((name for name, R in STANDING.items() if R == shape.placement.R), "z")
+    if isinstance(shape, Box):
+        yield "box", {"size": shape.size, "center": center}
+    if isinstance(shape, Sphere):
+        yield "sphere", {"radius": shape.radius, "center": center}
+    if isinstance(shape, Cylinder):
+        yield "cylinder", {"radius": shape.radius, "length": shape.length, "center": center, "axis": axis}
+    if isinstance(shape, Capsule):
+        yield "rod", {"length": shape.length, "center": center, "axis": axis, "radius": shape.radius}
+
+
+def _shape(shape: Shape) -> Entries:
+    if isinstance(shape, MeshFile):
+        named = {"kind": spell.text("mesh"), "file": spell.text(shape.source)}
+        return named | _part(shape, [field for field in rows.MESH_FILE if field.name != "file"])
+    if isinstance(shape, Mesh):
+        return {"kind": spell.text("mesh")} | _part(shape, rows.MESH)
+    kind = type(shape).__name__.lower()
+    return {"kind": spell.text(kind)} | _part(shape, rows.SHAPES[kind][1])
+
+
+def _joints(robot: Robot) -> list[str]:
+    cycles = robot.cycles
+    tables = [(joint.name, joint_entries(joint), "") for joint in robot.joints]
+    cut = _chosen_cut(robot)
+    for loop in robot.loops:
+        entries = joint_entries(loop) | cut
+        tables.append((loop.name, entries, f"closes the loop {' - '.join(cycles[loop.name])}"))
+    return _tables("joints", tables)
+
+
+def _chosen_cut(robot: Robot) -> Entries:
+    """What makes a joint a loop, where the builder by itself would cut at other joints."""
+    edges = [Edge(joint.name, joint.parent, joint.child) for joint in (*robot.joints, *robot.loops)]
+    chords = spanning_tree([WORLD, *robot.body_names], edges, directed=True).chords
+    return {} if {chord.name for chord in chords} == {loop.name for loop in robot.loops} else {"cut": "true"}
+
+
+def joint_entries(joint: Joint) -> Entries:
+    """The keys of a joint; numbers per coordinate only where there are any that say something."""
+    entries = _part(joint, [field for field in rows.JOINT if not field.form.startswith("per_")])
+    nothing = {"lower": float("-inf"), "upper": float("inf"), "velocity": float("inf"), "effort": float("inf")}
+    for field in rows.JOINT:
+        if field.form.startswith("per_"):
+            data = getattr(joint, field.name)
+            if any(x != nothing.get(field.name, 0.0) for x in data):
+                coordinates = joint.table.q_units if field.form == "per_coordinate" else joint.table.v_units
+                kinds = tuple(field.kind[0 if "rad" in unit else 1] if unit else "" for unit in coordinates)
+                entries[field.name] = spell.FORMS[field.form](data, field._replace(inner=kinds))
+    return entries
+
+
+def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple[str, Entries, str]]:
+    kinds = {element: kind for kind, element in ELEMENT_KINDS.items()}
+    for element in elements:
+        kind = kinds.get(type(element))
+        if kind is None:
+            problem = f"it is a {type(element).__name__}, which model files do not know, so that it is left out"
+            findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add its type to ELEMENT_KINDS.")
+            continue
+        lost = list(functions_in(element))
+        if lost:
+            problem = f"its {lost[0]} is a Python function, which no file can hold, so that the element is left out"
+            findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add it in Python after loading.")
+            continue
+        try:
+            brief = element.brief() if hasattr(element, "brief") else element
+            entries = _part(brief, element_fields(type(element)), flat="")
+        except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
+            problem = "it holds data that a model file has no form for, so that it is left out"
+            findings.warn(
+                "dropped", 0, f"element '{element.name}'", problem, "Give it plain numbers, words and tuples."
+            )
+            continue
+        yield element.name, {"kind": spell.text(kind), **entries}, ""
+
+
+def _settings(settings: Settings, robot: Robot, assembly: Assembly | None = None) -> list[str]:
+    """Times, then the state by names of coordinates, those at rest left out; modules of a file rest at their places."""
+    entries = _part(settings, rows.SETTINGS)
+    tables = []
+    rest_q = tuple(neutral(robot).tolist()) if assembly is None else tuple(standing(assembly, robot))
+    if assembly is not None and settings.q == rest_q:
+        settings = replace(settings, q=())
+    for name, names, rest in (
+        ("q", robot.q_names, rest_q),
+        ("v", robot.v_names, (0.0,) * robot.nv),
+    ):
+        state = getattr(settings, name)
+        moved = {key: spell.number(x) for key, x, at in zip(names, state, rest, strict=False) if x != at}
+        if state and not moved:
+            entries[name] = spell.vector(state)
+        elif state:
+            tables.append(f"[settings.{name}]\n{lines_of(moved)}")
+    if entries or not tables:
+        tables.insert(0, f"[settings]\n{lines_of(entries)}" if entries else "")
+    note = f"# {NOTES['settings']}\n\n"
+    return [note + tables[0], *tables[1:]] if tables != [""] else []

@@ -1,0 +1,404 @@
+"""URDF joints: kinds, axes, limits, dynamics and mimics.
+
+T_parent_child = origin * motion(q): the joint frame is the child's frame, so child placements are the identity, but for
+planar joints: URDF's axis is the normal of the plane and ours is z, so the joint frame is turned there on both sides.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import TypeAlias
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, turn
+from kinemorph.algebra.vectors import Mat
+from kinemorph.errors import did_you_mean
+from kinemorph.formats.urdf.cursor import SILENT, Reading
+from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.model.building.part_readers import Draft
+from kinemorph.model.input_reader import UNIT_TOLERANCE, short
+from kinemorph.model.joint import JOINT_KINDS, Axis
+
+# how URDF and its extensions call a kind: MuJoCo and Isaac Sim have spherical, Drake has ball, universal and screw
+KINDS = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
+    "planar": "planar",
+    "spherical": "spherical",
+    "ball": "spherical",
+    "universal": "universal",
+    "screw": "helical",
+    "helical": "helical",
+    "cylindrical": "cylindrical",
+}
+AXIS: Axis = (1.0, 0.0, 0.0)  # where there is no <axis>
+AXIS2: Axis = (0.0, 1.0, 0.0)
+NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be written
+LIMITS = ("lower", "upper", "effort", "velocity")
+ROUNDED = 1e-3  # how far from length 1 the digits of a unit vector may leave it
+LOSSES = ("damping", "friction")
+MIMIC = ("joint", "multiplier", "offset")
+
+
+Mimic: TypeAlias = tuple[str, float, float, int]  # leader, multiplier, offset, line
+ReadJoint: TypeAlias = tuple[int, Draft, Mimic | None]  # line, what `Blueprint.joint_of` takes
+
+
+def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
+    """A joint of the tree; None, with findings, where it has no name, no ends or no known type."""
+    name, word = node.get("name"), node.get("type")
+    element = f"joint '{name}'"
+    if not name or name.isspace():
+        reading.values.word(node, "name", "joint")
+        return None
+    kind = KINDS.get(word) or read_kind(node, word, element, reading)
+    origin = above = below = axis = limit = losses = None
+    others: list[Node] = []
+    for part in node[:]:
+        tag = part.tag
+        if tag == "origin" and origin is None:
+            origin = part
+        elif tag == "parent" and above is None:
+            above = part
+        elif tag == "child" and below is None:
+            below = part
+        elif tag == "axis" and axis is None:
+            axis = part
+        elif tag == "limit" and limit is None:
+            limit = part
+        elif tag == "dynamics" and losses is None:
+            losses = part
+        else:
+            others.append(part)
+    rare = _rare(others, element, reading) if others else {}
+    parent = (above is not None and above.get("link")) or no_end(node, above, "parent", element, reading)
+    child = (below is not None and below.get("link")) or no_end(node, below, "child", element, reading)
+    if kind is None or not parent or not child:
+        return None
+    draft: Draft = {"name": name, "kind": kind, "parent": parent, "child": child}
+    if origin is not None:
+        draft["placement"] = reading.placement(origin, element)
+    mimic = None
+    if kind != "fixed":
+        single = kind == "revolute" or kind == "prismatic"
+        if single and axis is not None:
+            draft["axis"] = read_axis(axis, AXIS, element, reading)
+        else:
+            shape_motion(node, kind, draft, rare if axis is None else rare | {"axis": axis}, element, reading)
+        if word == "continuous":
+            _unlimited(limit, draft, element, reading)
+        elif limit is None or not single or not _usual_limits(limit, draft):
+            _limits(node, limit, kind, draft, element, reading)
+        if losses is not None:
+            _dynamics(losses, draft, element, reading)
+        if "mimic" in rare:
+            mimic = _mimic(rare["mimic"], element, reading)
+    return node.sourceline or 0, draft, mimic
+
+
+RARE = ("axis2", "mimic")
+PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_pitch", "pitch"))
+
+
+def _rare(children: list[Node], element: str, reading: Reading) -> dict[str, Node]:
+    """The first of each kind of children that few joints have, by its tag; all others are looked at and left out."""
+    parts: dict[str, Node] = {}
+    for part in children:
+        tag = part.tag
+        if tag in RARE and tag not in parts:
+            parts[tag] = part
+        elif tag in PITCHES:
+            parts.setdefault("pitch", part)
+        elif tag not in SILENT["joint"]:
+            reading.other(part, "joint", element)
+    return parts
+
+
+def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> str | None:
+    """Our kind of a joint type; None, with a finding, where the type is not known."""
+    kind = KINDS.get(word or "")
+    if kind is None:
+        found = "is missing" if word is None else f"is {short(word)}"
+        hint = did_you_mean(word, KINDS).strip() if word else ""
+        reading.findings.error(
+            "structure",
+            line_of(node),
+            element,
+            f"the type {found}, expected one of {', '.join(KINDS)}",
+            hint or "Choose one of these.",
+        )
+    return kind
+
+
+def no_end(node: Node, part: Node | None, end: str, element: str, reading: Reading) -> str:
+    """Reports a joint that does not name its parent or child."""
+    if part is None:
+        reading.findings.error(
+            "structure",
+            line_of(node),
+            element,
+            f"<{end}> is missing, expected one",
+            f'Add <{end} link="..."/> with the name of a link.',
+        )
+        return ""
+    return reading.values.word(part, "link", element)
+
+
+# ── how it moves ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], element: str, reading: Reading) -> None:
+    """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
+    if kind == "free" or kind == "spherical":
+        return
+    given = parts.get("axis")
+    if given is None:
+        reading.doubt(
+            "assumed",
+            f"axis of {kind}",
+            node,
+            element,
+            f"a {kind} joint has no <axis>: URDF's default 1 0 0 is taken",
+            'Add <axis xyz="..."/> with the direction.',
+        )
+    axis = draft["axis"] = read_axis(given, AXIS, element, reading)
+    if kind == "revolute" or kind == "prismatic":
+        return
+    if kind == "planar":
+        del draft["axis"]
+        if axis != (0.0, 0.0, 1.0):
+            across = turn(z_to(axis))
+            for end in ("placement", "child_placement"):
+                draft[end] = compose(Pose(*draft.get(end, IDENTITY)), across)
+        return
+    if kind == "universal":
+        draft["axis2"] = read_axis(parts.get("axis2"), AXIS2, element, reading)
+    elif kind == "helical":
+        pitch = parts.get("pitch")
+        if pitch is None:
+            reading.findings.error(
+                "structure",
+                line_of(node),
+                element,
+                "a screw joint has no <screw_thread_pitch>, expected its travel per turn [m]",
+                'Add <screw_thread_pitch value="..."/>.',
+            )
+        else:
+            draft["pitch"] = reading.values.number(pitch, "value", element) / (2.0 * math.pi)
+
+
+def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) -> Axis:
+    """A direction of length 1; scaled, with a warning that can mend the file, where it is longer or shorter."""
+    if node is None:
+        return default
+    text = node.get("xyz")
+    known = reading.axes.get(text)
+    if known is not None:
+        return known
+    before = reading.findings.count
+    x, y, z = reading.values.numbers(node, "xyz", 3, element)
+    if reading.findings.count > before:  # it could not be read, which was said
+        return default
+    length = math.hypot(x, y, z)
+    if abs(length - 1.0) <= UNIT_TOLERANCE:
+        reading.axes[text] = (x, y, z)
+        return (x, y, z)
+    if not 1e-150 < length < 1e150:
+        reading.findings.error(
+            "axis",
+            line_of(node),
+            element,
+            f"<axis> xyz is {short(node.get('xyz'))}, expected a direction of length 1",
+            "Give the direction of the joint, such as 0 0 1.",
+        )
+        return default
+    unit = (x / length, y / length, z / length)
+    rounded = abs(length - 1.0) < ROUNDED  # told once for all
+    reading.doubt(
+        "axis",
+        "rounded" if rounded else f"axis of {element}",
+        node,
+        element,
+        f"<axis> xyz is {short(node.get('xyz'))} with length {length:.9g}, expected 1: it is scaled",
+        f'Write <axis xyz="{_written(unit)}"/>.',
+        repair=_rewrite(node, "xyz", _written(unit)),
+    )
+    return unit
+
+
+def _written(numbers: tuple[float, ...]) -> str:
+    return " ".join(f"{number:.17g}" if number % 1.0 else f"{number:.0f}" for number in numbers)
+
+
+def _rewrite(node: Node, attribute: str, text: str) -> Callable[[], None]:
+    def repair() -> None:
+        node.set(attribute, text)
+
+    return repair
+
+
+def z_to(axis: Axis) -> Mat:
+    """The shortest rotation that carries z to a unit axis, shape (3, 3)."""
+    x, y, z = axis
+    if z < -1.0 + 1e-12:
+        return ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
+    share = 1.0 / (1.0 + z)
+    return (
+        (1.0 - share * x * x, -share * x * y, x),
+        (-share * x * y, 1.0 - share * y * y, y),
+        (-x, -y, z),
+    )
+
+
+# ── limits and losses ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _usual_limits(node: Node, draft: Draft) -> bool:
+    """Reads limits where all four are there and sound; False where they want a closer look."""
+    get = node.get
+    low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
+    try:
+        lower, upper, effort, velocity = float(low), float(high), float(most), float(fastest)
+    except (TypeError, ValueError):
+        return False
+    bounded = -NO_LIMIT < lower <= upper < NO_LIMIT
+    if bounded and effort > 0.0 and velocity > 0.0 and "_" not in f"{low}{high}{most}{fastest}":
+        draft["lower"], draft["upper"] = lower, upper
+        draft["effort"] = effort if effort < NO_LIMIT else math.inf
+        draft["velocity"] = velocity if velocity < NO_LIMIT else math.inf
+        return True
+    return False
+
+
+def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: str, reading: Reading) -> None:
+    """Limits of position, speed and effort; what is missing is unlimited."""
+    single = JOINT_KINDS[kind].nv == 1
+    if node is None:
+        if single and joint.get("type") in ("revolute", "prismatic"):
+            reading.doubt(
+                "limit",
+                f"no limit on {joint.get('type')}",
+                joint,
+                element,
+                f"a {joint.get('type')} joint has no <limit>, expected one: it moves without limits",
+                'Add <limit lower="..." upper="..." effort="..." velocity="..."/>.',
+            )
+        return
+    if not single:
+        if kind != "free" and node.attrib:
+            reading.doubt(
+                "dropped",
+                f"limit of {kind}",
+                node,
+                element,
+                f"<limit> of a {kind} joint is not used: it does not say which of its coordinates it means",
+                "State limits where the robot is used.",
+            )
+        return
+    lower = _bound(node, "lower", -math.inf, element, reading)
+    upper = _bound(node, "upper", math.inf, element, reading)
+    if lower > upper:
+        reading.findings.error(
+            "limit",
+            line_of(node),
+            element,
+            f"the lower limit {lower:.6g} lies above the upper limit {upper:.6g}, expected the other way round",
+            "Swap them.",
+        )
+        return
+    draft["lower"], draft["upper"] = lower, upper
+    _rates(node, draft, element, reading)
+    if lower == -math.inf or upper == math.inf:
+        reading.strange(node, LIMITS, element)
+
+
+def _unlimited(node: Node | None, draft: Draft, element: str, reading: Reading) -> None:
+    """A continuous joint: speed and effort may be limited, the angle is not."""
+    if node is None:
+        return
+    _rates(node, draft, element, reading)
+    lower = _bound(node, "lower", 0.0, element, reading)
+    upper = _bound(node, "upper", 0.0, element, reading)
+    if lower != upper and math.isfinite(upper - lower):
+        reading.doubt(
+            "limit",
+            "limited continuous",
+            node,
+            element,
+            f"limits from {lower:.6g} to {upper:.6g} are given, but a continuous joint has none: they are not used",
+            "Make the joint revolute, or remove lower and upper.",
+        )
+
+
+def _rates(node: Node, draft: Draft, element: str, reading: Reading) -> None:
+    for key in ("effort", "velocity"):
+        if node.get(key) is None:
+            continue
+        value = _bound(node, key, math.inf, element, reading)
+        if value > 0.0:
+            draft[key] = value
+        else:
+            reading.doubt(
+                "limit",
+                key,
+                node,
+                element,
+                f"the {key} limit is {value:.6g}, expected above 0: no limit is assumed",
+                f"Give the limit, or leave {key} out.",
+            )
+
+
+def _bound(node: Node, key: str, default: float, element: str, reading: Reading) -> float:
+    """A number that may be infinite."""
+    text = node.get(key)
+    if text is None:
+        return default
+    try:
+        value = float(text)
+        if value == value and "_" not in text:  # not NaN
+            return math.copysign(math.inf, value) if abs(value) >= NO_LIMIT else value
+    except ValueError:
+        pass
+    reading.values.real(node, text, f"<limit> {key}", element)
+    return default
+
+
+def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
+    """Losses; what is missing is 0."""
+    damping, friction = node.get("damping"), node.get("friction")
+    if damping is None or friction is None:
+        reading.strange(node, LOSSES, element)
+    try:  # the usual case: what is there is sound
+        lost = 0.0 if damping is None else float(damping)
+        held = 0.0 if friction is None else float(friction)
+        if 0.0 <= lost < NO_LIMIT and 0.0 <= held < NO_LIMIT and "_" not in f"{damping}{friction}":
+            if lost or held:
+                draft["damping"], draft["friction"] = lost, held
+            return
+    except ValueError:
+        pass
+    for key, text in (("damping", damping), ("friction", friction)):
+        value = 0.0 if text is None else reading.values.number(node, key, element)
+        if value < 0.0:
+            reading.findings.warn(
+                "data",
+                line_of(node),
+                element,
+                f"<dynamics> {key} is {value:.6g}, expected at least 0: 0 is assumed",
+                "Change its sign or leave it out.",
+            )
+        elif value > 0.0:
+            draft[key] = value
+
+
+def _mimic(node: Node, element: str, reading: Reading) -> Mimic | None:
+    leader = node.get("joint") or reading.values.word(node, "joint", element)
+    multiplier = reading.values.number(node, "multiplier", element, 1.0)
+    offset = reading.values.number(node, "offset", element, 0.0)
+    if not all(key in node.attrib for key in MIMIC):
+        reading.strange(node, MIMIC, element)
+    return (leader, multiplier, offset, line_of(node)) if leader else None

@@ -1,0 +1,104 @@
+"""URDF links: mass data about the center of mass, turned into the link's frame; shapes to draw and to touch with."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from kinemorph.algebra.groups import IDENTITY
+from kinemorph.algebra.vectors import Mat
+from kinemorph.formats.urdf.cursor import Placement, Reading
+from kinemorph.formats.urdf.shapes import ShapeReader
+from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.model.body import NO_INERTIA, ORIGIN, Matrix, Vector
+
+NO_ROTATION = IDENTITY.R
+MassData: TypeAlias = tuple[float, Vector, Matrix]  # mass [kg], com [m], inertia [kg m^2] about it in the link's axes
+MASSLESS: MassData = (0.0, ORIGIN, NO_INERTIA)
+ENTRIES = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
+
+
+ReadLink: TypeAlias = tuple[int, str, MassData | None]  # line, name; None where there is no <inertial>
+
+
+def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
+    """A link; None, with a finding, where it has no name. What it looks like and touches with is left to `shapes`."""
+    name = node.get("name")
+    if not name or name.isspace():
+        reading.values.word(node, "name", "link")
+        return None
+    inertial, solids = None, None
+    for part in node[:]:
+        tag = part.tag
+        if tag == "visual" or tag == "collision":
+            if solids is None:
+                solids = shapes.solids[name] = []
+            solids.append(part)
+        elif tag == "inertial" and inertial is None:
+            inertial = _inertial(part, f"link '{name}'", reading)
+        else:
+            reading.other(part, "link", f"link '{name}'")
+    return node.sourceline or 0, name, inertial
+
+
+def _inertial(node: Node, element: str, reading: Reading) -> MassData:
+    """(mass, com, inertia) of an <inertial>."""
+    pose: Placement | None = None
+    mass: Node = None
+    moments: Node = None
+    for part in node[:]:
+        tag = part.tag
+        if tag == "inertia" and moments is None:
+            moments = part
+        elif tag == "mass" and mass is None:
+            mass = part
+        elif tag == "origin" and pose is None:
+            pose = reading.placement(part, element)
+        else:
+            reading.other(part, "inertial", element)
+    if mass is None or moments is None:
+        for tag in [tag for tag, part in (("mass", mass), ("inertia", moments)) if part is None]:
+            reading.findings.error(
+                "structure",
+                line_of(node),
+                element,
+                f"<inertial> has no <{tag}>, expected one",
+                f"Add <{tag}>, or remove <inertial> for a link without mass.",
+            )
+        return MASSLESS
+    mass_value, inertia = _numbers(mass, moments, element, reading)
+    if pose is None:
+        return mass_value, ORIGIN, inertia
+    R, p = pose
+    return mass_value, p, inertia if R is NO_ROTATION else turned(R, inertia)
+
+
+def _numbers(mass: Node, moments: Node, element: str, reading: Reading) -> tuple[float, Matrix]:
+    """The numbers of <mass> and <inertia>."""
+    if moments.keys() == ENTRIES:  # the usual case: all are there in the usual order, and sound
+        text, texts = mass.get("value"), moments.values()
+        try:
+            value = float(text)
+            xx, xy, xz, yy, yz, zz = texts
+            xx, xy, xz, yy, yz, zz = float(xx), float(xy), float(xz), float(yy), float(yz), float(zz)
+            finite = (value + xx + xy + xz + yy + yz + zz) * 0.0 == 0.0
+            if finite and "_" not in text and "_" not in "".join(texts):
+                return value, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        except (TypeError, ValueError):
+            pass
+    xx, xy, xz, yy, yz, zz = [reading.values.number(moments, key, element) for key in ENTRIES]
+    return reading.values.number(mass, "value", element), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def turned(R: Mat, inertia: Matrix) -> Matrix:
+    """R I R^T, exactly symmetric, shape (3, 3)."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
+    (a, b, c), (d, e, f), (g, h, i) = R
+    (p, q, r), (s, t, u), (v, w, x) = (
+        (k * xx + m * xy + n * xz, k * xy + m * yy + n * yz, k * xz + m * yz + n * zz) for k, m, n in R
+    )
+    ab, ac, bc = p * d + q * e + r * f, p * g + q * h + r * i, s * g + t * h + u * i
+    return (
+        (p * a + q * b + r * c, ab, ac),
+        (ab, s * d + t * e + u * f, bc),
+        (ac, bc, v * g + w * h + x * i),
+    )

@@ -1,0 +1,346 @@
+"""URDF: links and joints as ROS writes them.
+
+Links are bodies and joints are joints, in the order of the file; the root hangs on the world by a joint of its own,
+the first, fixed unless `base` says otherwise. What is read besides: <inertial>, <visual>, <collision> and <material>,
+limits, dynamics and mimic of joints, <transmission>, loops in three dialects (`loops`), <fixed_frame> of Isaac
+Sim, the joint types and <screw_thread_pitch> of Drake (<drake:joint>), and a TOML file beside the model for what URDF
+cannot say.
+
+A bare root link called "world" is the ground itself, as robots that are bolted down write it. Any other link of that
+name is called "world_link" here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from kinemorph.errors import did_you_mean
+from kinemorph.formats.blueprint import Blueprint
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.sources import Options, Source, sidecar_name
+from kinemorph.formats.urdf.cursor import Reading
+from kinemorph.formats.urdf.joints import ReadJoint, read_joint
+from kinemorph.formats.urdf.links import MASSLESS, ReadLink, read_link
+from kinemorph.formats.urdf.loops import DIALECTS, ReadLoop, read_loop
+from kinemorph.formats.urdf.shapes import ShapeReader
+from kinemorph.formats.urdf.transmissions import read_transmission
+from kinemorph.formats.xml_documents import Node, line_of, parse
+from kinemorph.model.system import System
+from kinemorph.model.topology import WORLD
+
+XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://ros.org/wiki/xacro")
+
+
+def read(source: Source, options: Options, findings: Findings) -> System | None:
+    """The system of a URDF file."""
+    read = _read(source, options, findings)
+    if read is None:
+        return None
+    blueprint, later = read
+    later.shapes.dress()
+    for node in later.transmissions:
+        read_transmission(node, later.joints, later.reading)
+    later.reading.settle()
+    return blueprint.system()
+
+
+def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
+    """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF.
+
+    All that moves is there; what the bodies look like is read by `read` afterwards.
+    """
+    read = _read(source, options, findings)
+    return None if read is None else read[0]
+
+
+class Later(NamedTuple):
+    """What does not move anything and is read when all that does is declared."""
+
+    reading: Reading
+    shapes: ShapeReader
+    transmissions: list[Node]
+    joints: set[str]  # names of those that transmissions may drive
+
+
+def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, Later] | None:
+    root = parse(source, findings, bare=not options.mendable)
+    if root is None:
+        return None
+    if root.tag != "robot":
+        findings.error(
+            "structure",
+            line_of(root),
+            "",
+            f"the file begins with <{root.tag}>, expected <robot>",
+            "Wrap the model in <robot>, or give the file the ending of its format.",
+        )
+        return None
+    name = root.get("name")
+    blueprint = Blueprint(findings, name or "robot", line=line_of(root), words={"body": "link"})
+    reading = Reading(source, options, findings, blueprint)
+    if not name:
+        findings.warn(
+            "structure", line_of(root), "robot", "attribute 'name' is missing, expected one: it is called 'robot'",
+            'Write <robot name="...">.',
+        )  # fmt: skip
+    later = Later(reading, ShapeReader(reading), [], set())
+    links, joints, loops = _parts(root, later)
+    if links or findings.failed:
+        _declare(links, joints, loops, later)
+    else:
+        findings.error(
+            "structure", line_of(root), "robot", "the robot has no <link>, expected at least one", "Add its links."
+        )
+    return blueprint, later
+
+
+def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], list[ReadLoop]]:
+    """Everything that stands in <robot>, in the order of the file; frames are declared at once."""
+    reading, shapes = later.reading, later.shapes
+    links: list[ReadLink] = []
+    joints: list[ReadJoint] = []
+    loops: list[ReadLoop] = []
+    for node in root[:]:
+        tag = node.tag
+        if tag == "link":
+            link = read_link(node, reading, shapes)
+            if link is not None:
+                links.append(link)
+            else:
+                reading.incomplete = True
+        elif tag == "joint" or tag == "{http://drake.mit.edu}joint":
+            joint = read_joint(node, reading)
+            if joint is not None:
+                joints.append(joint)
+            else:
+                reading.incomplete = True
+        elif tag == "gazebo":
+            continue
+        elif tag == "material":
+            shapes.material(node, f"material '{node.get('name')}'")
+        elif tag == "transmission":
+            later.transmissions.append(node)
+        elif tag in DIALECTS:
+            loop = read_loop(node, reading)
+            if loop is not None:
+                loops.append(loop)
+        elif tag == "fixed_frame":
+            _frame(node, reading)
+        elif isinstance(tag, str) and tag.startswith("{") and tag[1:].partition("}")[0] in XACRO:
+            reading.findings.error(
+                "structure",
+                line_of(node),
+                "",
+                f"<xacro:{tag.partition('}')[2]}> is a macro, expected plain URDF",
+                "Expand it by xacro, or give the file the ending .xacro.",
+            )
+            break
+        else:
+            reading.other(node, "robot", "robot")
+    return links, joints, loops
+
+
+def _frame(node: Node, reading: Reading) -> None:
+    name, parent, origin = node.get("name"), node.find("parent"), node.find("origin")
+    element = f"fixed_frame '{name}'"
+    if parent is None:
+        reading.findings.error(
+            "structure", line_of(node), element, "<parent> is missing, expected one", 'Add <parent link="..."/>.'
+        )
+        return
+    placement = None if origin is None else reading.origin(origin, element)
+    name, body = reading.values.word(node, "name", element), reading.values.word(parent, "link", element)
+    if name and body:
+        reading.blueprint.frame(line_of(node), name, body, placement=placement)
+
+
+# ── how the parts hang together ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoop], later: Later) -> None:
+    """Declares bodies, the root joint, the joints of the file, loops and couplings; then what stands in a sidecar."""
+    reading, blueprint, findings = later.reading, later.reading.blueprint, later.reading.findings
+    names = dict.fromkeys([name for _, name, _ in links])
+    _check_ends(names, joints, loops, reading)
+    carried = {draft["child"] for _, draft, _ in joints}
+    roots = [name for name in names if name not in carried]
+    ground, renamed = _ground(links, names, roots, later)
+    later.shapes.renamed = renamed
+    for line, name, inertial in links:
+        if name != ground:
+            blueprint.body_of(line, renamed.get(name, name), inertial or MASSLESS)
+    taken = later.joints
+    taken.update([draft["name"] for _, draft, _ in joints])
+    hung = []
+    if roots and roots[0] != ground:
+        body = renamed.get(roots[0], roots[0])
+        hung.append(_free_name(f"{body}_root", taken))
+        line = next(line for line, name, _ in links if name == roots[0])
+        blueprint.joint(line, hung[0], reading.options.base or "fixed", WORLD, body)
+    for line, draft, mimic in joints:
+        name, parent, child = draft["name"], draft["parent"], draft["child"]
+        if renamed:
+            draft |= {"parent": renamed.get(parent, parent), "child": renamed.get(child, child)}
+        blueprint.joint_of(line, draft)
+        if mimic is not None:
+            leader, multiplier, offset, place = mimic
+            if leader in taken:
+                blueprint.couple(place, name, leader, multiplier, offset)
+            else:
+                findings.warn(
+                    "name",
+                    place,
+                    f"joint '{name}'",
+                    f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves by itself",
+                    ("" if findings.untold else did_you_mean(leader, taken).strip()) or "Correct the name.",
+                )
+    if loops and not findings.failed:
+        depth = _depths(names, joints, roots)
+        for loop in loops:
+            parent, child, data = loop.directed(depth)
+            blueprint.joint(
+                loop.line, loop.name, loop.kind, renamed.get(parent, parent), renamed.get(child, child), **data
+            )
+    _extend(blueprint, hung, reading)
+    _check_roots(roots, ground, renamed, reading)
+
+
+def _ground(
+    links: list[ReadLink], names: Iterable[str], roots: list[str], later: Later
+) -> tuple[str | None, dict[str, str]]:
+    """The link that is the ground itself, and the new name of a link that is called like it but is not."""
+    if WORLD not in names:
+        return None, {}
+    line, _, inertial = next(link for link in links if link[1] == WORLD)
+    bare = inertial is None and WORLD not in later.shapes.solids
+    if bare and WORLD in roots and later.reading.options.base != "free":
+        return WORLD, {}
+    new = _free_name("world_link", names)
+    later.reading.findings.warn(
+        "name",
+        line,
+        "link 'world'",
+        f"the name is kept for the ground, and this link is a body: it is called '{new}'",
+        "Rename the link.",
+    )
+    return None, {WORLD: new}
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _check_ends(names: Collection[str], joints: list[ReadJoint], loops: list[ReadLoop], reading: Reading) -> None:
+    """Every joint names two different links that exist, and no link hangs on two joints."""
+    findings = reading.findings
+    carrier: dict[str, ReadJoint] = {}
+    for joint in joints:
+        line, draft, _ = joint
+        parent, child = draft["parent"], draft["child"]
+        if parent in names and child in names and child not in carrier and parent != child:
+            carrier[child] = joint
+            continue
+        element = f"joint '{draft['name']}'"
+        for end, link in (("parent", parent), ("child", child)):
+            if link not in names:
+                reading.incomplete = True
+                _unknown(line, element, end, link, names, findings)
+        if parent == child:
+            findings.error(
+                "structure",
+                line,
+                element,
+                f"parent and child are both '{parent}', expected two links",
+                "Name the other link.",
+            )
+        elif child in carrier:
+            place, other, _ = carrier[child]
+            findings.error(
+                "loop",
+                line,
+                element,
+                f"link '{child}' hangs on joint '{other['name']}' (line {place}) already, expected one parent",
+                f"If this joint closes a loop, state it in {sidecar_name(findings.file)}, or as <loop_joint>.",
+            )
+        else:
+            carrier[child] = joint
+    for loop in loops:
+        for link in loop.ends:
+            if link not in names:
+                _unknown(loop.line, f"loop '{loop.name}'", "link", link, names, findings)
+
+
+def _unknown(line: int, element: str, end: str, link: str, known: Iterable[str], findings: Findings) -> None:
+    hint = "" if findings.untold else did_you_mean(link, known).strip()
+    hint = hint or "Declare the link or correct the name."
+    findings.error("name", line, element, f"{end}: there is no link '{link}', expected the name of a link", hint)
+
+
+def _depths(names: Iterable[str], joints: list[ReadJoint], roots: list[str]) -> dict[str, int]:
+    """How many joints lie between each link and its root."""
+    below: dict[str, list[str]] = {name: [] for name in names}
+    for _, draft, _ in joints:
+        below[draft["parent"]].append(draft["child"])
+    depth = dict.fromkeys(roots, 0)
+    queue = list(roots)
+    for name in queue:  # grows while it is walked
+        for child in below[name]:
+            if child not in depth:
+                depth[child] = depth[name] + 1
+                queue.append(child)
+    return {name: depth.get(name, 0) for name in below}
+
+
+def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
+    """Adds what stands in the sidecar; a joint there that carries the root takes the place of the default one."""
+    source, options = reading.source, reading.options
+    if options.sidecar is None and not (
+        source.folder and os.access(os.path.join(source.folder, sidecar_name(source.name)), os.F_OK)
+    ):
+        return
+    from kinemorph.formats.toml import sidecar
+
+    sidecar.extend(blueprint, source, options, reading.findings)
+    for name in hung:
+        body = blueprint.ends[name][1]
+        if any(ends == (WORLD, body) for other, ends in blueprint.ends.items() if other != name):
+            blueprint.withdraw(name)
+
+
+def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:
+    """Exactly one link hangs on nothing, unless a sidecar says how others hang on the world."""
+    if reading.incomplete:  # a root may be one only because the joint above it is missing
+        return
+    if len(roots) == 1:  # the usual case: it is the ground, or hangs on it
+        return
+    if not roots:
+        reading.findings.error(
+            "root",
+            line_of_first(reading),
+            "robot",
+            "every link is the child of a joint, so there is no root, expected one link without a parent",
+            "Remove the joint that closes the circle, or state it as <loop_joint>.",
+        )
+        return
+    carried = {child for _, child in reading.blueprint.ends.values()}
+    loose = [name for name in roots if name != ground and renamed.get(name, name) not in carried]
+    lines = reading.blueprint.lines
+    adrift = [name for name in loose if ("body", renamed.get(name, name)) in lines]  # some names are refused
+    if adrift:
+        listed = ", ".join(f"'{name}'" for name in roots[:8]) + (", ..." if len(roots) > 8 else "")
+        reading.findings.error(
+            "root",
+            lines["body", renamed.get(adrift[0], adrift[0])],
+            f"link '{adrift[0]}'",
+            f"the links {listed} have no parent, expected one root",
+            "Add the missing joint, or remove links that belong to nothing.",
+        )
+
+
+def line_of_first(reading: Reading) -> int:
+    """The line of <robot>."""
+    return next(iter(reading.blueprint.lines.values()))

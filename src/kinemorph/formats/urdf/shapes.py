@@ -1,0 +1,169 @@
+"""What URDF links look like and touch with: <visual> and <collision>, their solids, meshes and colors.
+
+Meshes are looked for in the folders that may be read when all is read; their files are opened when they are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.formats.mesh_search import MeshSearch, MeshUse
+from kinemorph.formats.urdf.cursor import Reading
+from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.model.input_reader import short
+from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, MeshFile, Shape, Sphere
+
+UNSCALED = (1.0, 1.0, 1.0)
+
+
+class ShapeReader:
+    """Reads shapes; keeps the materials that have names, and where meshes are named."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.values = reading.values
+        self.colors: dict[str, Color] = {}
+        self.solids: dict[str, list[Node]] = {}  # by the name of the link: its <visual> and <collision>
+        self.renamed: dict[str, str] = {}  # links that are bodies of another name
+        self.meshes: dict[str, tuple[Node, str]] = {}  # by the name of the file: where it is named first
+
+    def dress(self) -> None:
+        """Reads the shapes of all links, looks for their meshes, and gives them to the bodies declared."""
+        read = [
+            (link, node.tag, self.shape(node, f"link '{link}'"))
+            for link, nodes in self.solids.items()
+            for node in nodes
+        ]
+        paths = self._paths()
+        looks: dict[str, list[Shape]] = {}
+        touches: dict[str, list[Shape]] = {}
+        for link, tag, shape in read:
+            placed = None if shape is None else _placed(shape, paths)
+            if placed is not None:
+                (looks if tag == "visual" else touches).setdefault(self.renamed.get(link, link), []).append(placed)
+        self.reading.blueprint.builder.dress({
+            body: (tuple(looks.get(body, ())), tuple(touches.get(body, ()))) for body in (looks | touches)
+        })  # fmt: skip
+
+    def shape(self, node: Node, element: str) -> Shape | None:
+        """The shape of a <visual> or <collision>; None, with a finding, where there is none to be had."""
+        pose, solid, color, place = None, None, STEEL, node.tag
+        for part in node:
+            tag = part.tag
+            if tag == "geometry" and solid is None:
+                for candidate in part:
+                    if candidate.tag in SOLIDS and solid is None:
+                        solid = candidate
+                    else:
+                        self.reading.other(candidate, "geometry", element)
+                if solid is None:
+                    break
+            elif tag == "origin" and pose is None:
+                pose = self.reading.origin(part, element)
+            elif tag == "material" and place == "visual":
+                color = self.material(part, element)
+            else:
+                self.reading.other(part, place, element)
+        if solid is None:
+            self.reading.doubt(
+                "structure",
+                f"{place} without geometry",
+                node,
+                element,
+                f"<{place}> has no solid inside <geometry>, expected one of {', '.join(SOLIDS)}: it is left out",
+                "Add one, or remove the element.",
+            )
+            return None
+        read: Shape | None = SOLIDS[solid.tag](self, solid, IDENTITY if pose is None else pose, color, element)
+        return read
+
+    # ── solids ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _box(self, node: Node, pose: Pose, color: Color, element: str) -> Shape | None:
+        size = self.values.numbers(node, "size", 3, element)
+        return Box(size, pose, color) if self._large(node, min(size), element) else None  # type: ignore[arg-type]
+
+    def _sphere(self, node: Node, pose: Pose, color: Color, element: str) -> Shape | None:
+        radius = self.values.number(node, "radius", element)
+        return Sphere(radius, pose, color) if self._large(node, radius, element) else None
+
+    def _cylinder(self, node: Node, pose: Pose, color: Color, element: str) -> Shape | None:
+        radius, length = self.values.number(node, "radius", element), self.values.number(node, "length", element)
+        return Cylinder(radius, length, pose, color) if self._large(node, min(radius, length), element) else None
+
+    def _capsule(self, node: Node, pose: Pose, color: Color, element: str) -> Shape | None:
+        radius, length = self.values.number(node, "radius", element), self.values.number(node, "length", element)
+        return Capsule(radius, length, pose, color) if self._large(node, min(radius, length), element) else None
+
+    def _mesh(self, node: Node, pose: Pose, color: Color, element: str) -> Shape | None:
+        name = node.get("filename")
+        if name is None:
+            name = self.values.word(node, "filename", element)
+            return None
+        scale = UNSCALED
+        if node.get("scale") is not None:
+            scale = self.values.numbers(node, "scale", 3, element)  # type: ignore[assignment]
+        if name not in self.meshes:
+            self.meshes[name] = (node, element)
+        return MeshFile(name, "", scale, pose, color)
+
+    def _large(self, node: Node, size: float, element: str) -> bool:
+        if size > 0.0:
+            return True
+        self.reading.doubt(
+            "data",
+            f"{node.tag} without extent",
+            node,
+            element,
+            f"<{node.tag}> has the size {size:g}, expected above 0: it is left out",
+            "Enlarge it, or remove it.",
+        )
+        return False
+
+    # ── colors ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def material(self, node: Node, element: str) -> Color:
+        """The color of a <material>: its own, which its name then stands for, or that of its name."""
+        name = node.get("name", "")
+        for part in node:
+            if part.tag == "color" and part.get("rgba") is not None:
+                rgba = self.values.numbers(part, "rgba", 4, element)
+                if not (min(rgba) >= 0.0 and max(rgba) <= 1.0):
+                    self.reading.doubt(
+                        "data",
+                        "color",
+                        part,
+                        element,
+                        f"<color> rgba is {short(part.get('rgba'))}, expected numbers from 0 to 1: they are cut off",
+                        "Divide by 255 if needed.",
+                    )
+                    rgba = tuple(min(max(value, 0.0), 1.0) for value in rgba)
+                self.colors[name] = rgba
+                return rgba
+        return self.colors.get(name, STEEL)
+
+    # ── meshes ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _paths(self) -> dict[str, str | None]:
+        """Where the meshes lie, by their names; see `MeshSearch.paths`."""
+        uses = {name: MeshUse(line_of(node), element) for name, (node, element) in self.meshes.items()}
+        return MeshSearch(self.reading.source, self.reading.options).paths(uses, self.reading.findings)
+
+
+def _placed(shape: Shape, paths: Mapping[str, str | None]) -> Shape | None:
+    """A mesh with the path of its file, None where it lies outside; other shapes as they are."""
+    if not isinstance(shape, MeshFile):
+        return shape
+    path = paths[shape.source]
+    return None if path is None else MeshFile(shape.source, path, shape.scale, shape.placement, shape.color)
+
+
+SOLIDS: dict[str, Callable[[ShapeReader, Node, Pose, Color, str], Any]] = {
+    "mesh": ShapeReader._mesh,
+    "box": ShapeReader._box,
+    "cylinder": ShapeReader._cylinder,
+    "sphere": ShapeReader._sphere,
+    "capsule": ShapeReader._capsule,
+}

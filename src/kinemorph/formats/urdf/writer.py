@@ -1,0 +1,331 @@
+"""Systems as URDF: the tree in the file itself, loops and settings in a sidecar beside it.
+
+URDF has the joint frame in the child's origin, so a body whose joint frame lies elsewhere (`child_placement`) is told
+in the joint frame: its mass data, its shapes and what hangs on it move there, and the motion is the same. What else has
+no direct word:
+
+    universal, cylindrical   two joints with a link without mass between them; point_on_line and -plane likewise
+    spherical, helical       the extended types `spherical` and `screw`, with a warning
+    frames                   links without mass on fixed joints
+    roots                    a fixed root where the world is: nothing; any other: a joint from a bare link `world`
+    parameters               their nominal values, with a warning
+    armature                 left out, with a warning
+
+All numbers are written so that they read back to the last bit; a limit that is not there is the largest double.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
+from kinemorph.algebra.inertia import Inertia, transformed
+from kinemorph.algebra.roll_pitch_yaw import angles_of_rotation
+from kinemorph.algebra.vectors import matvec
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.mesh_search import warn_of_meshes
+from kinemorph.formats.urdf.chains import free_name, without_chains
+from kinemorph.formats.urdf.joints import NO_LIMIT, z_to
+from kinemorph.formats.write_text import write_text
+from kinemorph.formats.xml_documents import Node
+from kinemorph.model.body import Body
+from kinemorph.model.elements import Actuator
+from kinemorph.model.joint import JOINT_KINDS, Joint
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Frame, Robot
+from kinemorph.model.shapes import STEEL, Box, Capsule, Cylinder, MeshFile, Shape, Sphere
+from kinemorph.model.system import Settings, System
+from kinemorph.model.topology import WORLD
+
+TYPES = {"prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar", "spherical": "spherical"}
+EXTENDED = {"spherical": "'spherical', as MuJoCo and Isaac Sim have it", "helical": "'screw', as Drake has it"}
+
+
+def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
+    """Writes the files and gives their paths; what cannot be said is a warning each."""
+    writer = Writer(system, findings)
+    document = writer.document()
+    files: tuple[Path, ...] = ()
+    if write_text(path, document, findings):
+        files = (path,)
+    loops = [writer.moved_loop(loop) for loop in system.robot.loops]
+    gravity = tuple(evaluate_all(system.robot.gravity)) != (0.0, 0.0, -9.81)
+    from kinemorph.formats.toml.sidecar import sidecar_path, write_sidecar
+
+    beside = sidecar_path(path)
+    if files and (loops or writer.elsewhere or gravity or system.settings != Settings()):
+        files += (write_sidecar(writer.system, loops, beside, findings, elements=writer.elsewhere),)
+    elif files and beside.is_file():
+        problem = f"'{beside.name}' lies beside this file and will be read with it"
+        findings.warn("file", 0, "", problem, "Remove it, or write the model under another name.")
+    warn_of_meshes(system.robot, path, findings)
+    return files
+
+
+class Writer:
+    """One system being written."""
+
+    def __init__(self, system: System, findings: Findings) -> None:
+        self.findings = findings
+        self.left_out: dict[str, list[str]] = {}  # what cannot be said: who had it
+        self.system = without_chains(system, self._lack)
+        self.robot: Robot = self.system.robot
+        self.elsewhere: list[Any] = []  # elements for the sidecar
+        self.root = etree.Element("robot", name=self.robot.name)
+        self.names = {body.name for body in self.robot.bodies} | {WORLD}  # of links
+        self.joints = {joint.name for joint in (*self.robot.joints, *self.robot.loops)}
+        # the link frame in the body frame
+        self.frames: dict[str, Pose] = {WORLD: IDENTITY}
+        for joint in self.robot.joints:
+            self.frames[joint.child] = IDENTITY if _is_normal(joint) else _nominal(joint.child_placement)
+        # whether one root alone stands on the world
+        on_world = [*(j.parent for j in self.robot.joints), *(frame.body for frame in self.robot.frames)].count(WORLD)
+        self.alone = on_world == 1
+
+    # ── the whole ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def document(self) -> str:
+        """The text of the file."""
+        robot = self.robot
+        for note in self._notes():
+            self.root.append(etree.Comment(f" {note} "))
+        if not all(self._plain_root(joint) for joint in robot.joints if joint.parent == WORLD):
+            etree.SubElement(self.root, "link", name=WORLD)
+        for body in robot.bodies:
+            self._link(body)
+        mimics = {coupling.joint: coupling for coupling in robot.couplings}
+        for joint in robot.joints:
+            if joint.parent == WORLD and self._plain_root(joint):
+                continue
+            self._joint(joint, mimics.get(joint.name))
+        for frame in robot.frames:
+            self._frame(frame)
+        for element in self.system.elements:
+            self._element(element)
+        self._tell()
+        etree.indent(self.root, space="  ")
+        text: str = etree.tostring(self.root, encoding="unicode")
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+    def _notes(self) -> list[str]:
+        notes = [f"{self.robot.name}: {len(self.robot.bodies)} bodies, {self.robot.nv} degrees of freedom"]
+        if any(joint.kind == "free" and joint.parent == WORLD for joint in self.robot.joints):
+            notes.append("The base floats: the joint from 'world' says so. Programs that free the base do without it.")
+        if self.robot.loops:
+            notes.append("The joints that close loops are in the file .sidecar.toml beside this one.")
+        return [note.replace("--", "- -") for note in notes]
+
+    def _plain_root(self, joint: Joint) -> bool:
+        """Whether a root joint is what a URDF without it means: fixed, where the world is, under the usual name."""
+        at_home = _nominal(joint.placement) == IDENTITY and joint.name == f"{joint.child}_root"
+        return joint.kind == "fixed" and at_home and self.alone
+
+    def _tell(self) -> None:
+        """One warning for each kind of thing that URDF cannot say."""
+        if self.robot.parameters:
+            listed = ", ".join(parameter.name for parameter in self.robot.parameters[:6])
+            self.findings.warn(
+                "dropped",
+                0,
+                "",
+                f"{len(self.robot.parameters)} parameters ({listed}) have no place in URDF: their values are written",
+                "Save the model as TOML to keep them.",
+            )
+        moved = [body.name for body in self.robot.bodies if self.frames[body.name] != IDENTITY]
+        if moved:
+            self.left_out.setdefault("link frames away from the joint: they are moved to it", []).extend(moved)
+        for what, names in self.left_out.items():
+            listed = ", ".join(f"'{name}'" for name in names[:4]) + (", ..." if len(names) > 4 else "")
+            self.findings.warn("dropped", 0, listed, f"URDF has no {what}", "Save the model as TOML to keep it.")
+
+    def _lack(self, what: str, name: str) -> None:
+        self.left_out.setdefault(what, []).append(name)
+
+    # ── links ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _link(self, body: Body) -> None:
+        node = etree.SubElement(self.root, "link", name=body.name)
+        shift = inverse(self.frames[body.name])
+        mass = Inertia(float(evaluate(body.mass)), evaluate_all(body.com), evaluate_all(body.inertia))
+        if shift != IDENTITY:
+            mass = transformed(mass, shift)
+        if mass.mass or any(entry for row in mass.moment for entry in row):
+            inertial = etree.SubElement(node, "inertial")
+            _origin(inertial, Pose(IDENTITY.R, mass.com))
+            etree.SubElement(inertial, "mass", value=_text(mass.mass))
+            (xx, xy, xz), (_, yy, yz), (_, _, zz) = mass.moment
+            entries = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
+            etree.SubElement(inertial, "inertia", **{key: _text(value) for key, value in entries.items()})
+        for tag, shapes in (("visual", body.shapes), ("collision", body.collisions)):
+            for shape in shapes:
+                self._shape(node, tag, shape, shift, body.name)
+
+    def _shape(self, link: Node, tag: str, shape: Shape, shift: Pose, body: str) -> None:
+        solid = _solid(shape)
+        if solid is None:
+            self._lack(f"{type(shape).__name__} to look at", body)
+            return
+        node = etree.SubElement(link, tag)
+        _origin(node, compose(shift, _nominal(shape.placement)))
+        kind, sizes = solid
+        etree.SubElement(etree.SubElement(node, "geometry"), kind, **sizes)
+        if tag == "visual" and shape.color != STEEL:
+            rgba = (*shape.color, 1.0)[:4]
+            etree.SubElement(etree.SubElement(node, "material", name=""), "color", rgba=_texts(rgba))
+
+    # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _joint(self, joint: Joint, mimic: Any) -> None:
+        """One joint, or the two of a kind that URDF has not."""
+        placement = compose(inverse(self.frames[joint.parent]), _nominal(joint.placement))
+        if _is_normal(joint):
+            placement = compose(placement, inverse(_nominal(joint.child_placement)))
+        node = self._edge(joint.name, _type(joint), joint.parent, joint.child, placement)
+        if joint.kind in EXTENDED:
+            self._lack(f"{joint.kind} joint; it is written as type {EXTENDED[joint.kind]}", joint.name)
+        if joint.kind in ("revolute", "prismatic", "helical"):
+            etree.SubElement(node, "axis", xyz=_texts(joint.axis))
+        elif joint.kind == "planar":
+            normal = (
+                matvec(_nominal(joint.child_placement).R, (0.0, 0.0, 1.0)) if _is_normal(joint) else (0.0, 0.0, 1.0)
+            )
+            etree.SubElement(node, "axis", xyz=_texts(normal))
+        if joint.kind == "helical":
+            etree.SubElement(node, "screw_thread_pitch", value=_text(2.0 * math.pi * float(evaluate(joint.pitch))))
+        self._limits(node, joint, slice(0, JOINT_KINDS[joint.kind].nv))
+        if mimic is not None:
+            etree.SubElement(
+                node,
+                "mimic",
+                joint=mimic.leader,
+                multiplier=_text(float(evaluate(mimic.multiplier))),
+                offset=_text(float(evaluate(mimic.offset))),
+            )
+
+    def _edge(self, name: str, kind: str, parent: str, child: str, placement: Pose) -> Node:
+        node = etree.SubElement(self.root, "joint", name=name, type=kind)
+        _origin(node, placement)
+        etree.SubElement(node, "parent", link=parent)
+        etree.SubElement(node, "child", link=child)
+        return node
+
+    def _limits(self, node: Node, joint: Joint, part: slice) -> None:
+        """Limits and losses of the coordinates in `part`; several coordinates share one number or lose theirs."""
+        velocity, effort = joint.velocity[part], joint.effort[part]
+        if len(velocity) == 1:
+            numbers = {"lower": joint.lower[0], "upper": joint.upper[0], "effort": effort[0], "velocity": velocity[0]}
+            if node.get("type") != "continuous" or math.isfinite(effort[0]) or math.isfinite(velocity[0]):
+                if node.get("type") == "continuous":
+                    del numbers["lower"], numbers["upper"]
+                etree.SubElement(node, "limit", **{key: _text(_bounded(value)) for key, value in numbers.items()})
+        elif any(map(math.isfinite, (*joint.lower, *joint.upper, *velocity, *effort))):
+            self._lack("limits of a joint with several coordinates", joint.name)
+        losses = {}
+        for key in ("damping", "friction"):
+            values = [float(evaluate(value)) for value in getattr(joint, key)[part]]
+            if len(set(values)) > 1:
+                self._lack(f"{key} of its own for each coordinate of a joint", joint.name)
+            elif values and values[0]:
+                losses[key] = _text(values[0])
+        if losses:
+            etree.SubElement(node, "dynamics", **losses)
+        if any(evaluate(value) for value in joint.armature[part]):
+            self._lack("armature, which is part of the mass matrix", joint.name)
+
+    def moved_loop(self, loop: Joint) -> Joint:
+        """A loop with its frames in the links as they are written."""
+        return replace(
+            loop,
+            placement=compose(inverse(self.frames[loop.parent]), _nominal(loop.placement)),
+            child_placement=compose(inverse(self.frames[loop.child]), _nominal(loop.child_placement)),
+        )
+
+    # ── the rest ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _frame(self, frame: Frame) -> None:
+        """A frame as a link without mass."""
+        name = free_name(frame.name, self.names)
+        etree.SubElement(self.root, "link", name=name)
+        placement = compose(inverse(self.frames[frame.body]), _nominal(frame.placement))
+        self._edge(free_name(f"{frame.name}_joint", self.joints), "fixed", frame.body, name, placement)
+
+    def _element(self, element: Any) -> None:
+        """A plain actuator as a transmission; other elements go into the sidecar."""
+        if element != Actuator(element.name, getattr(element, "joint", ""), getattr(element, "gear", 1.0)):
+            self.elsewhere.append(element)
+            return
+        node = etree.SubElement(self.root, "transmission", name=f"{element.name}_transmission")
+        etree.SubElement(node, "type").text = "transmission_interface/SimpleTransmission"
+        joint = etree.SubElement(node, "joint", name=element.joint)
+        etree.SubElement(joint, "hardwareInterface").text = "hardware_interface/EffortJointInterface"
+        motor = etree.SubElement(node, "actuator", name=element.name)
+        etree.SubElement(motor, "mechanicalReduction").text = _text(element.gear)
+
+
+def _is_normal(joint: Joint) -> bool:
+    """Whether a planar joint is turned on both sides as URDF's axis turns it."""
+    R, p = _nominal(joint.child_placement)
+    return joint.kind == "planar" and tuple(p) == (0.0, 0.0, 0.0) and z_to((R[0][2], R[1][2], R[2][2])) == R
+
+
+def _type(joint: Joint) -> str:
+    """How URDF calls a joint."""
+    if joint.kind == "revolute":
+        limited = math.isfinite(joint.lower[0]) or math.isfinite(joint.upper[0])
+        return "revolute" if limited else "continuous"
+    return "screw" if joint.kind == "helical" else TYPES[joint.kind]
+
+
+def _solid(shape: Shape) -> tuple[str, dict[str, str]] | None:
+    """Tag and attributes of a shape; None where URDF has none like it."""
+    if isinstance(shape, Box):
+        return "box", {"size": _texts(evaluate_all(shape.size))}
+    if isinstance(shape, Sphere):
+        return "sphere", {"radius": _text(evaluate(shape.radius))}
+    if isinstance(shape, (Cylinder, Capsule)):
+        sizes = {"radius": _text(evaluate(shape.radius)), "length": _text(evaluate(shape.length))}
+        return type(shape).__name__.lower(), sizes
+    if isinstance(shape, MeshFile):
+        scaled = {} if shape.scale == (1.0, 1.0, 1.0) else {"scale": _texts(shape.scale)}
+        return "mesh", {"filename": shape.source, **scaled}
+    return None
+
+
+# ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _origin(node: Node, pose: Pose) -> None:
+    """An <origin>, left out where it is the identity."""
+    angles = angles_of_rotation(pose.R)
+    attributes = {}
+    if tuple(pose.p) != (0.0, 0.0, 0.0):
+        attributes["xyz"] = _texts(pose.p)
+    if angles != (0.0, 0.0, 0.0):
+        attributes["rpy"] = _texts(angles)
+    if attributes:
+        etree.SubElement(node, "origin", **attributes)
+
+
+def _nominal(pose: Pose) -> Pose:
+    numbers: Pose = evaluate_all(pose)
+    return numbers
+
+
+def _bounded(value: float) -> float:
+    return value if math.isfinite(value) else math.copysign(NO_LIMIT, value)
+
+
+def _text(value: Any) -> str:
+    """A number that reads back as itself, without a needless .0."""
+    number = float(value) + 0.0  # no minus in front of 0
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def _texts(values: Sequence[Any]) -> str:
+    return " ".join(map(_text, values))

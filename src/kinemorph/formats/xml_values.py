@@ -1,0 +1,166 @@
+"""Attributes of XML elements as checked values: numbers, vectors, words. Each mistake is a finding; reading goes on."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from kinemorph.formats.findings import Findings
+from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.model.input_reader import short
+
+
+class Values:
+    """Reads attributes; `element` in its methods is what messages call the part: "link 'arm'"."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+
+    def word(self, node: Node, attribute: str, element: str, *, instead: str = "") -> str:
+        """Text that must be there and must not be empty."""
+        text = node.get(attribute)
+        if text is None or not text.strip():
+            found = "is missing" if text is None else "is empty"
+            self.findings.error(
+                "structure",
+                line_of(node),
+                element,
+                f"<{node.tag}>: attribute '{attribute}' {found}, expected text",
+                f'Write <{node.tag} {attribute}="...">.',
+            )
+            return instead
+        return str(text)
+
+    def number(self, node: Node, attribute: str, element: str, default: float | None = None) -> float:
+        """A finite number; the default where the attribute is missing, a finding where there is no default."""
+        text = node.get(attribute)
+        if text is None:
+            if default is None:
+                self.missing(node, attribute, element, "a number")
+                return 0.0
+            return default
+        try:
+            value = float(text)
+            if value - value == 0.0 and "_" not in text:  # finite, the usual case
+                return value
+        except ValueError:
+            pass
+        return self.real(node, text, f"<{node.tag}> {attribute}", element, attribute)
+
+    def numbers(
+        self, node: Node, attribute: str, count: int, element: str, default: tuple[float, ...] | None = None
+    ) -> tuple[float, ...]:
+        """As many finite numbers, with white space between."""
+        text = node.get(attribute)
+        if text is None:
+            if default is None:
+                self.missing(node, attribute, element, f"{count} numbers")
+                return (0.0,) * count
+            return default
+        return self.reals(node, text, count, f"<{node.tag}> {attribute}", element, attribute)
+
+    def reals(
+        self, node: Node, text: str, count: int, what: str, element: str, attribute: str | None = None
+    ) -> tuple[float, ...]:
+        """As many finite numbers out of a text; `attribute` as for `real`."""
+        try:
+            found = tuple([float(part) for part in text.split()])
+            if len(found) == count and "_" not in text and math.isfinite(sum(found)):
+                return found
+        except ValueError:
+            pass
+        parts, mended = text.split(), mended_numbers(text, count)
+        if mended:
+            self.findings.error(
+                "number",
+                line_of(node),
+                element,
+                f"{what} is {short(text)}, expected {count} numbers with decimal points and spaces between",
+                f"Write {short(mended)}.",
+                replacement(node, attribute, mended),
+            )
+            return (0.0,) * count
+        if len(parts) != count:
+            self.findings.error(
+                "number",
+                line_of(node),
+                element,
+                f"{what} is {short(text)} with {len(parts)} numbers, expected {count}",
+                "Write them with spaces between." if "," in text else f"Write exactly {count}.",
+            )
+            return (0.0,) * count
+        return tuple(self.real(node, part, what, element) for part in parts)
+
+    def real(self, node: Node, text: str, what: str, element: str, attribute: str | None = None) -> float:
+        """One finite number out of a text; 0, with a finding, where it is none.
+
+        `attribute` is where the text stands ("" for the element itself), so that it can be mended; None where it is
+        a part of a longer one.
+        """
+        repair = None
+        try:
+            value = float(text)
+            if math.isfinite(value) and "_" not in text:
+                return value
+            expected, remedy = "a finite number", "Write a finite number."
+        except ValueError:
+            expected, remedy = "a number", "Write a number such as 0.5."
+            if "${" in text:
+                remedy = "Call the file .xacro, so that its macros are expanded."
+            elif "," in text:
+                remedy = f"Write a point for the decimal comma: {short(text.replace(',', '.'))}."
+                mended = mended_numbers(text, 1)
+                repair = replacement(node, attribute, mended) if mended else None
+        problem = f"{what} is {short(text)}, expected {expected}"
+        self.findings.error("number", line_of(node), element, problem, remedy, repair)
+        return 0.0
+
+    def missing(self, node: Node, attribute: str, element: str, expected: str) -> None:
+        """Reports an attribute that is not there."""
+        self.findings.error(
+            "structure",
+            line_of(node),
+            element,
+            f"<{node.tag}>: attribute '{attribute}' is missing, expected {expected}",
+            f'Write <{node.tag} {attribute}="...">.',
+        )
+
+
+# ── repairs ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # 1,234: the one or the other
+_BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
+
+
+def mended_numbers(text: str, count: int) -> str:
+    """The same numbers with decimal points and spaces between; empty where there is more than one way to read them.
+
+    `1,5` is `1.5`; `0,5 1 2,25` is `0.5 1 2.25`; `0, 0, 1` is `0 0 1`.
+    """
+    if "," not in text and ";" not in text:
+        return ""
+    parts = text.split()
+    decimal = len(parts) == count and all(
+        _PLAIN.fullmatch(part) or (_COMMA.fullmatch(part) and not _THOUSANDS.fullmatch(part)) for part in parts
+    )
+    split = _BETWEEN.split(text.strip())
+    listed = len(split) == count and all(_PLAIN.fullmatch(part) for part in split)
+    if decimal == listed:
+        return ""
+    return " ".join(parts).replace(",", ".") if decimal else " ".join(split)
+
+
+def replacement(node: Node, attribute: str | None, text: str) -> Callable[[], None] | None:
+    """A repair that writes another text: into an attribute, or into the element itself for "". None for None."""
+
+    def repair() -> None:
+        if attribute:
+            node.set(attribute, text)
+        else:
+            del node[:]  # comments within the text
+            node.text = text
+
+    return None if attribute is None else repair

@@ -1,0 +1,101 @@
+"""Inverse dynamics with actuators at some joints: which forces there give an acceleration.
+
+With constraints, accelerations are  a = a_0 + G tau : a_0 those without actuators, column k of G what one unit of the
+force of actuator k adds, along what the constraints leave free. Of all tau with  G tau = a - a_0  the one with the
+least sum of w tau^2 is wanted. Where there is none, the error e = a - a_0 - G tau is measured as e^T M e: so meters and
+radians count alike, and what is left is what constraints or missing actuators forbid (Gauss).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.linear import least_squares
+from kinemorph.algebra.scalar import S, is_zero, minus, sqrt, times
+from kinemorph.algebra.vectors import dot, matvec, sub, transpose
+from kinemorph.errors import ShapeError
+from kinemorph.mechanics.constraints.constrained import (
+    MOST_WRITTEN,
+    Rows,
+    constrained_dynamics,
+    gathered,
+    shared_out,
+    span_of,
+    spread,
+    written_out,
+)
+from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor
+from kinemorph.mechanics.trees.tree import Tree
+
+
+def actuation(
+    tree: Tree,
+    M: Sequence[Sequence[S]],
+    rest: Sequence[S],
+    rows: Rows,
+    a: Sequence[S],
+    places: Sequence[int],
+    weights: Sequence[float],
+) -> dict[str, Any]:
+    """tau (k,), the residual a - FD(tau) (nv,) and the rank of G.
+
+    `M` (nv, nv), the mass matrix; `rest` (nv,), what acts without actuators, -h; `rows`, the constraints; `places` in v
+    of the actuators, with a weight each.
+    """
+    nv = len(M)
+    metric = branch_factor(tree, M)
+    units = [[float(k == place) for k in range(nv)] for place in places]
+    written = written_out(metric.ways, rows.J) <= MOST_WRITTEN
+    free, *reached = (_answers if written else _shared_answers)(metric, M, rows, [rest, *units])
+    missing = sub(a, free)
+    G = transpose(reached)
+
+    def weighed(x: Sequence[S]) -> list[S]:
+        """A vector whose square is x^T M x: that of y = N^T M x in the measure of D^-1."""
+        y = gathered(metric, matvec(M, x))
+        return [times(sqrt(pivot), one) for pivot, one in zip(metric.pivots, y, strict=True)]
+
+    easy = [1.0 / weight**0.5 for weight in weights]
+    columns = [[times(ease, x) for x in weighed(column)] for ease, column in zip(easy, reached, strict=True)]
+    found, rank = least_squares(transpose(columns), [[x] for x in weighed(missing)])
+    tau = [times(ease, row[0]) for ease, row in zip(easy, found, strict=True)]
+    return {"tau": tau, "residual": list(sub(missing, matvec(G, tau))), "rank": rank}
+
+
+def _answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
+    """Accelerations (nv,) under the first of the forces, which meet the rows, and what each of the others adds."""
+    real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
+    J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
+    kept = Rows(J, wanted, weights, rows.opening)
+    span = span_of(metric, kept)
+    found = [constrained_dynamics(metric, forces[0], kept).a]
+    for force in forces[1:]:
+        y = gathered(metric, force)
+        for u, heavy, size in zip(span.vectors, span.weighted, span.sizes, strict=True):
+            along = times(size, dot(heavy, y))
+            y = [minus(one, times(along, x)) for one, x in zip(y, u, strict=True)]
+        found.append(spread(metric, y))
+    return found
+
+
+def _shared_answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
+    """The same where there are so many constraints that matrices are solved in loops."""
+    still = rows._replace(wanted=[0.0] * len(rows.J))
+    return [shared_out(M, force, still if k else rows).a for k, force in enumerate(forces)]
+
+
+def checked_weights(weights: npt.ArrayLike | None, names: Sequence[str]) -> list[float]:
+    """One number above 0 for each actuator, by name."""
+    if weights is None:
+        return [1.0] * len(names)
+    values = np.array(weights, dtype=float)
+    if values.shape != (len(names),) or not (np.isfinite(values).all() and (values > 0.0).all()):
+        raise ShapeError(
+            f"actuation: weights are {values.tolist()}; expected {len(names)} finite numbers above 0, for "
+            f"{', '.join(names)}."
+        )
+    return [float(x) for x in values]

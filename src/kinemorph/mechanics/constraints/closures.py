@@ -1,0 +1,295 @@
+"""Closed loops and coupled joints as constraints on the open tree.
+
+    phi(q) = 0,      J(q) v = d phi/dt,      J a = gamma(q, v) = -(dJ/dt) v
+
+phi says how far every closure is open: one number per condition of the joint that closes the loop
+(`joint.CLOSURE_ROWS`), then one per coupled joint. J and gamma are its first and second derivatives along the motion,
+by dual numbers, so they are exact wherever the robot stands, closed or not. With the multipliers lambda
+
+    M a + h = tau + J^T lambda,      J a = gamma
+
+`constrained` solves for the accelerations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.groups import Pose, compose, inverse
+from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, sincos
+from kinemorph.algebra.vectors import dot, matvec
+from kinemorph.mechanics.constraints.constrained import REPEATED, Rows, least_share
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move, tangent_of
+from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Tree
+from kinemorph.model.joint import CLOSURE_ROWS
+from kinemorph.model.robot import Robot
+
+FIRST, SECOND = 1, 2  # levels of the two derivatives along the motion
+LENGTHS = frozenset({"point", "line", "height", "pitch"})  # conditions in meters
+
+
+# ── conditions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _angle(T: Pose, closure: Closure) -> list[S]:
+    """The cosine between the first axis and the second, less that at rest."""
+    return [matvec(T.R, closure.second)[2] - closure.second[2]]
+
+
+def _orientation(T: Pose, closure: Closure) -> list[S]:
+    """Half the skew part of R: the turn as a vector, where it is small."""
+    R = T.R
+    return [0.5 * (R[2][1] - R[1][2]), 0.5 * (R[0][2] - R[2][0]), 0.5 * (R[1][0] - R[0][1])]
+
+
+def _pitch(T: Pose, closure: Closure) -> list[S]:
+    """Travel less pitch times angle, by the sine of what they differ: an angle by itself would jump at half a turn."""
+    if is_zero(closure.pitch):
+        return [T.p[2]]
+    s, c = sincos(div(T.p[2], closure.pitch))
+    return [closure.pitch * (s * T.R[0][0] - c * T.R[1][0])]
+
+
+# how far a closure is open, by condition: rows of the pose T of the child's side in the parent's side [m or rad]
+CONDITIONS: dict[str, Callable[[Pose, Closure], list[S]]] = {
+    "point": lambda T, closure: list(T.p),
+    "line": lambda T, closure: [T.p[0], T.p[1]],
+    "height": lambda T, closure: [T.p[2]],
+    "parallel": lambda T, closure: [T.R[0][2], T.R[1][2]],
+    "angle": _angle,
+    "orientation": _orientation,
+    "pitch": _pitch,
+}
+
+
+def constraint_names(robot: Robot) -> tuple[str, ...]:
+    """Names of the rows of phi, (nc,): `closure.point.x`, or `closure.pitch` where a condition has one row only.
+
+    Those of loops have the joint's name, the condition and the axis of the joint frame on the parent whose z is the
+    joint's axis; a coupled joint's is `joint.coupling`.
+    """
+    return tuple(f"{owner}.{row}" for owner, rows in _named_rows(robot) for row in rows)
+
+
+def constraint_owners(robot: Robot) -> tuple[str, ...]:
+    """The joint that each row of phi belongs to, (nc,): one that closes a loop, or one that follows another."""
+    return tuple(owner for owner, rows in _named_rows(robot) for _ in rows)
+
+
+def constraint_units(robot: Robot) -> tuple[str, ...]:
+    """Units of the rows of phi, (nc,): "m" or "rad"."""
+    parts = [part for joint in robot.loops for part in joint.table.closure for _ in range(CLOSURE_ROWS[part])]
+    units = ["m" if part in LENGTHS else "rad" for part in parts]
+    return (*units, *(robot.joint(coupling.joint).table.q_units[0] for coupling in robot.couplings))
+
+
+def _named_rows(robot: Robot) -> list[tuple[str, list[str]]]:
+    """For each loop, then for each coupled joint: its name and those of its rows."""
+    named = [(joint.name, [row for part in joint.table.closure for row in _rows_of(part)]) for joint in robot.loops]
+    return named + [(coupling.joint, ["coupling"]) for coupling in robot.couplings]
+
+
+def _rows_of(condition: str) -> list[str]:
+    count = CLOSURE_ROWS[condition]
+    return [condition] if count == 1 else [f"{condition}.{axis}" for axis in "xyz"[:count]]
+
+
+def constraint_error(tree: Tree, q: Sequence[S]) -> list[S]:
+    """phi(q), shape (nc,) [m or rad]: how far the closures are open and the coupled joints off."""
+    moves = tree.moves(q)
+    rows = [row for closure in tree.closures for row in _opening(tree, moves, closure)]
+    return rows + [q[f.joint] - (f.multiplier * q[f.leader] + f.offset) for f in tree.follows]
+
+
+def _opening(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> list[S]:
+    """How far one closure is open, row by row."""
+    return closure_opening(closure, closure_pose(tree, moves, closure))
+
+
+def closure_pose(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> Pose:
+    """The pose of a closure's side on the child, seen from its side on the parent."""
+    return _seen_from(tree, moves, closure.parent, closure.child)
+
+
+def closure_opening(closure: Closure, T: Pose) -> list[S]:
+    """How far one closure is open where its sides stand at T, one number per row [m or rad]."""
+    return [row for condition in closure.conditions for row in CONDITIONS[condition](T, closure)]
+
+
+def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
+    """d phi/dt = J v, shape (nc,)."""
+    moving = [
+        x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)
+    ]
+    return [tangent_of(x, level) for x in constraint_error(tree, moving)]
+
+
+def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
+    """J(q), shape (nc, nv). A row asks only the links round its loop."""
+    moves = tree.moves(q)
+    rows: list[list[S]] = []
+    for closure in tree.closures:
+        around = {index for side in _sides(tree, closure.parent, closure.child) for index in side}
+        block: list[list[S]] = [[0.0] * tree.nv for _ in range(closure_rows(closure))]
+        for index in around:
+            for k in range(len(tree.links[index].axes)):
+                turned = {i: moves[i] for i in around} | {index: _moving(tree, q, index, k)}
+                for row, x in zip(block, _opening(tree, turned, closure), strict=True):
+                    row[tree.links[index].v + k] = tangent_of(x, FIRST)
+        rows += block
+    places = {link.q: link.v for link in tree.links}  # joints that follow others have one coordinate
+    for f in tree.follows:
+        row = [0.0] * tree.nv
+        row[places[f.joint]], row[places[f.leader]] = 1.0, -f.multiplier
+        rows.append(row)
+    return rows
+
+
+def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
+    """A link's move with the tangent of its k-th velocity."""
+    link, row = tree.links[index], ELEMENTARY[tree.links[index].kind]
+    here = q[link.q : link.q + row.nq]
+    rates = row.rate(here, [float(j == k) for j in range(row.nv)])
+    moving = [x if is_zero(dx) else Dual(x, dx, level=FIRST) for x, dx in zip(here, rates, strict=True)]
+    return link.move([*[0.0] * link.q, *moving])
+
+
+def closure_rows(closure: Closure) -> int:
+    """How many conditions a closure imposes."""
+    return sum(CLOSURE_ROWS[condition] for condition in closure.conditions)
+
+
+def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
+    """gamma(q, v) = -(dJ/dt) v, shape (nc,): what J a has to be for the constraints to hold on."""
+    moving = [Dual(x, dx, level=FIRST) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)]
+    return [-tangent_of(x, FIRST) for x in constraint_rate(tree, moving, v, SECOND)]
+
+
+def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:
+    """How far each closure is open, at plain numbers: ([m], [rad]) of the conditions it imposes.
+
+    The angle is the whole one: rows of phi are zero for axes that are parallel the wrong way round, this is pi there.
+    """
+    moves = tree.moves(q)
+    found = []
+    for closure in tree.closures:
+        T = _seen_from(tree, moves, closure.parent, closure.child)
+        length, angle = 0.0, 0.0
+        for condition in closure.conditions:
+            size = math.hypot(*CONDITIONS[condition](T, closure))
+            if condition in LENGTHS:
+                length = math.hypot(length, size)
+            else:
+                sine = condition in HALF_TURNED
+                angle = math.hypot(angle, math.atan2(size, HALF_TURNED[condition](T)) if sine else size)
+        found.append((length, angle))
+    return found
+
+
+# conditions whose rows are sines: the cosine that tells no turn from half a turn
+HALF_TURNED: dict[str, Callable[[Pose], float]] = {
+    "parallel": lambda T: T.R[2][2],
+    "orientation": lambda T: 0.5 * (T.R[0][0] + T.R[1][1] + T.R[2][2] - 1.0),
+}
+
+
+def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attachment, b: Attachment) -> Pose:
+    """T_AB by the path between two attachments; what carries both does not enter."""
+    above_a, above_b = _sides(tree, a, b)
+    T_A, T_B = a.pose, b.pose
+    for index in above_a:
+        T_A = compose(pose_of_move(moves[index]), T_A)
+    for index in above_b:
+        T_B = compose(pose_of_move(moves[index]), T_B)
+    return compose(inverse(T_A), T_B)
+
+
+def _sides(tree: Tree, a: Attachment, b: Attachment) -> tuple[list[int], list[int]]:
+    """The links between two attachments and what carries both."""
+    above_a, above_b = _path(tree, a.link), _path(tree, b.link)
+    while above_a and above_b and above_a[-1] == above_b[-1]:
+        above_a.pop()
+        above_b.pop()
+    return above_a, above_b
+
+
+def _path(tree: Tree, index: int) -> list[int]:
+    """A link and all that carry it, up to the world."""
+    path = []
+    while index != WORLD:
+        path.append(index)
+        index = tree.links[index].parent
+    return path
+
+
+def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
+    """How far a turn by 1 rad could open each row at most, shape (nc,) [m or rad]: the way round its loop, or 1."""
+    moves = tree.moves(q)
+    sizes: list[S] = []
+    for closure in tree.closures:
+        above_a, above_b = _sides(tree, closure.parent, closure.child)
+        origins = [closure.parent.pose.p, closure.child.pose.p]
+        origins += [pose_of_move(moves[index]).p for index in (*above_a, *above_b)]
+        around: S = absolute(closure.pitch)
+        for length in (x for p in origins for x in p if not is_zero(x)):
+            around = plus(around, absolute(length))
+        for condition in closure.conditions:
+            sizes += [around if condition in LENGTHS else 1.0] * CLOSURE_ROWS[condition]
+    return sizes + [1.0] * len(tree.follows)
+
+
+def constraint_weights(
+    tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S], off: S = 0.0, least: float = REPEATED
+) -> list[S]:
+    """1 for each row of J (nc, nv) that says something, 0 for one that is rounding, shape (nc,).
+
+    A planar loop that lies askew in space has rows that would be zero if numbers were exact. A turn [rad/s] changes a
+    row by no more than its size, a slide [m/s] by 1. A row that is less than a little of these all along is not a
+    constraint; how little, `least` and `off`, the `opening`, decide as they do for rows that repeat others.
+    """
+    slides = sliding_velocities(tree)
+    turns = [place for place in range(tree.nv) if place not in slides]
+    dust = least_share(off, least**2)
+    weights: list[S] = []
+    for row, size in zip(J[: len(J) - len(tree.follows)], sizes, strict=False):
+        turned, slid = (_square([row[k] for k in columns]) for columns in (turns, slides))
+        said = less(dust * size * size, turned)
+        weights.append(said if is_zero(slid) else maximum(said, less(dust, slid)))
+    return weights + [1.0] * len(tree.follows)
+
+
+def sliding_velocities(tree: Tree) -> frozenset[int]:
+    """Which velocities, by place, are in m/s: those of axes that turn nothing."""
+    axes = ((link.v + k, axis) for link in tree.links for k, axis in enumerate(link.axes))
+    return frozenset(place for place, axis in axes if not any(component >= 3 for component, _ in axis))
+
+
+def velocity_reaches(tree: Tree, sizes: Sequence[S]) -> list[S]:
+    """What makes velocities comparable, shape (nv,): 1 for one that turns, the longest way round a loop for one that
+    slides. `sizes` (nc,) of rows.
+    """
+    parts = [part for closure in tree.closures for part in closure.conditions for _ in range(CLOSURE_ROWS[part])]
+    longest: S = 0.0
+    for part, size in zip(parts, sizes, strict=False):
+        longest = maximum(longest, size) if part in LENGTHS else longest
+    slides = sliding_velocities(tree)
+    return [longest if place in slides and not is_zero(longest) else 1.0 for place in range(tree.nv)]
+
+
+def rows_of(tree: Tree, q: Sequence[S], v: Sequence[S]) -> Rows:
+    """The conditions on accelerations that keep all closures and coupled joints."""
+    J, sizes = constraint_jacobian(tree, q), constraint_sizes(tree, q)
+    off = opening(constraint_error(tree, q), sizes)
+    return Rows(J, constraint_bias(tree, q, v), constraint_weights(tree, J, sizes, off), off)
+
+
+def opening(phi: Sequence[S], sizes: Sequence[S]) -> S:
+    """The sum of squares of phi (nc,) against the sizes of its rows (nc,); see `constrained.Rows`."""
+    return _square([div(x, size) for x, size in zip(phi, sizes, strict=True) if not is_zero(x)])
+
+
+def _square(x: Sequence[S]) -> S:
+    return dot(x, x)

@@ -1,0 +1,296 @@
+"""Motion under constraints: the accelerations, velocities or small displacements nearest to free ones that meet rows.
+
+    M a - J^T lambda = rest,      J a = wanted
+
+With M^-1 = N D^-1 N^T (branch_factor) and y = D N^-1 a, a row of J is a vector z = N^T J^T, and its condition on a is
+one on y: <z, y> = wanted, in the inner product of D^-1. The vectors are made orthogonal one after the other (Gram and
+Schmidt), so each condition is met by moving y along one direction that leaves the earlier ones alone. That is as exact
+as J is regular; J M^-1 J^T, whose condition is the square of J's, is never formed. All is written out entry by entry:
+loops that share nothing cost nothing together.
+
+A row whose vector is spanned by earlier ones repeats them, as in every planar mechanism of hinges in space; it gets no
+multiplier. Where loops are open a little, rows that repeat others when closed differ from them by as much: the farther
+open, the sooner a row counts as repeated. What is left of a row is off by more than the row itself where it was taken
+from vectors that were short leftovers themselves. A light body makes all rows that move it alike in this measure, the
+errors of rows along it too: what they do to what is left, along u, is a share of the row without masses, times
+|D^-1 u| / |u|. A row counts where either measure says so.
+
+The same solves three problems more. With rest = 0 and wanted = -phi it gives the smallest displacement, measured by M,
+that closes loops; with wanted = -J v the smallest change of velocity. With a mask in place of M^-1 only some velocities
+move, those that depend on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from kinemorph.algebra.linear import least_squares, solve
+from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, minus, plus, sqrt, times, where
+from kinemorph.algebra.vectors import dot
+from kinemorph.mechanics.derivatives.branch_factor import BranchFactor
+
+REPEATED = 1e-8  # of its length: a row with less that is its own repeats earlier ones
+PER_OPENING = 30.0  # and so much more for each unit of opening, see `Rows.opening`
+MOST_REPEATED = 1e-3  # but not more than this
+SQUARED = 1e-13  # the same of squares, where products of rows are formed: they have lost half of the digits
+MOST_WRITTEN = 6_000  # products of orthogonal vectors that are written out,
+MOST_ELIMINATED = 60_000  # and of elimination; beyond, matrices are solved in loops
+
+
+class Rows(NamedTuple):
+    """Conditions J a = wanted on velocities or their like: J (nc, nv), wanted (nc,).
+
+    `weights` (nc,): 1 for a row that says something, 0 for one that is rounding. `opening`: the sum of squares of how
+    far constraints are off, each against what a unit of motion could do.
+    """
+
+    J: Sequence[Sequence[S]]
+    wanted: Sequence[S]
+    weights: Sequence[S]
+    opening: S = 0.0
+
+
+class Constrained(NamedTuple):
+    """Accelerations (nv,), multipliers (nc,) [N or N m], the number of independent constraints; and 1 for each row that
+    was met, 0 for one that says nothing or repeats others, (nc,).
+    """
+
+    a: list[S]
+    multipliers: list[S]
+    rank: S
+    counts: list[S]
+
+
+class Span(NamedTuple):
+    """The vectors of rows made orthogonal: row j is  u_j + sum over i < j of shares[j][i] u_i."""
+
+    vectors: list[list[S]]  # u_j, (nv,)
+    weighted: list[list[S]]  # D^-1 u_j
+    sizes: list[S]  # 1 / <u_j, u_j>, 0 for a row that repeats earlier ones
+    counts: list[S]  # 1, or 0 for such a row
+    shares: list[dict[int, S]]
+    rank: S
+
+
+def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
+    """Solves  M a - J^T lambda = rest,  J a = wanted  for the factor of M and rest (nv,).
+
+    Long chains of loops have orthogonal vectors that reach ever farther, while products of rows join neighbors only:
+    there J M^-1 J^T is eliminated.
+    """
+    long = written_out(metric.ways, rows.J) > MOST_WRITTEN
+    return _of_real(rows, lambda real: (_eliminated if long else _met)(metric, rest, real))
+
+
+def least_share(opening: S, least: float = REPEATED**2) -> S:
+    """The square of the share of a row that has to be its own for it to count, by `Rows.opening`."""
+    return minimum(least + times(PER_OPENING**2, opening), max(least, MOST_REPEATED**2))
+
+
+def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
+    """The rows, and one for each velocity, by index, that is not to change."""
+    if not locked:
+        return rows
+    nv = len(rows.J[0])
+    units = [[float(k == j) for k in range(nv)] for j in sorted(locked)]
+    return Rows(
+        [*rows.J, *units], [*rows.wanted, *[0.0] * len(units)], [*rows.weights, *[1.0] * len(units)], rows.opening
+    )
+
+
+def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
+    """The vectors of all rows, made orthogonal in the metric; those with `least` of their length that is their own."""
+    off = minimum(times(PER_OPENING**2, rows.opening), MOST_REPEATED**2)
+    # what `off` is a share of in u_j: z_j, and what comes in with earlier vectors that are short; with masses, without
+    doubts: list[tuple[S, S]] = []
+    vectors: list[list[S]] = []
+    weighted: list[list[S]] = []
+    sizes: list[S] = []
+    shares: list[dict[int, S]] = []
+    counted: list[S] = []
+    rank: S = 0.0
+    for row, weight in zip(rows.J, rows.weights, strict=True):
+        z = u = gathered(metric, row)
+        whole = _square(u, metric)
+        share: dict[int, S] = {}
+        for i, (earlier, heavy) in enumerate(zip(vectors, weighted, strict=True)):
+            along = dot(heavy, u)
+            if not is_zero(along):
+                share[i] = times(along, sizes[i])
+                u = [minus(x, times(share[i], y)) for x, y in zip(u, earlier, strict=True)]
+        left = _square(u, metric) if share else whole
+        along_u = [times(x, pivot) for x, pivot in zip(u, metric.pivots, strict=True)]
+        doubt, bare = whole, dot(z, z)
+        for i, x in share.items():
+            doubt = plus(doubt, times(times(x, x), doubts[i][0]))
+            bare = plus(bare, times(times(x, x), doubts[i][1]))
+        own = minus(left, times(least**2, whole))
+        said = less(times(off, doubt), own)
+        if not is_zero(off):
+            said = maximum(said, less(times(off, times(bare, dot(along_u, along_u))), times(left, own)))
+        counts = times(weight, said) if share or not isinstance(weight, float) else weight
+        doubts.append((doubt, bare))
+        vectors.append(u)
+        weighted.append(along_u)
+        sizes.append(where(counts, div(1.0, left), 0.0))
+        shares.append(share)
+        counted.append(counts)
+        rank = plus(rank, counts)
+    return Span(vectors, weighted, sizes, counted, shares, rank)
+
+
+def gathered(metric: BranchFactor, b: Sequence[S]) -> list[S]:
+    """N^T b, shape (nv,)."""
+    whole = list(b)
+    for i, way in enumerate(metric.ways):
+        if not is_zero(b[i]):
+            for j in way:
+                whole[j] = plus(whole[j], times(metric.N[i][j], b[i]))
+    return whole
+
+
+def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
+    """N D^-1 y, shape (nv,): the accelerations of y."""
+    heavy = [times(x, pivot) for x, pivot in zip(y, metric.pivots, strict=True)]
+    return [
+        plus(heavy[i], dot([metric.N[i][j] for j in way], [heavy[j] for j in way])) for i, way in enumerate(metric.ways)
+    ]
+
+
+def masked(mask: Sequence[S]) -> BranchFactor:
+    """The metric in which only velocities with a mask (nv,) of 1 move, those with 0 do not."""
+    return BranchFactor([[] for _ in mask], [{} for _ in mask], list(mask))
+
+
+def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
+    span = span_of(metric, rows)
+    y = gathered(metric, rest)
+    goals: list[S] = []
+    moved: list[S] = []
+    for j, (u, heavy, size) in enumerate(zip(span.vectors, span.weighted, span.sizes, strict=True)):
+        goal = rows.wanted[j]
+        for i, share in span.shares[j].items():
+            goal = minus(goal, times(share, goals[i]))
+        goals.append(goal)
+        step = times(size, minus(goal, dot(heavy, y)))
+        moved.append(step)
+        y = [plus(one, times(step, x)) for one, x in zip(y, u, strict=True)]
+    for j in range(len(moved) - 1, -1, -1):  # from the orthogonal vectors to the rows
+        for i, share in span.shares[j].items():
+            moved[i] = minus(moved[i], times(share, moved[j]))
+    return Constrained(spread(metric, y), moved, span.rank, span.counts)
+
+
+def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
+    """By L D L^T = J M^-1 J^T, which has the zeros of its neighborhoods; a pivot that is none leaves its row out."""
+    limit = least_share(rows.opening, SQUARED)
+    z = [gathered(metric, row) for row in rows.J]
+    heavy = [[times(x, pivot) for x, pivot in zip(row, metric.pivots, strict=True)] for row in z]
+    y = gathered(metric, rest)
+    L: list[dict[int, S]] = []  # rows below the unit diagonal
+    inverses: list[S] = []
+    solution: list[S] = []
+    counted: list[S] = []
+    rank: S = 0.0
+    for j, row in enumerate(z):
+        found = {i: dot(heavy[i], row) for i in range(j)}
+        line: dict[int, S] = {}  # of L D
+        whole = dot(heavy[j], row)
+        pivot, right = whole, minus(rows.wanted[j], dot(heavy[j], y))
+        for i in range(j):
+            entry = found[i]
+            for k, x in line.items():
+                entry = minus(entry, times(x, L[i].get(k, 0.0)))
+            if not is_zero(entry):
+                line[i] = entry
+        below = {i: times(entry, inverses[i]) for i, entry in line.items()}
+        for i, entry in below.items():
+            pivot = minus(pivot, times(entry, line[i]))
+            right = minus(right, times(entry, solution[i]))
+        counts = times(rows.weights[j], less(times(limit, whole), pivot))
+        L.append(below)
+        inverses.append(where(counts, div(1.0, pivot), 0.0))
+        solution.append(right)
+        counted.append(counts)
+        rank = plus(rank, counts)
+    shares = [times(right, inverse) for right, inverse in zip(solution, inverses, strict=True)]
+    for j in range(len(shares) - 1, -1, -1):
+        for i, entry in L[j].items():
+            shares[i] = minus(shares[i], times(entry, shares[j]))
+    for share, row in zip(shares, z, strict=True):
+        y = [plus(one, times(share, x)) for one, x in zip(y, row, strict=True)]
+    return Constrained(spread(metric, y), shares, rank, counted)
+
+
+def _square(u: Sequence[S], metric: BranchFactor) -> S:
+    return dot([times(x, x) for x in u], metric.pivots)
+
+
+def _of_real(rows: Rows, solve: Callable[[Rows], Constrained]) -> Constrained:
+    """Leaves out rows that are zero by structure, as a hinge has them that closes a planar loop in its plane."""
+    real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
+    J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
+    found = solve(Rows(J, wanted, weights, rows.opening))
+    multipliers: list[S] = [0.0] * len(rows.J)
+    counts: list[S] = [0.0] * len(rows.J)
+    for j, share, one in zip(real, found.multipliers, found.counts, strict=True):
+        multipliers[j], counts[j] = share, one
+    return Constrained(found.a, multipliers, found.rank, counts)
+
+
+def eliminated_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
+    """About how many multiplications elimination writes out, likewise."""
+    reaches = [{j for i, x in enumerate(row) if not is_zero(x) for j in (*ways[i], i)} for row in J]
+    lines: list[set[int]] = []
+    count = sum(len(way) ** 2 for way in ways)
+    for j, reach in enumerate(reaches):
+        line = {i for i in range(j) if reaches[i] & reach}
+        for i in range(j):
+            if i not in line and lines[i] & line:
+                line.add(i)
+        count += len(reach) * (2 + sum(1 for i in line)) + sum(len(lines[i] & line) for i in line)
+        lines.append(line)
+    return count
+
+
+def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
+    """About how many multiplications `constrained_dynamics` writes out, by what is zero by structure."""
+    patterns: list[set[int]] = []
+    count = sum(len(way) ** 2 for way in ways)
+    for row in J:
+        reach = {j for i, x in enumerate(row) if not is_zero(x) for j in (*ways[i], i)}
+        for earlier in patterns:
+            if earlier & reach:
+                reach |= earlier
+                count += 2 * len(earlier)
+        patterns.append(reach)
+        count += 4 * len(reach)
+    return count
+
+
+def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrained:
+    """The same by (J M^-1 J^T) lambda = wanted - J M^-1 rest, with multipliers of least norm where rows repeat others.
+
+    M (nv, nv). By blocks, which backends compute in loops: for many constraints, and where it matters who bears what.
+    Rows are scaled to unit diagonal before the rank is judged, so meters and radians weigh alike.
+    """
+    return _of_real(rows, lambda real: _shared(M, rest, real))
+
+
+def _shared(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrained:
+    J, gamma, weights, _ = rows
+    nv, nc = len(M), len(J)
+    if not nc:
+        return Constrained([row[0] for row in solve(M, [[x] for x in rest])], [], 0.0, [])
+    solved = solve(M, [[rest[i], *(J[c][i] for c in range(nc))] for i in range(nv)])
+    free = [row[0] for row in solved]
+    Y = [row[1:] for row in solved]  # M^-1 J^T
+    A = [[dot(J[i], [Y[r][j] for r in range(nv)]) for j in range(nc)] for i in range(nc)]
+    scale = [where(weights[i], div(1.0, sqrt(A[i][i])), 0.0) for i in range(nc)]
+    missing = [[times(scale[i], gamma[i] - dot(J[i], free))] for i in range(nc)]
+    scaled = [[times(times(scale[i], A[i][j]), scale[j]) for j in range(nc)] for i in range(nc)]
+    shared, rank = least_squares(scaled, missing)
+    multipliers = [times(scale[i], shared[i][0]) for i in range(nc)]
+    a = [plus(free[i], dot(Y[i], multipliers)) for i in range(nv)]
+    return Constrained(a, multipliers, rank, list(weights))

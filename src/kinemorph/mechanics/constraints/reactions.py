@@ -1,0 +1,182 @@
+"""What passes through every joint: the wrench that the parent exerts on the child.
+
+The Newton-Euler recursion finds it on its way from the tips to the root; here it is kept for all joints, fixed ones
+included, on a tree in which no bodies are merged (`resolve(robot, merged=False)`). Each body's wrenches balance:
+
+    wrench through its own joint - sum of those through the joints of its children = m (a - g) and its moment
+
+Along the joint's axes it is what inverse dynamics gives, less the rotor inertia times the acceleration, which is no
+part of a body.
+
+A joint that closes a loop bears what its multipliers say. Its rows are functions of the pose T of the child's side seen
+from the parent's side; with T moved by the twist xi, in the child's side,
+
+    lambda . d phi = F . xi        so        F = (d phi / d xi)^T lambda
+
+is the wrench on the child about that side's origin, whatever the conditions are. The opposite acts on the parent, and
+the recursion takes both as loads on links. A coupling acts along the axes of two joints, as motors there would: no load
+on a link, and what it does is in the wrenches through these joints already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from kinemorph.algebra.dual import derivative
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, move_wrench
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.vectors import dot, hat, matmul, matvec, sub
+from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints.constrained import Rows, held_rows, shared_out
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.newton_euler import (
+    Wrench,
+    added,
+    carried,
+    inverse_dynamics,
+    inward,
+    negative,
+    outward,
+)
+from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM, Move
+from kinemorph.mechanics.trees.resolve import joint_turn, z_frame
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Link, Tree
+from kinemorph.model.robot import Robot
+
+Loads = Mapping[int, Wrench]
+AT_REST = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # coordinates of a free joint
+UNITS = tuple(tuple(float(i == k) for i in range(3)) for k in range(3))
+
+
+def joint_wrenches(
+    robot: Robot,
+    tree: Tree,
+    q: Sequence[S],
+    v: Sequence[S],
+    a: Sequence[S],
+    wrenches: Loads | None = None,
+    multipliers: Sequence[S] = (),
+    subtrees: Loads | None = None,
+) -> list[list[S]]:
+    """[force; moment] on the child, shape (joints + loops, 6) [N, N m], at accelerations `a`.
+
+    In the order of `robot.joints`, then of `robot.loops`; each in the axes of the joint frame on the child, about its
+    origin. The tree is an unmerged one; `wrenches` act on its links from outside, `multipliers` are those of its
+    constraints (see `reaction_multipliers`), `subtrees` what acts on a link and all it carries, see `loosened`.
+    """
+    moves = tree.moves(q)
+    closing = closure_wrenches(tree, moves, multipliers)
+    loads = inward(tree, moves, outward(tree, moves, v, a), _gathered(tree, moves, closing, wrenches))
+    for index, (force, moment) in (subtrees or {}).items():
+        loads[index] = added(loads[index], (negative(force), negative(moment)))
+    return _in_joint_frames(robot, tree, loads, closing)
+
+
+def reaction_multipliers(
+    tree: Tree,
+    q: Sequence[S],
+    v: Sequence[S],
+    a: Sequence[S],
+    tau: Sequence[S],
+    rows: Rows,
+    wrenches: Loads | None = None,
+    locked: Collection[int] = (),
+) -> list[S]:
+    """lambda, shape (nc,) [N or N m], with  J^T lambda = M a + h - tau:  what constraints do in a motion.
+
+    `rows` are all constraints; what they want of accelerations is not asked. Of least norm where they repeat each
+    other, as in `constrained.shared_out`; where no lambda does, the one that comes nearest, errors measured as
+    accelerations are. `locked` velocities are held by whatever force that takes.
+    """
+    still = rows._replace(wanted=[0.0] * len(rows.J))  # accelerations beyond `a`, along the constraints
+    unmet = sub(tau, inverse_dynamics(tree, q, v, a, wrenches))
+    return shared_out(mass_matrix(tree, q), unmet, held_rows(still, locked)).multipliers[: len(rows.J)]
+
+
+def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:
+    """What a unit of each multiplier puts through each joint, shape (joints + loops, 6, nc), as `joint_wrenches`."""
+    moves = tree.moves(q)
+    nc = len(closures.constraint_error(tree, q))
+    nothing: list[Wrench] = [(ZERO3, ZERO3)] * len(tree.links)
+    of_each = []
+    for c in range(nc):
+        closing = closure_wrenches(tree, moves, [float(i == c) for i in range(nc)])
+        loads = carried(tree, moves, nothing, _gathered(tree, moves, closing, None))
+        of_each.append(_in_joint_frames(robot, tree, loads, closing))
+    return [[[one[j][k] for one in of_each] for k in range(6)] for j in range(len(robot.joints) + len(robot.loops))]
+
+
+def _in_joint_frames(robot: Robot, tree: Tree, loads: Sequence[Wrench], closing: Sequence[Wrench]) -> list[list[S]]:
+    """Wrenches on links and on closures' sides in the axes of the joint frames on the children, (joints + loops, 6)."""
+    through = [(joint_turn(joint), loads[tree.attachments[joint.child].link]) for joint in robot.joints]
+    through += [(z_frame(loop.axis), wrench) for loop, wrench in zip(robot.loops, closing, strict=True)]
+    return [[*matvec(R, force), *matvec(R, moment)] for R, (force, moment) in through]
+
+
+def loosened(tree: Tree, names: Sequence[str]) -> tuple[Tree, list[int], list[float]]:
+    """The tree with a free joint between every named body and the joint that carries it, none of its constraints left.
+
+    Gives the links that these bodies are in the tree, and the coordinates that follow q for all free joints to be at
+    rest. A constraint that is linear in velocities has columns for those of the free joints too: what it does to a body
+    and all that the body carries, in the axes of its link about its origin.
+    """
+    loose = list(dict.fromkeys(tree.attachments[name].link for name in names))
+    places: dict[int, int] = {WORLD: WORLD}  # of links of the tree in the new one
+    links: list[Link] = []
+    for index, link in enumerate(tree.links):
+        links.append(replace(link, parent=places[link.parent]))
+        places[index] = len(links) - 1
+        if index in loose:
+            n = loose.index(index)
+            at = {"q": tree.nq + len(AT_REST) * n, "v": tree.nv + 6 * n, "placement": IDENTITY}
+            inertia = {"mass": 0.0, "h": ZERO3, "sigma": ZERO_SYM, "armature": (0.0,) * 6}
+            links.append(Link(f"{link.name}.loose", "free", places[index], **at, **inertia))  # type: ignore[arg-type]
+            places[index] += 1
+    attachments = {name: Attachment(places[at.link], at.pose) for name, at in tree.attachments.items()}
+    nq, nv = tree.nq + len(AT_REST) * len(loose), tree.nv + 6 * len(loose)
+    free = Tree(tree.name, tuple(links), nq, nv, tree.gravity, attachments)
+    return free, loose, list(AT_REST) * len(loose)
+
+
+# ── closures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def closure_wrenches(tree: Tree, moves: Sequence[Move], multipliers: Sequence[S]) -> list[Wrench]:
+    """What each closure does to its child's side, in that side's axes about its origin."""
+    found: list[Wrench] = []
+    first = 0
+    for closure in tree.closures:
+        slopes = closure_slopes(closure, closures.closure_pose(tree, moves, closure))
+        own = multipliers[first : first + len(slopes[0])]
+        first += len(own)
+        x, y, z, *moment = (dot(slope, own) for slope in slopes)
+        found.append(((x, y, z), (moment[0], moment[1], moment[2])))
+    return found
+
+
+def closure_slopes(closure: Closure, T: Pose) -> list[list[S]]:
+    """d phi / d xi, shape (6, rows): how the rows of a closure change along the twists [linear; angular] of T."""
+    still = ((0.0,) * 3,) * 3
+    along = [Pose(still, matvec(T.R, unit)) for unit in UNITS]
+    along += [Pose(matmul(T.R, hat(unit)), (0.0, 0.0, 0.0)) for unit in UNITS]
+    return [list(derivative(lambda moved: tuple(closures.closure_opening(closure, moved)), T, dT)) for dT in along]
+
+
+def _gathered(tree: Tree, moves: Sequence[Move], closing: Sequence[Wrench], outside: Loads | None) -> Loads:
+    """Loads on links: those from outside, and what closures do to both their sides."""
+    loads = dict(outside or {})
+    for closure, (force, moment) in zip(tree.closures, closing, strict=True):
+        on_child = (*force, *moment)
+        on_parent = (*negative(force), *negative(moment))
+        seen = compose(closure.parent.pose, closures.closure_pose(tree, moves, closure))
+        for link, pose, wrench in (
+            (closure.child.link, closure.child.pose, on_child),
+            (closure.parent.link, seen, on_parent),
+        ):
+            if link == WORLD:
+                continue
+            x, y, z, *turning = move_wrench(pose, wrench)
+            load: Wrench = ((x, y, z), (turning[0], turning[1], turning[2]))
+            loads[link] = added(loads[link], load) if link in loads else load
+    return loads

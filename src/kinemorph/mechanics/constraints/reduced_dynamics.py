@@ -1,0 +1,153 @@
+"""Closed chains in independent coordinates, and the fast dynamics that close them.
+
+Kamidi, Williams & Ben-Tzvi, equations 3 to 8, corrected as in docs/errata.md (E003-2 to E003-9). The velocities v of
+the tree cut open are split into independent ones v_q and dependent ones v_z (the paper's qd and zd); with rows phi of
+the constraints, as many as there are dependent velocities,
+
+    d phi/dt = J_q v_q + J_z v_z                              Gamma = [J; S_q]                            (5)
+    v = rho v_q,   rho = Gamma^-1 [0; 1],                     rho_dot = -Gamma^-1 Gamma_dot rho           (6)
+    H = rho^T H' rho,   C = rho^T (H' rho_dot + C' rho),      g = rho^T g'                                (7)
+    H a_q = -C v_q - g + rho^T B tau,                         v_z = -J_z^-1 (phi/epsilon + J_q v_q)       (8), (4)
+
+The last is the singular perturbation: phi falls as exp(-t/epsilon) from wherever it starts. Where phi = 0, v_z is what
+rho says, whatever epsilon is. H', C', g' are those of the tree. All of it holds where J_z is regular; at a dead point
+of the mechanism another choice of v_q is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.linear import solve, solve_definite, solve_regular
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.vectors import dot, mat_add, matmul, matvec, sub, transpose
+from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.formulations.table import Formulation
+from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
+from kinemorph.mechanics.recursions.newton_euler import gravity_forces
+from kinemorph.mechanics.trees.tree import Tree
+
+Rows = list[list[S]]
+WRITTEN = 6  # independent velocities up to which H is eliminated entry by entry
+
+
+class Partition(NamedTuple):
+    """Which velocities are independent and which dependent, by places in v, and the rows of phi that decide these."""
+
+    independent: tuple[int, ...]
+    dependent: tuple[int, ...]
+    rows: tuple[int, ...]
+
+
+def closure_error(tree: Tree, q: Sequence[S], parts: Partition) -> list[S]:
+    """phi(q), shape (nz,) [m or rad], of the rows that were chosen."""
+    phi = closures.constraint_error(tree, q)
+    return [phi[i] for i in parts.rows]
+
+
+def split_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> tuple[Rows, Rows]:
+    """(J_q, J_z), shapes (nz, n) and (nz, nz)."""
+    J = closures.constraint_jacobian(tree, q)
+    return (
+        [[J[i][k] for k in parts.independent] for i in parts.rows],
+        [[J[i][k] for k in parts.dependent] for i in parts.rows],
+    )
+
+
+def stacked_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
+    """Gamma = [J; S_q], shape (nv, nv)."""
+    J = closures.constraint_jacobian(tree, q)
+    return [J[i] for i in parts.rows] + [[float(j == k) for j in range(tree.nv)] for k in parts.independent]
+
+
+def velocity_map(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
+    """rho(q), shape (nv, n): v = rho v_q keeps the loops closed."""
+    J_q, J_z = split_jacobian(tree, q, parts)
+    units = [[float(i == k) for k in range(len(parts.independent))] for i in range(len(parts.independent))]
+    return _spread(parts, units, _solved(J_z, J_q))
+
+
+def velocity_map_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition) -> Rows:
+    """d rho/dt, shape (nv, n), along the velocity rho v_q."""
+    return _map_and_rate(tree, q, v_q, parts)[1]
+
+
+def _map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition) -> tuple[Rows, Rows]:
+    rho = velocity_map(tree, q, parts)
+    rates = configuration_rate(tree, q, matvec(rho, v_q))
+    moving = [Dual(x, dx, level=closures.FIRST) for x, dx in zip(q, rates, strict=True)]
+    columns = []  # of (dJ/dt) rho, which stands still in it
+    for along in zip(*rho, strict=True):
+        turned = closures.constraint_rate(tree, moving, along, closures.SECOND)
+        columns.append([tangent_of(turned[i], closures.FIRST) for i in parts.rows])
+    _, J_z = split_jacobian(tree, q, parts)
+    still: Rows = [[0.0] * len(parts.independent) for _ in parts.independent]
+    return rho, _spread(parts, still, _solved(J_z, transpose(columns)))
+
+
+def _solved(J_z: Rows, right: Any) -> Rows:
+    """-J_z^-1 right."""
+    return [[-x for x in row] for row in solve_regular(J_z, right)]
+
+
+def _spread(parts: Partition, independent: Rows, dependent: Rows) -> Rows:
+    """Rows of independent and of dependent velocities in the order of v."""
+    rows = dict(zip(parts.independent, independent, strict=True)) | dict(zip(parts.dependent, dependent, strict=True))
+    return [rows[k] for k in sorted(rows)]
+
+
+# ── reduced equations ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def reduced_mass_matrix(tree: Tree, q: Sequence[S], parts: Partition, way: Formulation) -> Rows:
+    """H = rho^T H' rho, shape (n, n)."""
+    return _squeezed(velocity_map(tree, q, parts), way.mass_matrix(tree, q))
+
+
+def _squeezed(rho: Rows, M: Any) -> Rows:
+    return [list(row) for row in matmul(transpose(rho), matmul(M, rho))]
+
+
+def reduced_coriolis_matrix(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition, way: Formulation) -> Rows:
+    """C = rho^T (H' rho_dot + C' rho), shape (n, n); Hdot - 2 C is skew."""
+    rho, rate = _map_and_rate(tree, q, v_q, parts)
+    C = coriolis_matrix(tree, q, matvec(rho, v_q))
+    inner = mat_add(matmul(way.mass_matrix(tree, q), rate), matmul(C, rho))
+    return [list(row) for row in matmul(transpose(rho), inner)]
+
+
+def reduced_gravity_forces(tree: Tree, q: Sequence[S], parts: Partition) -> list[S]:
+    """g = rho^T g', shape (n,)."""
+    return list(matvec(transpose(velocity_map(tree, q, parts)), gravity_forces(tree, q)))
+
+
+def fast_dynamics(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition, epsilon: float) -> list[S]:
+    """v_z = -J_z^-1 (phi / epsilon + J_q v_q), shape (nz,); epsilon [s]."""
+    J_q, J_z = split_jacobian(tree, q, parts)
+    phi = closure_error(tree, q, parts)
+    missing = [[open_by / epsilon + dot(row, v_q)] for open_by, row in zip(phi, J_q, strict=True)]
+    return [row[0] for row in _solved(J_z, missing)]
+
+
+def reduced_dynamics(
+    tree: Tree, q: Sequence[S], v_q: Sequence[S], tau: Sequence[S], parts: Partition, way: Formulation, *loads: Any
+) -> list[S]:
+    """a_q, shape (n,), with  H a_q = rho^T (tau - h' - H' a_0),  tau (nv,) and  a_0 = rho_dot v_q  of the loops alone.
+
+    The same as C and g say, without their matrices.
+    """
+    rho = velocity_map(tree, q, parts)
+    v = matvec(rho, v_q)
+    _, J_z = split_jacobian(tree, q, parts)
+    gamma = closures.constraint_bias(tree, q, v)
+    led = solve_regular(J_z, [[gamma[i]] for i in parts.rows])
+    a_0 = [row[0] for row in _spread(parts, [[0.0]] * len(parts.independent), led)]
+    M = way.mass_matrix(tree, q)
+    rest = sub(sub(tau, way.bias_forces(tree, q, v, *loads)), matvec(M, a_0))
+    H, forces = _squeezed(rho, M), list(matvec(transpose(rho), rest))
+    if len(forces) <= WRITTEN:
+        return solve_definite(H, forces)
+    return [row[0] for row in solve(H, [[x] for x in forces])]

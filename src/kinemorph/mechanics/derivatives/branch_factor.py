@@ -1,0 +1,99 @@
+"""The mass matrix of a tree, factored and inverted with nothing filled in.
+
+Featherstone (2005), "Efficient factorization of the joint-space inertia matrix for branched kinematic trees". M couples
+an axis only with those on its way to the root and with those that hang on it. Eliminated from the tips to the root,
+
+    M = L^T D L        L unit lower triangular, L[i][j] = 0 unless j lies on the way from i to the root
+
+keeps exactly that pattern, and so does N = L^-1. With it everything is a product:
+
+    M^-1 = N D^-1 N^T          M^-1 B = N (D^-1 (N^T B))
+
+A column of B that belongs to one branch meets the others only in the axes that they share. The axes of one link stand
+one behind the other here, the first nearest to the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
+from kinemorph.algebra.vectors import dot
+from kinemorph.mechanics.recursions.articulated_bodies import meets_no_inertia
+from kinemorph.mechanics.trees.tree import WORLD, Tree
+
+
+class BranchFactor(NamedTuple):
+    """N = L^-1 by rows over `ways`, its unit diagonal left out, and the inverse of D."""
+
+    ways: list[list[int]]  # the axes between each axis and the root, root first
+    N: list[dict[int, S]]
+    pivots: list[S]  # 1 / D
+
+
+def branch_factor(tree: Tree, M: Sequence[Sequence[S]]) -> BranchFactor:
+    """The factor of a mass matrix of the tree."""
+    ways = ways_to_root(tree)
+    H = [{j: M[i][j] for j in (*way, i)} for i, way in enumerate(ways)]
+    L: list[dict[int, S]] = [{} for _ in ways]
+    pivots: list[S] = [0.0] * tree.nv
+    order = [(link, k) for link in tree.links for k in range(len(link.axes))]
+    for link, k in reversed(order):
+        i = link.v + k
+        if is_zero(H[i][i]):
+            raise meets_no_inertia(link, k)
+        pivots[i] = 1.0 / H[i][i]
+        for n, j in enumerate(ways[i]):
+            L[i][j] = times(H[i][j], pivots[i])
+            for m in ways[i][: n + 1]:
+                H[j][m] = minus(H[j][m], times(L[i][j], H[i][m]))
+    N: list[dict[int, S]] = [{} for _ in ways]
+    for link, k in order:
+        i = link.v + k
+        for n, j in enumerate(ways[i]):
+            between: S = L[i][j]
+            for m in ways[i][n + 1 :]:
+                between = plus(between, times(L[i][m], N[m][j]))
+            N[i][j] = minus(0.0, between)
+    return BranchFactor(ways, N, pivots)
+
+
+def ways_to_root(tree: Tree) -> list[list[int]]:
+    """The axes on which each axis hangs, root first."""
+    ways: list[list[int]] = [[] for _ in range(tree.nv)]
+    for link in tree.links:
+        way: list[int] = []
+        if link.parent != WORLD:
+            parent = tree.links[link.parent]
+            last = parent.v + len(parent.axes) - 1
+            way = [*ways[last], last]
+        for k in range(len(link.axes)):
+            ways[link.v + k] = way
+            way = [*way, link.v + k]
+    return ways
+
+
+def inverse_of(factor: BranchFactor) -> list[list[S]]:
+    """M^-1, shape (n, n)."""
+    ways, N, pivots = factor
+    n = len(ways)
+    whole = [{**row, i: 1.0} for i, row in enumerate(N)]
+    weighted = [{j: times(x, pivots[j]) for j, x in row.items()} for row in whole]
+    result: list[list[S]] = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i + 1):
+            shared = [k for k in whole[i] if k in whole[j]]
+            result[i][j] = result[j][i] = dot([whole[i][k] for k in shared], [weighted[j][k] for k in shared])
+    return result
+
+
+def solved(factor: BranchFactor, b: Sequence[S]) -> list[S]:
+    """M^-1 b of one column, shape (n,); structural zeros are passed over."""
+    ways, N, pivots = factor
+    gathered = list(b)
+    for i, way in enumerate(ways):
+        for j in way:
+            gathered[j] = plus(gathered[j], times(N[i][j], b[i]))
+    weighted = [times(x, pivot) for x, pivot in zip(gathered, pivots, strict=True)]
+    return [plus(weighted[i], dot([N[i][j] for j in way], [weighted[j] for j in way])) for i, way in enumerate(ways)]

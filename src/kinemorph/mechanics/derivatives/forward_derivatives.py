@@ -1,0 +1,130 @@
+"""Derivatives of forward dynamics by configuration, velocity and generalized force.
+
+From  ID(q, v, FD(q, v, tau)) = tau,  Carpentier & Mansard (2018):
+
+    d a / d q = -M^-1 d ID / d q      d a / d v = -M^-1 d ID / d v      d a / d tau = M^-1      at a = FD(q, v, tau)
+
+The mass matrix is factored along the branches of the tree; the acceleration comes from the same factor. A free base
+answers for itself: a column M c with c among its translations, as weight and the turning of its own velocity give,
+is -c in the result and never multiplied out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from kinemorph.algebra.scalar import S, is_zero, minus
+from kinemorph.algebra.vectors import Vec3, neg, zeros
+from kinemorph.mechanics.derivatives.axis_responses import Direction, axis_directions, axis_responses, origin_jumps
+from kinemorph.mechanics.derivatives.branch_factor import branch_factor, inverse_of, solved
+from kinemorph.mechanics.derivatives.inverse_derivatives import pair_products
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.newton_euler import Wrench, bias_forces, outward
+from kinemorph.mechanics.trees.tree import WORLD, Tree
+
+Answered = dict[int, tuple[int, Vec3]]  # column -> where the base's translations begin, and c
+
+
+class Unsolved(NamedTuple):
+    """The derivatives before M is divided by: columns for which M X = -B is to be solved, and what the base answers."""
+
+    by_q: list[list[S]]
+    by_v: list[list[S]]
+    answered_q: Answered
+    answered_v: Answered
+
+
+class ForwardDerivatives(NamedTuple):
+    """d a / d q (along unit velocities), d a / d v and d a / d tau = M^-1, each of shape (nv, nv)."""
+
+    dq: list[list[S]]
+    dv: list[list[S]]
+    dtau: list[list[S]]
+
+
+def forward_dynamics_derivatives(
+    tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
+) -> ForwardDerivatives:
+    """Derivatives of FD(q, v, tau). `wrenches` on links move along with them."""
+    factor = branch_factor(tree, mass_matrix(tree, q))
+    bias = bias_forces(tree, q, v, wrenches)
+    a = solved(factor, [minus(x, y) for x, y in zip(tau, bias, strict=True)])
+    by_q, by_v, answered_q, answered_v = _unsolved(tree, q, v, a, wrenches)
+    dq = _columns([solved(factor, neg(column)) for column in zip(*by_q, strict=True)])
+    dv = _columns([solved(factor, neg(column)) for column in zip(*by_v, strict=True)])
+    for result, answered in ((dq, answered_q), (dv, answered_v)):
+        for column, (first, c) in answered.items():
+            for k in range(3):
+                result[first + k][column] = minus(result[first + k][column], c[k])
+    return ForwardDerivatives(dq, dv, inverse_of(factor))
+
+
+def forward_system(
+    tree: Tree,
+    q: Sequence[S],
+    v: Sequence[S],
+    tau: Sequence[S],
+    a: Sequence[S],
+    wrenches: Mapping[int, Wrench] | None = None,
+) -> dict[str, list[list[S]]]:
+    """What loops need to find the same, for robots with many entries; a = FD(q, v, tau) comes from the first two.
+
+    `M`, shape (nv, nv), lower triangle; `force` = tau - h = M a, shape (1, nv); `by_q`, `by_v` and `by_tau`, shape
+    (nv, nv): what M times the results is, but for `answered`, shape (6 bases, 6): what the translations of
+    `answering_bases` answer by q and then by v, to be taken from the results.
+    """
+    n = tree.nv
+    mass, bias = mass_matrix(tree, q), bias_forces(tree, q, v, wrenches)
+    by_q, by_v, *answered = _unsolved(tree, q, v, a, wrenches)
+    return {
+        "M": [[*mass[i][: i + 1], *zeros(n - 1 - i)] for i in range(n)],
+        "force": [[minus(x, y) for x, y in zip(tau, bias, strict=True)]],
+        "by_q": [list(neg(row)) for row in by_q],
+        "by_v": [list(neg(row)) for row in by_v],
+        "by_tau": [[float(i == j) for j in range(n)] for i in range(n)],
+        "answered": [
+            [answer[base + column][1][k] for column in range(6)]
+            for base in answering_bases(tree)
+            for answer in answered
+            for k in range(3)
+        ],
+    }
+
+
+def answering_bases(tree: Tree) -> list[int]:
+    """Where the velocities begin of the free bases whose translations answer for themselves."""
+    return [
+        link.v
+        for link in tree.links
+        if link.parent == WORLD and link.kind == "free" and all(map(is_zero, link.armature[:3]))
+    ]
+
+
+def _unsolved(
+    tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], wrenches: Mapping[int, Wrench] | None
+) -> Unsolved:
+    moves = tree.moves(q)
+    flows = outward(tree, moves, v, a)
+    jumps = origin_jumps(tree, moves, flows, v)
+    directions, answered_q, answered_v = _answered_by_base(tree, axis_directions(tree, moves, flows, v))
+    responses = axis_responses(tree, moves, flows, v, directions, wrenches)
+    by_q, by_v, _ = pair_products(tree, moves, jumps, directions, responses)
+    return Unsolved(by_q, by_v, answered_q, answered_v)
+
+
+def _answered_by_base(tree: Tree, directions: Sequence[Direction]) -> tuple[list[Direction], Answered, Answered]:
+    """Directions without what the translations of a free base answer alone, and that, by q and by v."""
+    rest = list(directions)
+    by_q: Answered = {}
+    by_v: Answered = {}
+    for base in answering_bases(tree):
+        for column in range(base, base + 6):
+            own = directions[column]
+            by_q[column], by_v[column] = (base, own.psi2[:3]), (base, own.mixed[:3])
+            rest[column] = own._replace(psi2=(*zeros(3), *own.psi2[3:]), mixed=(*zeros(3), *own.mixed[3:]))
+    return rest, by_q, by_v
+
+
+def _columns(columns: Sequence[Sequence[S]]) -> list[list[S]]:
+    return [list(row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,1 @@
+"""Laws of constraints: points that are guided, wheels that roll, motions that are prescribed, equations of the user."""

@@ -1,0 +1,130 @@
+"""Constraints that are written as text: what their names mean, and what they give at an instant.
+
+A name is, in this order: one that the law itself gives a meaning ("x" of a point), "t", a coordinate "q.hip", a
+velocity "v.hip", what the element `known`s, a parameter of the robot, a signal of a reference. Text and meanings become
+a Formula over placeholders, which any scalar can take the place of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kinemorph.algebra.scalar import S
+from kinemorph.errors import did_you_mean
+from kinemorph.mechanics.elements.ensemble import Ensemble
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.model.expressions import ExpressionError, names_in, parse_expression
+from kinemorph.model.parameter import Formula, Parameter, Value, evaluate
+from kinemorph.model.robot import Robot
+
+PLACEHOLDER = "value of "  # begins the names of parameters that stand for what is read
+
+
+def text_value(element: Any, text: str, scene: Scene, own: Mapping[str, S] | None = None) -> S:
+    """What an expression gives now; `own` are names of the law itself."""
+    own, world = own or {}, scene.world
+    meanings = _meanings(element, text, world.ensemble, own)
+    formula = parse_expression(text, meanings)
+    read = {
+        value.name: own[name] if name in own else read_now(name, scene)
+        for name, value in meanings.items()
+        if isinstance(value, Parameter) and value.name.startswith(PLACEHOLDER)
+    }
+    return evaluate(formula, {**world.lookup, **read})
+
+
+def text_at(element: Any, text: str, ensemble: Ensemble, given: Mapping[str, float]) -> float:
+    """What an expression gives at plain numbers, by name; for checks."""
+    formula = parse_expression(text, _meanings(element, text, ensemble, given))
+    return float(evaluate(formula, {PLACEHOLDER + name: value for name, value in given.items()}))
+
+
+def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, ...] = (), *, v: bool) -> list[str]:
+    """What is wrong with an expression, at most one sentence; `v`: whether it may name velocities."""
+    said = f"element '{element.name}': '{text}'"
+    try:
+        meanings = _meanings(element, text, ensemble, dict.fromkeys(own, 0.0))
+        for name in names_in(text):
+            if name not in meanings and name != "pi":
+                return [f"{said} names '{name}', {_unknown(name, element, ensemble, own, v=v)}"]
+            if not v and name in _velocities(ensemble.robot):
+                return [
+                    f"{said} names the velocity '{name}'; expected coordinates, as constraints on positions have. Use "
+                    "a VelocityConstraint."
+                ]
+        formula = parse_expression(text, meanings)
+    except ExpressionError as error:
+        return [f"{said}: {error}."]
+    if not all(map(math.isfinite, _literals(formula))):
+        return [f"{said} holds a number that is not finite; expected finite ones. Look at what it divides by."]
+    return []
+
+
+def reads_time_or_place(name: str, ensemble: Ensemble) -> bool:
+    """Whether a source may be read by a constraint: the time, coordinates, velocities, and signals of references."""
+    if name in ensemble.signals:
+        return ensemble.members[ensemble.signals[name][0]].law.timed
+    return name in ensemble.sources
+
+
+def _meanings(element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S]) -> dict[str, Value]:
+    """What the names in a text stand for, as far as they are known."""
+    parameters = {parameter.name: parameter for parameter in ensemble.robot.parameters}
+    known: dict[str, Value] = {**parameters, **dict(element.known)}
+    of_robot = ("t", *_coordinates(ensemble.robot), *_velocities(ensemble.robot))
+    found: dict[str, Value] = {}
+    for name in names_in(text):
+        if name in own or name in of_robot:
+            found[name] = Parameter(PLACEHOLDER + name, 0.0)
+        elif name in known:
+            found[name] = known[name]
+        elif name in ensemble.signals and reads_time_or_place(name, ensemble):
+            found[name] = Parameter(PLACEHOLDER + name, 0.0)
+    return found
+
+
+def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], *, v: bool) -> str:
+    """Why a name means nothing, and what may be meant."""
+    robot, joint = ensemble.robot, name.partition(".")[2]
+    if joint in (loop.name for loop in robot.loops):
+        return "which closes a loop and has no coordinate of its own. Name other joints of the loop."
+    if name in ensemble.signals:
+        return (
+            "which is no function of time alone; expected coordinates, parameters or signals of references. Use these."
+        )
+    known = [*own, "t", *_coordinates(robot), *(_velocities(robot) if v else ()), *dict(element.known)]
+    known += [parameter.name for parameter in robot.parameters]
+    known += [signal for signal in ensemble.signals if reads_time_or_place(signal, ensemble)]
+    listed = ", ".join(known[:16]) + (", ..." if len(known) > 16 else "")
+    bare = [one for one in known if one == f"q.{name}"]
+    hint = f" Did you mean '{bare[0]}'?" if bare else did_you_mean(name, known)
+    kinds = "coordinate, velocity, parameter" if v else "coordinate, parameter"
+    return f"and there is no such {kinds} or reference.{hint} Known: {listed}."
+
+
+def read_now(name: str, scene: Scene) -> S:
+    """A signal; coordinates are those of quaternions of length 1."""
+    group, _, rest = name.partition(".")
+    names = scene.robot.q_names
+    return scene.world.finished_q[names.index(rest)] if group == "q" and rest in names else scene.signal(name)
+
+
+def _coordinates(robot: Robot) -> tuple[str, ...]:
+    return tuple(f"q.{name}" for name in robot.q_names)
+
+
+def _velocities(robot: Robot) -> tuple[str, ...]:
+    return tuple(f"v.{name}" for name in robot.v_names)
+
+
+def _literals(value: Value) -> Iterator[float]:
+    """The numbers in a formula."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Formula):
+            waiting += one.args
+        elif not isinstance(one, Parameter):
+            yield float(one)

@@ -1,0 +1,189 @@
+"""The laws of points that are held: rows in meters, so that multipliers are forces [N]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinemorph.algebra.groups import act
+from kinemorph.algebra.scalar import S, div
+from kinemorph.algebra.tables import lookup, through
+from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.vectors import dot, sub
+from kinemorph.errors import KinemorphError, ModelError, ShapeError, told
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, positive
+from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems, text_value
+from kinemorph.mechanics.elements.constraints.own_constraints import names_of_rows
+from kinemorph.mechanics.elements.constraints.row_forces import RowForces
+from kinemorph.mechanics.elements.ensemble import Ensemble
+from kinemorph.mechanics.elements.forces.applied import course_problems, over_time
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import plain, register
+from kinemorph.mechanics.elements.relative import across, between, pose_from, unit
+from kinemorph.model.elements.constraints.guides import (
+    DistanceConstraint,
+    PointOnCurve,
+    PointOnLine,
+    PointOnPlane,
+    PointOnSurface,
+)
+from kinemorph.model.elements.forces.applied import Table
+from kinemorph.model.input_reader import short
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+
+XYZ = ("x", "y", "z")
+
+
+class DistanceLaw(RowForces):
+    """(|b - a|^2 - L^2) / (2 L): where it is 0 its slope is that of the distance, and its multiplier the thrust [N]."""
+
+    def problems(self, element: DistanceConstraint, robot: Robot) -> list[str]:
+        found = known_body(element, "body_a", element.body_a, robot)
+        found += known_body(element, "body_b", element.body_b, robot)
+        found += finite_vector(element, "point_a", "point_b")
+        if not found and element.body_a == element.body_b:
+            found.append(
+                f"element '{element.name}': body_a and body_b are both '{element.body_a}'; expected two that move. "
+                "Name another one."
+            )
+        if callable(element.length) or isinstance(element.length, Table):
+            return found + course_problems(element, "length", 1)
+        return found + positive(element, "length")
+
+    def row_names(self, element: DistanceConstraint) -> tuple[Sequence[str], Sequence[str]]:
+        return ("",), ()
+
+    def position_rows(self, element: DistanceConstraint, scene: Scene) -> Sequence[S]:
+        (length,) = over_time(element, "length", element.length, 1, scene)
+        a, b = between(scene, element.body_a, element.point_a, element.body_b, element.point_b)
+        apart = sub(b, a)
+        return [div(0.5 * (dot(apart, apart) - length * length), length)]
+
+
+# ── in the axes of a body ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
+    """What is wrong with a point of a body and what it is held on; `directions` are vectors that are not 0."""
+    found = known_body(element, "body", element.body, robot) + known_body(element, "on", element.on, robot)
+    if not found and element.body == element.on:
+        found.append(
+            f"element '{element.name}': body and on are both '{element.body}'; expected two bodies. Name another one."
+        )
+    names = [name for name in ("point", "center", "origin") if hasattr(element, name)]
+    found += finite_vector(element, *names, *directions)
+    return found or [
+        f"element '{element.name}': {name} is (0, 0, 0); expected a direction. Give it a length."
+        for name in directions
+        if not any(evaluate(x) for x in getattr(element, name))
+    ]
+
+
+def seen_point(element: Any, scene: Scene) -> Vec3:
+    """The point that is held [m], in the axes of what it is held on."""
+    if element.on == "world":
+        return scene.place(element.body, element.point).position
+    return plain(act(pose_from(scene, element.on, element.body), scene.value(tuple(element.point))))
+
+
+class PointOnPlaneLaw(RowForces):
+    """n . (p - o)."""
+
+    def problems(self, element: PointOnPlane, robot: Robot) -> list[str]:
+        return guide_problems(element, robot, "normal")
+
+    def row_names(self, element: PointOnPlane) -> tuple[Sequence[str], Sequence[str]]:
+        return ("",), ()
+
+    def position_rows(self, element: PointOnPlane, scene: Scene) -> Sequence[S]:
+        normal = unit(scene, element.normal)
+        if element.on == "world":
+            height = scene.place(element.body, element.point).along(normal)
+        else:
+            height = dot(normal, seen_point(element, scene))
+        return [height - dot(normal, scene.value(element.origin))]
+
+
+class PointOnLineLaw(RowForces):
+    """The way from the line, along two directions across it."""
+
+    def problems(self, element: PointOnLine, robot: Robot) -> list[str]:
+        return guide_problems(element, robot, "direction")
+
+    def row_names(self, element: PointOnLine) -> tuple[Sequence[str], Sequence[str]]:
+        return ("1", "2"), ()
+
+    def position_rows(self, element: PointOnLine, scene: Scene) -> Sequence[S]:
+        away = sub(seen_point(element, scene), scene.value(element.origin))
+        return [dot(one, away) for one in across(unit(scene, element.direction), element.direction)]
+
+
+class PointOnSurfaceLaw(RowForces):
+    """Expressions of x, y, z, or a function of t, x, y, z."""
+
+    def unit(self, element: PointOnSurface) -> str:
+        return ""
+
+    def problems(self, element: PointOnSurface, robot: Robot) -> list[str]:
+        found = guide_problems(element, robot)
+        if not callable(element.surface) and not element.surface:
+            found.append(f"element '{element.name}': surface is (); expected one expression at least. Give one.")
+        return found
+
+    def problems_among(self, element: PointOnSurface, ensemble: Ensemble) -> list[str]:
+        if callable(element.surface):
+            return []
+        return [problem for text in element.surface for problem in text_problems(element, text, ensemble, XYZ, v=False)]
+
+    def row_names(self, element: PointOnSurface) -> tuple[Sequence[str], Sequence[str]]:
+        return names_of_rows(element.surface, ()), ()
+
+    def position_rows(self, element: PointOnSurface, scene: Scene) -> Sequence[S]:
+        place = seen_point(element, scene)
+        if not callable(element.surface):
+            own = dict(zip(XYZ, place, strict=True))
+            return [text_value(element, text, scene, own) for text in element.surface]
+        try:
+            found = element.surface(scene.t, *place)
+        except KinemorphError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"element '{element.name}': its surface raised {told(error)}; expected a function of t, x, y, z over "
+                "any scalar."
+            ) from error
+        if found is None or isinstance(found, (str, list, tuple)):
+            raise ModelError(f"element '{element.name}': its surface is {short(found)}; expected one number.")
+        return [found]
+
+
+class PointOnCurveLaw(RowForces):
+    """y - Y(x) and z - Z(x), with splines Y and Z."""
+
+    def problems(self, element: PointOnCurve, robot: Robot) -> list[str]:
+        found = guide_problems(element, robot)
+        try:
+            self._splines(element)
+        except (ShapeError, ValueError) as error:
+            found.append(f"element '{element.name}': points: {error}")
+        return found
+
+    def row_names(self, element: PointOnCurve) -> tuple[Sequence[str], Sequence[str]]:
+        return ("z",) if element.planar else ("y", "z"), ()
+
+    def position_rows(self, element: PointOnCurve, scene: Scene) -> Sequence[S]:
+        x, *others = seen_point(element, scene)
+        rows = [other - lookup(curve, x) for other, curve in zip(others, self._splines(element), strict=True)]
+        return rows[1:] if element.planar else rows
+
+    def _splines(self, element: PointOnCurve) -> list[Any]:
+        columns = list(zip(*element.points, strict=True)) or [(), (), ()]
+        return [through(columns[0], column, kind=element.method) for column in columns[1:]]
+
+
+register(DistanceConstraint, DistanceLaw())
+register(PointOnPlane, PointOnPlaneLaw())
+register(PointOnLine, PointOnLineLaw())
+register(PointOnSurface, PointOnSurfaceLaw())
+register(PointOnCurve, PointOnCurveLaw())

@@ -1,0 +1,252 @@
+"""The laws of constraints in the user's words: text, or a function that is traced.
+
+Rows of velocities must be linear in them (and may have a part without them): a row is tried at some instants, where
+second differences along straight lines in v are 0 and nowhere else.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.scalar import S
+from kinemorph.errors import KinemorphError, ModelError, TracingError, told
+from kinemorph.mechanics.elements.constraints.constraint_texts import (
+    read_now,
+    reads_time_or_place,
+    text_at,
+    text_problems,
+    text_value,
+)
+from kinemorph.mechanics.elements.constraints.row_forces import RowForces
+from kinemorph.mechanics.elements.ensemble import Ensemble
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import register
+from kinemorph.model.configuration import neutral
+from kinemorph.model.elements.constraints.own_constraints import Constraint, VelocityConstraint
+from kinemorph.model.expressions import names_in
+from kinemorph.model.input_reader import short
+from kinemorph.model.robot import Robot
+
+TRIALS = 5  # instants at which a row is tried
+CURVED = 1e-9  # the second difference of a row that is not linear, as a part of the row's numbers
+
+
+def names_of_rows(rows: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """What rows are called: as named, else one like the element itself, several by number."""
+    if names:
+        return tuple(names)
+    count = 1 if callable(rows) else len(rows)
+    return ("",) if count == 1 else tuple(str(k + 1) for k in range(count))
+
+
+class RowsLaw(RowForces):
+    """Abstract: rows as text or as a function."""
+
+    moving = False  # whether rows are of velocities
+
+    def problems(self, element: Any, robot: Robot) -> list[str]:
+        if callable(element.rows):
+            return _arguments(element, self._given(element))
+        found = []
+        if element.reads:
+            found.append(
+                f"element '{element.name}': reads is {short(element.reads)} and its rows are text; expected it of a "
+                "function alone. Leave it out: text names what it reads."
+            )
+        if not element.rows:
+            found.append(f"element '{element.name}': rows is (); expected one expression at least. Give one.")
+        if element.names and len(element.names) != len(element.rows):
+            found.append(
+                f"element '{element.name}' has {len(element.rows)} rows and {len(element.names)} names; expected as "
+                "many of both. Name every row, or none."
+            )
+        return found
+
+    def acts_on(self, element: Any, robot: Robot) -> Sequence[str]:
+        """The joints whose coordinates or velocities are named; where all are read, all of them."""
+        names = element.reads if callable(element.rows) else [name for text in element.rows for name in names_in(text)]
+        if callable(element.rows) and not names:
+            return robot.joint_names
+        read = {name.partition(".")[2] for name in names}
+        return [joint.name for joint in robot.joints if not read.isdisjoint((*joint.q_names, *joint.v_names))]
+
+    def unit(self, element: Any) -> str:
+        return ""  # of a row nobody knows it
+
+    def _given(self, element: Any) -> list[str]:
+        """What its function is called with."""
+        return ["t", *(element.reads or (["q", "v"] if self.moving else ["q"]))]
+
+    def reads(self, element: Any) -> tuple[str, ...]:
+        names: tuple[str, ...] = element.reads
+        return names
+
+    def problems_among(self, element: Any, ensemble: Ensemble) -> list[str]:
+        if callable(element.rows):
+            if not all(any(one in ensemble.sources for one in name.split("|")) for name in element.reads):
+                return []  # told already
+            return self._reading_problems(element, ensemble) or self._linearity(element, ensemble)
+        found = [problem for text in element.rows for problem in text_problems(element, text, ensemble, v=self.moving)]
+        return found or self._linearity(element, ensemble)
+
+    def _reading_problems(self, element: Any, ensemble: Ensemble) -> list[str]:
+        known = [ensemble.source(name) for name in element.reads]
+        found = [
+            f"element '{element.name}' reads '{name}', which is no function of time alone; expected coordinates or "
+            "signals of references. Let it read these."
+            for name in known
+            if not reads_time_or_place(name, ensemble)
+        ]
+        if not self.moving:
+            found += [
+                f"element '{element.name}' reads the velocity '{name}'; expected coordinates, as constraints on "
+                "positions have. Use a VelocityConstraint."
+                for name in known
+                if name.startswith("v.")
+            ]
+        return found
+
+    def _linearity(self, element: Any, ensemble: Ensemble) -> list[str]:
+        """Rows that are not of the right degree in v, where they can be tried."""
+        for row in range(len(self.row_names(element)[self.moving])):
+            curved, flat = _tried(self._plainly(element, ensemble, row), ensemble.robot, moving=self.moving)
+            said = f"element '{element.name}': {_row_said(element, row)}"
+            if curved:
+                return [f"{said} is not linear in the velocities; expected sums of them times what has none. Mend it."]
+            if flat:
+                what = "velocity" if self.moving else "coordinate"
+                return [f"{said} depends on no {what}; expected one that can move. Name what it constrains."]
+        return []
+
+    def _plainly(self, element: Any, ensemble: Ensemble, row: int) -> Callable[..., float]:
+        """A row as a function of plain t, q, v; signals of references count as t."""
+        robot = ensemble.robot
+
+        def value(t: float, q: Sequence[float], v: Sequence[float]) -> float:
+            given = {"t": t, **dict.fromkeys(ensemble.signals, t)}
+            given |= {f"q.{name}": x for name, x in zip(robot.q_names, q, strict=True)}
+            given |= {f"v.{name}": x for name, x in zip(robot.v_names, v, strict=True)}
+            if not callable(element.rows):
+                return text_at(element, element.rows[row], ensemble, given)
+            everything: list[Any] = [list(q), list(v)] if self.moving else [list(q)]
+            read = [given[ensemble.source(name)] for name in element.reads] or everything
+            return float(self._asked(element, t, read)[row])
+
+        return value
+
+    def values(self, element: Any, scene: Scene) -> list[S]:
+        """All rows now."""
+        if not callable(element.rows):
+            return [text_value(element, text, scene) for text in element.rows]
+        world = scene.world
+        q = list(world.finished_q)
+        everything = [q, list(world.v)] if self.moving else [q]
+        read = [read_now(world.ensemble.source(name), scene) for name in element.reads]
+        return self._asked(element, scene.t, read or everything)
+
+    def _asked(self, element: Any, t: S, read: Sequence[Any]) -> list[S]:
+        try:
+            found = element.rows(t, *read)
+        except TracingError as error:
+            raise TracingError(f"element '{element.name}': {error}") from error
+        except KinemorphError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"element '{element.name}': its rows raised {told(error)}; expected a function over any scalar, with "
+                "the functions of kinemorph.algebra.scalar in place of those of math."
+            ) from error
+        rows = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
+        count = len(names_of_rows(element.rows, element.names))
+        if any(row is None or isinstance(row, str) for row in rows):
+            raise ModelError(
+                f"element '{element.name}': its function gives {short(found)}; expected numbers. Look at what it "
+                "returns."
+            )
+        if len(rows) != count:
+            raise ModelError(
+                f"element '{element.name}': its function gives {len(rows)} numbers; expected {count}. Give `names`, "
+                "one for each of its rows."
+            )
+        return rows
+
+
+class ConstraintLaw(RowsLaw):
+    """phi(q, t) = 0."""
+
+    def row_names(self, element: Constraint) -> tuple[Sequence[str], Sequence[str]]:
+        return names_of_rows(element.rows, element.names), ()
+
+    def position_rows(self, element: Constraint, scene: Scene) -> Sequence[S]:
+        return self.values(element, scene)
+
+
+class VelocityConstraintLaw(RowsLaw):
+    """A(q, t) v + b(q, t) = 0."""
+
+    moving = True
+
+    def row_names(self, element: VelocityConstraint) -> tuple[Sequence[str], Sequence[str]]:
+        return (), names_of_rows(element.rows, element.names)
+
+    def velocity_rows(self, element: VelocityConstraint, scene: Scene) -> Sequence[S]:
+        return self.values(element, scene)
+
+
+# ── trials ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tried(row: Callable[..., float], robot: Robot, *, moving: bool) -> tuple[bool, bool]:
+    """(whether a row is curved in v, whether nothing that may move changes it), tried near the neutral configuration.
+
+    What fails at plain numbers is told where it is traced; where a row is no number, it is not tried.
+    """
+    dice, rest = random.Random(7), neutral(robot).tolist()
+    curved, flat, tried = False, True, 0
+    for _ in range(TRIALS):
+        t = dice.random()
+        q = [x + dice.uniform(-0.4, 0.4) for x in rest]
+        a, b = ([dice.uniform(-2.0, 2.0) for _ in range(robot.nv)] for _ in range(2))
+        try:
+            ends = [row(t, q, a), row(t, q, [2.0 * y - x for x, y in zip(a, b, strict=True)])]
+            middle, elsewhere = row(t, q, b), row(t, [x + dice.uniform(-0.4, 0.4) for x in q], a)
+        except (KinemorphError, ArithmeticError, TypeError, ValueError):
+            continue
+        numbers = [*ends, middle, elsewhere]
+        if not all(map(math.isfinite, numbers)):
+            continue
+        tried += 1
+        size = max(map(abs, numbers))
+        curved |= abs(ends[0] - 2.0 * middle + ends[1]) > CURVED * size
+        flat &= abs((middle if moving else elsewhere) - ends[0]) <= 1e-12 * size
+    return curved, flat and tried > 0
+
+
+def _arguments(element: Any, given: Sequence[str]) -> list[str]:
+    """Whether the function takes what it is called with."""
+    try:
+        inspect.signature(element.rows).bind(*given)
+    except TypeError:
+        return [
+            f"element '{element.name}': its function takes {inspect.signature(element.rows)}; expected "
+            f"{len(given)}, for {', '.join(given)}. Let it take as many."
+        ]
+    except ValueError:  # a function of C tells nothing
+        return []
+    return []
+
+
+def _row_said(element: Any, row: int) -> str:
+    if not callable(element.rows):
+        return f"'{element.rows[row]}'"
+    return f"row '{element.names[row]}'" if element.names else "its row"
+
+
+register(Constraint, ConstraintLaw())
+register(VelocityConstraint, VelocityConstraintLaw())

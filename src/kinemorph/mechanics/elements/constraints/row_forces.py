@@ -1,0 +1,32 @@
+"""The forces that constraints take, as signals: "rod.force", "wheel.height.force"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kinemorph.algebra.scalar import S
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import ElementLaw, Slot
+from kinemorph.model.elements.control.wiring import below
+
+
+class RowForces(ElementLaw[Any]):
+    """Abstract: a law of constraints. Each row's multiplier is a signal: on the robot acts  J^T lambda,  so that it is
+    the force along what the row measures: a row in meters, or in meters per second, takes newtons.
+    """
+
+    def unit(self, element: Any) -> str:
+        """Of the multipliers."""
+        return "N"
+
+    def signals(self, element: Any) -> tuple[Slot, ...]:
+        return tuple(Slot(below(row, "force"), self.unit(element)) for row in self._rows(element))
+
+    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+        multipliers = scene.world.multipliers
+        return {below(row, "force"): multipliers[below(element.name, row).rstrip(".")] for row in self._rows(element)}
+
+    def _rows(self, element: Any) -> tuple[str, ...]:
+        positions, velocities = self.row_names(element)
+        return (*positions, *velocities)

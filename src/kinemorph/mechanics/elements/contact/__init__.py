@@ -1,0 +1,1 @@
+"""Laws of contact: where the ground is, how hard surfaces push, how they rub."""

@@ -1,0 +1,132 @@
+"""The memory of anchored friction: a mode, the anchor, and the direction of sliding, in world axes.
+
+                     touches                      |f| > static F
+        free  ──────────────────────►  slides  ◄──────────────────  sticks
+              ◄── leaves, from both            ──────────────────►
+                                                  comes to a halt
+
+What touches while it hardly moves sticks at once. A point that has come to a halt sticks to an anchor that pulls it
+just as sliding did: the force does not jump, the spring has been loaded while it slid. Its energy, booked as lost
+meanwhile, is taken back from what is lost; that of a spring that lets go is lost.
+
+Where no event is located, `settled` looks after each step. Between two steps of sliding a turn by more than a right
+angle counts as a halt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kinemorph.algebra.scalar import S, div, equal, less, maximum, sqrt, times, where
+from kinemorph.algebra.vectors import dot, scale, sub
+from kinemorph.mechanics.elements.contact.friction import FREE, SLIP, STICK
+from kinemorph.mechanics.elements.law import Change, Slot
+
+GUARDS = ("touches", "leaves", "lets go", "halts")
+SLOTS = (
+    Slot("mode"),
+    *(Slot(f"anchor_{axis}", "m") for axis in "xyz"),
+    *(Slot(f"direction_{axis}") for axis in "xyz"),
+)
+SIZE = len(SLOTS)
+FASTEST = 100.0  # times the speed of sticking: a point that is faster has turned, not halted
+STILL = 1e-150  # [m/s]; slower, velocity has no direction
+
+
+class Now(NamedTuple):
+    """What is seen of an anchored contact; vectors in world axes."""
+
+    memory: Sequence[S]
+    place: Sequence[S]  # of the touching point [m]; where surfaces roll, the way it has slipped
+    way: Sequence[S]  # from the anchor, along the ground [m]
+    slip: Sequence[S]  # [m/s]
+    depth: S
+    normal: S  # force [N]
+    friction: Sequence[S]  # [N], as memory has it
+    stored: S  # [J]
+    numbers: Sequence[S]  # static, kinetic, stiffness, damping, speed
+
+    @property
+    def fast(self) -> S:
+        """|v| [m/s], with a slope where it is 0."""
+        return sqrt(maximum(dot(self.slip, self.slip), STILL * STILL))
+
+    @property
+    def onward(self) -> S:
+        """Velocity along the direction of sliding."""
+        return dot(self.slip, self.memory[4:7])
+
+    @property
+    def spare(self) -> S:
+        """How much more force sticking can take [N]."""
+        size = sqrt(maximum(dot(self.friction, self.friction), STILL * STILL))
+        return times(self.numbers[0], self.normal) - size
+
+
+def values(now: Now) -> list[S]:
+    """The guards, in the order of GUARDS; one that cannot be met is 1."""
+    mode = now.memory[0]
+    free, sticks, slides = (equal(mode, kind) for kind in (FREE, STICK, SLIP))
+    return [
+        where(free, -now.depth, 1.0),
+        where(free, 1.0, now.depth),
+        where(sticks, now.spare, 1.0),
+        where(slides, now.onward, 1.0),
+    ]
+
+
+def switched(now: Now, guard: int) -> Change:
+    """After a guard has fallen through zero."""
+    halted = less(now.fast, FASTEST * now.numbers[4])
+    after = (
+        lambda: _landed(now),
+        lambda: GONE,
+        lambda: _loose(now),
+        lambda: _chosen(halted, _stuck(now), _sliding(now)),
+    )[guard]()
+    return Change(after[:SIZE], now.stored - after[SIZE])
+
+
+def settled(now: Now) -> Change:
+    """After a step."""
+    mode = now.memory[0]
+    same = [*now.memory, now.stored]
+    sticking = _chosen(less(now.spare, 0.0), _loose(now), same)
+    turning = _chosen(less(now.numbers[4], now.fast), _sliding(now), same)
+    sliding = _chosen(less(now.onward, 0.0), _stuck(now), turning)
+    touching = _chosen(equal(mode, FREE), _landed(now), _chosen(equal(mode, STICK), sticking, sliding))
+    after = _chosen(less(0.0, now.depth), touching, GONE)
+    return Change(after[:SIZE], now.stored - after[SIZE])
+
+
+# ── new memory, and the energy [J] that the spring then holds ─────────────────────────────────────────────────────────
+
+GONE: list[S] = [FREE, *[0.0] * SIZE]
+
+
+def _landed(now: Now) -> list[S]:
+    return _chosen(less(now.numbers[4], now.fast), _sliding(now), [STICK, *now.place, 0.0, 0.0, 0.0, 0.0])
+
+
+def _sliding(now: Now) -> list[S]:
+    return [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, now.fast), now.slip), 0.0]
+
+
+def _loose(now: Now) -> list[S]:
+    """Sliding as it moves; where it does not move yet, as the spring is stretched."""
+    length = sqrt(maximum(dot(now.way, now.way), STILL * STILL))
+    stretched = [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, length), now.way), 0.0]
+    return _chosen(less(STILL, now.fast), _sliding(now), stretched)
+
+
+def _stuck(now: Now) -> list[S]:
+    """At an anchor that pulls as sliding did."""
+    k = now.numbers[2]
+    stretch = div(times(now.numbers[1], now.normal), k)
+    anchor = sub(now.place, scale(stretch, now.memory[4:7]))
+    return [STICK, *anchor, 0.0, 0.0, 0.0, 0.5 * k * stretch * stretch]
+
+
+def _chosen(condition: S, one: Sequence[S], other: Sequence[S]) -> list[S]:
+    return [where(condition, a, b) for a, b in zip(one, other, strict=True)]

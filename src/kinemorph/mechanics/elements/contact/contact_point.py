@@ -1,0 +1,89 @@
+"""A point that touches something, as a law of force: what a contact does at one of its spheres.
+
+The point is the deepest one of its sphere, a point of the body: its velocity is that of slip and of entering, the force
+acts there, and so power is what is stored and dissipated, to rounding. EasyDyn's library puts the force half-way up the
+penetration instead, which is as good; with the undeformed radius balls roll by the formulas of rigid ones.
+
+A law sees its point in the axes of the link that carries it, now (`places.Point`) or at the end of a step, and says
+
+    force       F n + f                                                     in link axes [N]
+    linear      the same, and D = h (g (I - n n^T) + d n n^T)               for forces at the end of a step of h:
+                g = -(df/dv + h df/dx) along the ground, d likewise along n, none of them below 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Sym3, Vec3
+from kinemorph.algebra.vectors import add, dot, scale, sub
+from kinemorph.mechanics.elements.contact.friction import Held, Rubbed, tangential
+from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface
+from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, Pressed
+
+
+class Seen(Protocol):
+    """A point of a link, as a law of contact sees it."""
+
+    @property
+    def position(self) -> Any: ...
+
+    @property
+    def velocity(self) -> Any: ...
+
+    def into(self, vector: Sequence[S]) -> Any: ...
+
+
+class Felt(NamedTuple):
+    """All that happens at a touching point; vectors in link axes."""
+
+    depth: S  # [m], below 0 where it does not touch
+    normal: Vec3
+    slip: Vec3  # [m/s]
+    pressed: Pressed
+    rubbed: Rubbed
+    held: Held | None  # of anchors
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """The law of one touching point. `rub` gives friction from the normal force, slip, place and normal."""
+
+    surface: Surface
+    press: NormalLaw
+    rub: Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, Held | None]]
+
+    def feel(self, point: Seen, meeting: Meeting | None = None) -> Felt:
+        """What happens at the point, whose height may be known."""
+        height, n_W = meeting or self.surface(point.position)
+        n = point.into(n_W)
+        rise = dot(n, point.velocity)
+        slip = tangential(point.velocity, n)
+        pressed = self.press(-height, -rise)
+        return Felt(-height, n, slip, pressed, *self.rub(point, pressed.force, slip, n))
+
+    def force(self, point: Seen) -> Vec3:
+        """The force [N], in link axes."""
+        return total(self.feel(point))
+
+    def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
+        """(force, D) for a step of h [s] at the end of which the point is."""
+        felt = self.feel(point)
+        grip = h * (felt.rubbed.by_velocity + h * felt.rubbed.by_place)
+        x, y, z = felt.normal
+        a, b, c = scale(h * (felt.pressed.by_rate + h * felt.pressed.by_depth) - grip, felt.normal)
+        return total(felt), (grip + a * x, a * y, a * z, grip + b * y, b * z, grip + c * z)
+
+
+def total(felt: Felt) -> Vec3:
+    """F n + f."""
+    x, y, z = add(scale(felt.pressed.force, felt.normal), felt.rubbed.force)
+    return (x, y, z)
+
+
+def lowered(center: Sequence[S], radius: S, normal: Sequence[S]) -> Any:
+    """The deepest point of a sphere, where the ground's normal is `normal`."""
+    return sub(center, scale(radius, normal))

@@ -1,0 +1,256 @@
+"""The law of contacts with the ground: one touching point for each sphere of the element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.scalar import S, is_zero, less, maximum, plus, sqrt
+from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.vectors import add, dot, scale, sub
+from kinemorph.mechanics.elements.checks import known_body, not_negative
+from kinemorph.mechanics.elements.contact import anchors
+from kinemorph.mechanics.elements.contact.contact_point import Felt, Seen, Touch, lowered, total
+from kinemorph.mechanics.elements.contact.friction import (
+    SMOOTH,
+    Held,
+    Rubbed,
+    anchored,
+    friction_problems,
+    regularized,
+    tangential,
+)
+from kinemorph.mechanics.elements.contact.grounds import Meeting, ground_problems, surface
+from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import ONCE, Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
+from kinemorph.mechanics.steps.point_states import PointForce, PointState
+from kinemorph.mechanics.trees.motions import ZERO3
+from kinemorph.model.elements.contact.contact_laws import Anchor
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Robot
+
+SIGNALS = (
+    Slot("normal", "N"),
+    Slot("friction", "N"),
+    Slot("depth", "m"),
+    *(Slot(f"force_{axis}", "N") for axis in "xyz"),
+    Slot("touching"),
+)
+AT_START = Clock(ONCE)  # ticks once, when a run begins: what touches then is anchored then
+TINY = 1e-150  # [N]; below, a friction force has no direction
+
+
+class Place(NamedTuple):
+    """One sphere of a contact: its deepest point, the law there, and where that point is over the ground."""
+
+    point: PointState
+    law: Touch
+    meeting: Meeting
+
+
+class ContactLaw(ElementLaw[Contact]):
+    """Points, spheres and capsules on the ground."""
+
+    contact = True
+
+    def problems(self, element: Contact, robot: Robot) -> list[str]:
+        found = known_body(element, "body", element.body, robot) + not_negative(element, "radius")
+        found += ground_problems(element.name, element.ground)
+        found += normal_problems(element.name, element.normal)
+        found += friction_problems(element.name, element.friction)
+        found += axis_problems(element.name, element.point, element.end)
+        if element.end is not None and element.samples < 2:
+            found.append(
+                f"element '{element.name}': samples is {element.samples}; expected 2 or more spheres along a capsule."
+            )
+        return found
+
+    def states(self, element: Contact) -> tuple[Slot, ...]:
+        if not _rolls(element):
+            return ()
+        names = _numbered(element)
+        return tuple(Slot(f"{name}slipped_{axis}", "m") for name in names for axis in "xyz")
+
+    def memory(self, element: Contact) -> tuple[Slot, ...]:
+        if not isinstance(element.friction, Anchor):
+            return ()
+        return tuple(slot._replace(name=name + slot.name) for name in _numbered(element) for slot in anchors.SLOTS)
+
+    def signals(self, element: Contact) -> tuple[Slot, ...]:
+        return SIGNALS
+
+    def places(self, element: Contact, scene: Scene) -> list[Place]:
+        """All touching points with their laws: for effort, and for steps that take forces at their end."""
+        ground, press = surface(element.ground, scene.value), normal_law(element.normal, scene.value)
+        radius = scene.value(element.radius)
+        found = []
+        for k, offset in enumerate(_offsets(element)):
+            center = scene.point(element.body, offset)
+            height, n_W = ground(center.position)
+            point = center
+            if not is_zero(radius):
+                point = scene.world.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
+            law = Touch(ground, press, _rubbing(element, scene, k))
+            found.append(Place(point, law, Meeting(height - radius, n_W)))
+        return found
+
+    def effort(self, element: Contact, scene: Scene) -> Effort:
+        pushes: list[Push] = []
+        rates: list[S] = []
+        dissipated: S = 0.0
+        stored: S = 0.0
+        for point, law, meeting in self.places(element, scene):
+            felt = law.feel(point, meeting)
+            pushes.append(Push(point, total(felt)))
+            dissipated = plus(plus(dissipated, felt.pressed.dissipated), felt.rubbed.dissipated)
+            stored = plus(plus(stored, felt.pressed.stored), felt.rubbed.stored)
+            if _rolls(element):  # while it touches
+                rates += scale(less(0.0, felt.depth), point.out(felt.slip))
+        return Effort(pushes=pushes, rates=rates, dissipated=dissipated, stored=stored)
+
+    def stiff(self, element: Contact, scene: Scene) -> Stiff:
+        return Stiff([PointForce(point.link, point.point, law) for point, law, _ in self.places(element, scene)])
+
+    def publish(self, element: Contact, scene: Scene) -> Mapping[str, S]:
+        touched = [(point, law.feel(point, meeting)) for point, law, meeting in self.places(element, scene)]
+        return published(touched)
+
+    # ── memory of anchors ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def clocks(self, element: Contact) -> tuple[Clock, ...]:
+        return (AT_START,) if isinstance(element.friction, Anchor) else ()
+
+    def sample(self, element: Contact, scene: Scene, clock: int) -> Sequence[S]:
+        return self.settle(element, scene).memory
+
+    def settles(self, element: Contact) -> bool:
+        return isinstance(element.friction, Anchor)
+
+    def settle(self, element: Contact, scene: Scene) -> Change:
+        changes = [anchors.settled(now) for now in self._now(element, scene)]
+        return Change([x for change in changes for x in change.memory], sum(change.lost for change in changes))
+
+    def guards(self, element: Contact) -> tuple[str, ...]:
+        if not isinstance(element.friction, Anchor):
+            return ()
+        return tuple(name + guard for name in _numbered(element) for guard in anchors.GUARDS)
+
+    def guard_values(self, element: Contact, scene: Scene) -> Sequence[S]:
+        if not isinstance(element.friction, Anchor):
+            return ()
+        return [x for now in self._now(element, scene) for x in anchors.values(now)]
+
+    def switch(self, element: Contact, scene: Scene, guard: int) -> Change:
+        which, number = divmod(guard, len(anchors.GUARDS))
+        change = anchors.switched(self._now(element, scene)[which], number)
+        first = which * anchors.SIZE
+        memory = [*scene.m[:first], *change.memory, *scene.m[first + anchors.SIZE :]]
+        return Change(memory, change.lost)
+
+    def _now(self, element: Contact, scene: Scene) -> list[anchors.Now]:
+        found = []
+        for k, (point, law, meeting) in enumerate(self.places(element, scene)):
+            felt = law.feel(point, meeting)
+            assert felt.held is not None
+            found.append(
+                anchors.Now(
+                    scene.m[k * anchors.SIZE : (k + 1) * anchors.SIZE],
+                    scene.x[3 * k : 3 * k + 3] if _rolls(element) else point.position,
+                    point.out(felt.held.along),
+                    point.out(felt.slip),
+                    felt.depth,
+                    felt.pressed.force,
+                    point.out(felt.rubbed.force),
+                    felt.rubbed.stored,
+                    _anchor_numbers(element, scene),
+                )
+            )
+        return found
+
+
+def axis_problems(name: str, point: Any, end: Any) -> list[str]:
+    """What is wrong with the axis of a capsule."""
+    ends = [tuple(float(x) for x in evaluate_all(place)) for place in (point, end) if place is not None]
+    if not all(map(math.isfinite, (x for place in ends for x in place))):
+        return [f"element '{name}': it touches at {ends}; expected finite numbers [m]. Mend them."]
+    if len(ends) == 2 and ends[0] == ends[1]:
+        return [f"element '{name}': both ends of its capsule are at {ends[0]}; expected two. Leave one out: a sphere."]
+    return []
+
+
+def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
+    """The signals of a contact from its touching points: forces added up, the greatest depth."""
+    normal: S = 0.0
+    friction: S = 0.0
+    force: Any = ZERO3
+    depth = touched[0][1].depth
+    for point, felt in touched:
+        normal = plus(normal, felt.pressed.force)
+        rubbed = felt.rubbed.force
+        size = sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)) - TINY  # with a slope at 0, where it is 0
+        friction = plus(friction, size)
+        force = add(force, point.out(total(felt)))
+        depth = maximum(depth, felt.depth)
+    sides = dict(zip(("force_x", "force_y", "force_z"), force, strict=True))
+    return {"normal": normal, "friction": friction, "depth": depth, **sides, "touching": less(0.0, depth)}
+
+
+def _offsets(element: Contact) -> list[Any]:
+    """Centers of the spheres, in the body's axes."""
+    if element.end is None:
+        return [element.point]
+    last = element.samples - 1
+    return [
+        tuple(a + (b - a) * (k / last) for a, b in zip(element.point, element.end, strict=True))
+        for k in range(element.samples)
+    ]
+
+
+def _numbered(element: Contact) -> list[str]:
+    """What the names of each sphere's numbers begin with."""
+    count = len(_offsets(element))
+    return [""] if count == 1 else [f"{k + 1}." for k in range(count)]
+
+
+def _rolls(element: Contact) -> bool:
+    """Whether the way from an anchor has to be added up from slip: on a ball the touching point changes."""
+    whole = isinstance(element.ground, Plane) and type(element.radius) in (int, float) and element.radius == 0.0
+    return isinstance(element.friction, Anchor) and not whole
+
+
+def _anchor_numbers(element: Contact, scene: Scene) -> Sequence[S]:
+    friction = element.friction
+    assert isinstance(friction, Anchor)
+    numbers: Sequence[S] = scene.value(
+        (friction.static, friction.kinetic, friction.stiffness, friction.damping, friction.speed)
+    )
+    return numbers
+
+
+def _rubbing(element: Contact, scene: Scene, k: int) -> Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, Held | None]]:
+    """The friction of sphere k."""
+    if element.friction is None:
+        return lambda point, force, slip, normal: (SMOOTH, None)
+    if not isinstance(element.friction, Anchor):
+        mu, speed = scene.value((element.friction.coefficient, element.friction.speed))
+        return lambda point, force, slip, normal: (regularized(mu, speed, force, slip), None)
+    numbers, memory = _anchor_numbers(element, scene), scene.m[k * anchors.SIZE : (k + 1) * anchors.SIZE]
+    slipped = scene.x[3 * k : 3 * k + 3] if _rolls(element) else None
+
+    def rub(point: Seen, force: S, slip: Vec3, normal: Vec3) -> tuple[Rubbed, Held]:
+        if slipped is None:
+            along = way = tangential(point.into(sub(point.position, memory[1:4])), normal)
+        else:  # at the end of a step the way is longer by what slips meanwhile
+            way = add(point.into(sub(slipped, memory[1:4])), scale(getattr(point, "step", 0.0), slip))
+            along = tangential(way, normal)
+        held = Held(memory[0], way, along, point.into(memory[4:7]))
+        return anchored(numbers, force, slip, held), held
+
+    return rub
+
+
+register(Contact, ContactLaw())

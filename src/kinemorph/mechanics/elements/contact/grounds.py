@@ -1,0 +1,219 @@
+"""Where the ground is: how high a point stands above it, and which way out of it leads.
+
+Above terrain the nearest point of z = f(x, y) is found by Newton's method on
+
+    (x - p_x) + (f - p_z) f_x = 0,   (y - p_y) + (f - p_z) f_y = 0
+
+in a fixed number of steps, so that it stays an expression. The foot is never farther away than the ground right below
+p, which bounds the search. With the nearest point the height is a distance whose gradient is the normal: springs in the
+ground keep their energy to rounding. Slopes of f are exact, by dual numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.scalar import S, absolute, div, floor, less, maximum, minimum, sqrt, where
+from kinemorph.algebra.tables import lookup
+from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.vectors import dot, scale, sub
+from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, Plane
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.vocabulary.blocks import Table
+
+STEPS = 5  # of Newton's method: enough for spheres of half the ground's radius of curvature
+STEEP = 0.1  # the least determinant of a step, where the ground bends as sharply as the sphere does
+FOUND = 1e-6  # of the way to the ground below: a foot that is off by more is not taken for the nearest point
+
+
+class Meeting(NamedTuple):
+    """A point over the ground."""
+
+    height: S  # above the ground [m], below 0 inside it
+    normal: Vec3  # of length 1, out of the ground, in world axes
+
+
+Surface = Callable[[Sequence[S]], Meeting]  # of a position in the world [m]
+
+
+def surface(ground: Any, value: Callable[[Any], Any] = evaluate_all) -> Surface:
+    """The ground as a function of position; `value` looks up parameters in its data."""
+    return _SURFACES[type(ground)](ground, value)
+
+
+def _plane(ground: Plane, value: Callable[[Any], Any]) -> Surface:
+    point, normal = value((ground.point, ground.normal))
+    n = scale(div(1.0, sqrt(dot(normal, normal))), normal)
+    level = dot(n, point)
+    return lambda position: Meeting(dot(n, position) - level, (n[0], n[1], n[2]))
+
+
+def _function(ground: HeightFunction, value: Callable[[Any], Any]) -> Surface:
+    return lambda position: nearest(ground.height, position)
+
+
+def _map(ground: HeightMap, value: Callable[[Any], Any]) -> Surface:
+    return lambda position: nearest(interpolated(ground), position)
+
+
+_SURFACES: dict[type, Callable[[Any, Callable[[Any], Any]], Surface]] = {
+    Plane: _plane,
+    HeightFunction: _function,
+    HeightMap: _map,
+}
+
+
+# ── terrain ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def nearest(height: Callable[[S, S], S], position: Sequence[S]) -> Meeting:
+    """A point over terrain. Where Newton's method has not arrived, the ground below counts as a plane."""
+    px, py, pz = position
+    f, fx, fy = slopes(height, px, py)
+    below = pz - f
+    reach = absolute(below)
+    flat = div(below, sqrt(1.0 + fx * fx + fy * fy))
+    x, y = px, py
+    for _ in range(STEPS):
+        f, fx, fy, fxx, fxy, fyy = curvatures(height, x, y)
+        gap = f - pz
+        rx, ry = x - px + gap * fx, y - py + gap * fy
+        a, b, d = 1.0 + fx * fx + gap * fxx, fx * fy + gap * fxy, 1.0 + fy * fy + gap * fyy
+        det = maximum(a * d - b * b, STEEP)
+        x = px + _within(x - px - div(d * rx - b * ry, det), reach)
+        y = py + _within(y - py - div(a * ry - b * rx, det), reach)
+    f, fx, fy = slopes(height, x, y)
+    off = absolute(x - px + (f - pz) * fx) + absolute(y - py + (f - pz) * fy)
+    length = div(1.0, sqrt(1.0 + fx * fx + fy * fy))
+    n = (-fx * length, -fy * length, length)
+    found = less(off, FOUND * (reach + 1e-9))
+    return Meeting(where(found, dot(n, sub(position, (x, y, f))), flat), n)
+
+
+def _within(x: S, bound: S) -> S:
+    return minimum(maximum(x, -bound), bound)
+
+
+def slopes(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S]:
+    """(f, f_x, f_y)."""
+    level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
+    along_x = height(Dual(x, 1.0, level), Dual(y, 0.0, level))
+    along_y = height(Dual(x, 0.0, level), Dual(y, 1.0, level))
+    return _value(along_x, level), tangent_of(along_x, level), tangent_of(along_y, level)
+
+
+def curvatures(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S, S, S, S]:
+    """(f, f_x, f_y, f_xx, f_xy, f_yy)."""
+    level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
+    along_x = slopes(height, Dual(x, 1.0, level), Dual(y, 0.0, level))
+    along_y = slopes(height, Dual(x, 0.0, level), Dual(y, 1.0, level))
+    f, fx, fy = (_value(one, level) for one in along_x)
+    return f, fx, fy, tangent_of(along_x[1], level), tangent_of(along_x[2], level), tangent_of(along_y[2], level)
+
+
+def _value(x: S, level: int) -> S:
+    return x.value if isinstance(x, Dual) and x.level == level else x
+
+
+def interpolated(ground: HeightMap) -> Callable[[S, S], S]:
+    """The height over a grid: cubic in y between rows of splines in x.
+
+    Between the rows j and j + 1 it is Hermite's cubic of the heights h and slopes m there. All rows, of h and then of
+    m, lie one after another in one table, so that a row is chosen by what is added to the argument.
+    """
+    table, (nx, ny) = _rows(ground), (len(ground.heights), len(ground.heights[0]))
+    (dx, dy), (x0, y0) = ground.spacing, ground.corner
+
+    def height(x: S, y: S) -> S:
+        u, v = _between((x - x0) / dx, nx - 1.0), _between((y - y0) / dy, ny - 1.0)
+        j = minimum(floor(v), ny - 2.0)
+        t, at = v - j, u + j * float(nx)
+        h0, h1, m0, m1 = (lookup(table, at + row * float(nx)) for row in (0, 1, ny, ny + 1))
+        turned = 1.0 - t
+        return turned * turned * ((1.0 + 2.0 * t) * h0 + t * m0) + t * t * ((3.0 - 2.0 * t) * h1 - turned * m1)
+
+    return height
+
+
+def _between(x: S, top: float) -> S:
+    return minimum(maximum(x, 0.0), top)
+
+
+@lru_cache(maxsize=32)
+def _rows(ground: HeightMap) -> Table:
+    """The splines of all rows, over the number of grid lines passed."""
+    from scipy.interpolate import CubicSpline
+
+    heights = np.array(ground.heights, dtype=float)
+    nx, ny = heights.shape
+    tilts = CubicSpline(np.arange(ny), heights, axis=1, bc_type="clamped")(np.arange(ny), 1)
+    rows = np.concatenate([heights.T, tilts.T])
+    pieces = []
+    for row in rows:
+        spline = CubicSpline(np.arange(nx), row, bc_type="clamped")
+        pieces += [tuple(map(float, c)) for c in spline.c[::-1].T] + [(float(row[-1]), 0.0, 0.0, 0.0)]
+    places = tuple(map(float, range(len(pieces))))
+    return Table(places[1:], places, tuple(pieces))
+
+
+# ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def ground_problems(name: str, ground: Any) -> list[str]:
+    """What is wrong with the ground of an element, one sentence each."""
+    if type(ground) not in _SURFACES:
+        known = ", ".join(kind.__name__ for kind in _SURFACES)
+        return [f"element '{name}': ground is {ground!r}; expected one of {known}."]
+    return _PROBLEMS[type(ground)](name, ground)
+
+
+def _plane_problems(name: str, ground: Plane) -> list[str]:
+    numbers = [float(x) for x in (*evaluate_all(ground.point), *evaluate_all(ground.normal))]
+    if not all(map(math.isfinite, numbers)):
+        return [f"element '{name}': ground: it is {ground}; expected finite numbers. Mend them."]
+    if math.hypot(*numbers[3:]) == 0.0:
+        return [f"element '{name}': ground: the normal of the plane is zero; expected a direction out of the ground."]
+    return []
+
+
+def _function_problems(name: str, ground: HeightFunction) -> list[str]:
+    if not callable(ground.height):
+        return [f"element '{name}': ground: height is {ground.height!r}; expected a function of x and y that gives z."]
+    return []
+
+
+def _map_problems(name: str, ground: HeightMap) -> list[str]:
+    where_, heights = f"element '{name}': ground", ground.heights
+    sizes = sorted({len(row) for row in heights})
+    if len(heights) < 2 or not sizes or sizes[0] < 2:
+        shape = f"{len(heights)} x {sizes[0] if sizes else 0}"
+        return [f"{where_} has {shape} heights; expected at least 2 x 2. Give more of them, or use a Plane."]
+    if len(sizes) > 1:
+        return [
+            f"{where_} has rows of {sizes[0]} and of {sizes[-1]} heights; expected a regular grid. "
+            "Fill in what is missing."
+        ]
+    for i, row in enumerate(heights):
+        for j, z in enumerate(row):
+            if not isinstance(z, (int, float)) or not math.isfinite(z):
+                return [f"{where_} has a hole: heights[{i}][{j}] is {z}; expected a finite height. Fill it in."]
+    if not all(0.0 < step < math.inf for step in ground.spacing) or not all(map(math.isfinite, ground.corner)):
+        return [
+            f"{where_} has spacing {ground.spacing} and corner {ground.corner}; expected distances above 0 [m], and a "
+            "finite place."
+        ]
+    return []
+
+
+_PROBLEMS: dict[type, Callable[[str, Any], list[str]]] = {
+    Plane: _plane_problems,
+    HeightFunction: _function_problems,
+    HeightMap: _map_problems,
+}

@@ -1,0 +1,100 @@
+"""How hard surfaces push each other: F(d, d') with its slopes, and what of it is stored.
+
+Both laws are  F = max(k d^p + c d^r d', 0)  with d = max(depth, 0); Hunt and Crossley's has r = p. The depth is clamped
+before anything else: damping alone would push above the ground, too. What is stored is the energy of the spring,
+k d^(p+1)/(p+1); where surfaces part faster than the clamp lets them push, the rest of it is lost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.scalar import S, less, maximum, power, times, where
+from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, HuntCrossley, Normal
+from kinemorph.model.parameter import evaluate, evaluate_all
+
+
+class Pressed(NamedTuple):
+    """A normal force."""
+
+    force: S  # [N], 0 or more
+    by_depth: S  # its slope [N/m], 0 or more: where it is below, 0 is said
+    by_rate: S  # [N s/m], 0 or more
+    dissipated: S  # [W]
+    stored: S  # [J]
+
+
+NormalLaw = Callable[[S, S], Pressed]  # of depth [m] and its rate [m/s]
+
+
+def normal_law(normal: Normal, value: Callable[[Any], Any] = evaluate_all) -> NormalLaw:
+    """The law of a part of a contact; `value` looks up parameters in its data."""
+    k, c, p, r = value(_FORMS[type(normal)](normal))
+
+    def law(depth: S, rate: S) -> Pressed:
+        touching = less(0.0, depth)
+        d = where(touching, depth, 1.0)  # the slope of a power stays finite at 0
+        spring, damper = times(k, _power(d, p)), times(c, _power(d, r))
+        wanted = spring + damper * rate
+        pushing = times(touching, less(0.0, wanted))
+        force = where(pushing, wanted, 0.0)
+        slope = times(p * k, _power(d, p - 1.0)) + times(r * c, _power(d, r - 1.0)) * rate
+        return Pressed(
+            force,
+            where(pushing, maximum(slope, 0.0), 0.0),
+            where(pushing, damper, 0.0),
+            where(touching, (force - spring) * rate, 0.0),
+            where(touching, spring * d / (p + 1.0), 0.0),
+        )
+
+    return law
+
+
+def _power(x: S, exponent: S) -> S:
+    """x to a power, for x above 0; whole powers are products."""
+    if type(exponent) is float and exponent in (0.0, 1.0, 2.0, 3.0):
+        product: S = 1.0
+        for _ in range(int(exponent)):
+            product = product * x
+        return product
+    return power(x, exponent)
+
+
+def _easydyn(normal: EasyDynNormal) -> tuple[Any, ...]:
+    return (normal.stiffness, normal.damping, normal.stiffness_power, normal.damping_power)
+
+
+def _hunt_crossley(normal: HuntCrossley) -> tuple[Any, ...]:
+    return (normal.stiffness, normal.stiffness * normal.damping, normal.exponent, normal.exponent)
+
+
+_FORMS: dict[type, Callable[[Any], tuple[Any, ...]]] = {EasyDynNormal: _easydyn, HuntCrossley: _hunt_crossley}
+_POWERS = {EasyDynNormal: ("stiffness_power", "damping_power"), HuntCrossley: ("exponent",)}
+
+
+def normal_problems(name: str, normal: Any) -> list[str]:
+    """What is wrong with the normal law of an element, one sentence each."""
+    if type(normal) not in _FORMS:
+        known = ", ".join(kind.__name__ for kind in _FORMS)
+        return [f"element '{name}': normal is {normal!r}; expected one of {known}."]
+    found = []
+    if not 0.0 < (k := number(normal.stiffness)) < math.inf:
+        found.append(f"element '{name}': normal: stiffness is {k:g}; expected a finite number above 0. Correct it.")
+    if not 0.0 <= (c := number(normal.damping)) < math.inf:
+        found.append(
+            f"element '{name}': normal: damping is {c:g}; expected a finite number of at least 0. Mend its sign."
+        )
+    for field in _POWERS[type(normal)]:
+        if not 1.0 <= (p := number(getattr(normal, field))) < math.inf:
+            found.append(
+                f"element '{name}': normal: {field} is {p:g}; expected 1 or more, so that the force has a slope "
+                "where bodies begin to touch."
+            )
+    return found
+
+
+def number(value: Any) -> float:
+    """The nominal value of a number in an element's data."""
+    return float(evaluate(value))

@@ -1,0 +1,1 @@
+"""Laws of controllers and of the references that they follow."""

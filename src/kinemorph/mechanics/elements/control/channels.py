@@ -1,0 +1,132 @@
+"""What controllers read and follow, channel by channel: measured signals, references with their rates, numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.scalar import S, maximum, minimum
+from kinemorph.mechanics.elements.checks import one_axis
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.model.elements.control.wiring import channel_names, measured
+from kinemorph.model.input_reader import short
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+
+
+class Wish(NamedTuple):
+    """What a channel is to follow: position, velocity, acceleration; 0 where a rate is not known."""
+
+    position: S
+    velocity: S = 0.0
+    acceleration: S = 0.0
+
+
+def ramped(wish: Wish, t: S, ramp: float) -> Wish:
+    """A path that grows out of 0 within `ramp` [s], with the least jerk: times s^3 (10 - 15 s + 6 s^2), s = t / ramp.
+
+    Its rates follow by the product rule. Before t = 0 it is 0; without a ramp it stays as it is.
+    """
+    if not ramp:
+        return wish
+    s = minimum(maximum(t / ramp, 0.0), 1.0)
+    share = s * s * s * (10.0 - s * (15.0 - 6.0 * s))
+    rate = s * s * (1.0 - s) * (1.0 - s) * (30.0 / ramp)
+    change = s * (1.0 - s) * (1.0 - 2.0 * s) * (60.0 / ramp**2)
+    q, v, a = wish
+    return Wish(share * q, rate * q + share * v, change * q + 2.0 * rate * v + share * a)
+
+
+def each(values: Sequence[Any], count: int) -> Sequence[Any]:
+    """A number for each channel."""
+    return tuple(values) * count if len(values) == 1 else values
+
+
+def choices(element: Any, field: str = "reference") -> list[Any]:
+    """Numbers or signals, one for each channel. With joints, a word is a path of that joint, or a signal as it is."""
+    given = each(getattr(element, field), len(channel_names(element)))
+    joints = getattr(element, "joints", ()) or ("",) * len(given)
+    return [
+        f"{target}.{joint}|{target}" if isinstance(target, str) and joint else target
+        for target, joint in zip(given, joints, strict=False)  # `problems` tells where their numbers differ
+    ]
+
+
+def wishes(element: Any, scene: Scene) -> list[Wish]:
+    """What each channel is to follow."""
+    return [_wish(scene, target) for target in choices(element)]
+
+
+def _wish(scene: Scene, target: Any) -> Wish:
+    if not isinstance(target, str):
+        return Wish(scene.value(target))
+    ensemble = scene.world.ensemble
+    name = ensemble.source(target)
+    rates = [f"{name}.velocity", f"{name}.acceleration"]
+    if name.startswith("q."):
+        rates = [f"v.{name[2:]}", ""]
+    return Wish(scene.signal(name), *(scene.signal(one) if one in ensemble.sources else 0.0 for one in rates))
+
+
+def added(element: Any, scene: Scene) -> list[S]:
+    """What is added to each output."""
+    return [
+        scene.signal(target) if isinstance(target, str) else scene.value(target)
+        for target in choices(element, "feedforward")
+    ]
+
+
+def rate_of(scene: Scene, name: str) -> S:
+    """The rate of a coordinate of the robot, by the name of its signal."""
+    return scene.signal(f"v.{name[2:]}")
+
+
+def followed(element: Any) -> tuple[str, ...]:
+    """The signals that references and feedforward read."""
+    fields = [name for name in ("reference", "feedforward") if hasattr(element, name)]
+    return tuple(one for name in fields for one in choices(element, name) if isinstance(one, str))
+
+
+# ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def channel_problems(element: Any, robot: Robot) -> list[str]:
+    """Joints that are none, and channels that do not fit each other."""
+    joints = getattr(element, "joints", ())
+    found = [problem for joint in joints for problem in one_axis(element, "a joint", joint, robot)]
+    if found:
+        return found
+    counts = {"joints": len(joints), "reads": len(getattr(element, "reads", ())), "drives": len(element.drives)}
+    if not measured(element):
+        return [
+            f"element '{element.name}' reads nothing; expected one or more signals. Give `joints`, or `reads` and what "
+            "it `drives`."
+        ]
+    if len({count for count in counts.values() if count}) > 1:
+        listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        return [f"element '{element.name}' has {listed}; expected as many of each. Give one of each for every channel."]
+    return []
+
+
+def number_problems(element: Any, *fields: str) -> list[str]:
+    """Numbers that are not finite, or too few or too many for the channels."""
+    count, found = len(channel_names(element)), []
+    for name in fields:
+        values = getattr(element, name)
+        if len(values) not in (1, count):
+            found.append(
+                f"element '{element.name}': {name} has {len(values)} numbers; expected 1, or {count}, one for each "
+                "channel. Give as many."
+            )
+        open_ended = name in ("lower", "upper")
+        for value in values:
+            if isinstance(value, str):
+                if name not in ("reference", "feedforward"):
+                    found.append(
+                        f"element '{element.name}': {name} is {short(value)}; expected a number. Signals go to "
+                        "reference, reads and feedforward."
+                    )
+            elif math.isnan(number := float(evaluate(value))) or (math.isinf(number) and not open_ended):
+                found.append(f"element '{element.name}': {name} is {number}; expected a finite number. Mend it.")
+    return found

@@ -1,0 +1,386 @@
+"""The laws of PID and PD controllers.
+
+    continuous      J' = ki e,  z' = (e - z) / Tf,          u = kp e + J + kd (e - z) / Tf
+    sampled         J += T ki e,  d = (Tf d + kd (e - e_before)) / (Tf + T),      u = kp e + J + d
+
+The first is U = kp E + ki E / s + kd s E / (1 + Tf s), that is eq. 21 of the EasyDyn paper as corrected in
+docs/errata.md, with Tf = kd / N; solved for u it is its eq. 22. A `bandwidth` w0 puts w0 / (s + w0) before it, which is
+what its eq. 23 does. The second has differences in place of derivatives, backward in time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.scalar import S, equal, less, where
+from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.control.channels import (
+    Wish,
+    added,
+    channel_problems,
+    each,
+    followed,
+    number_problems,
+    rate_of,
+    wishes,
+)
+from kinemorph.mechanics.elements.control.sample_hold import (
+    bounded,
+    clocks_of,
+    converted,
+    held_count,
+    held_slots,
+    let_in,
+    let_out,
+    sampling_problems,
+)
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, Stiff, register
+from kinemorph.mechanics.steps.point_states import JointForce, JointState
+from kinemorph.model.elements.control.controllers import PD, PID
+from kinemorph.model.elements.control.wiring import below, channel_names, driven, measured
+from kinemorph.model.robot import Robot
+
+
+class Held(ElementLaw[Any]):
+    """Abstract: what a controller with channels gives, at all times, or sampled and held."""
+
+    def outputs(self, element: Any, scene: Scene) -> list[S]:
+        """What it would give now, one number per channel."""
+        raise AssertionError(f"{type(self).__name__} has no `outputs`")
+
+    def signals(self, element: Any) -> tuple[Slot, ...]:
+        pairs = zip_longest(channel_names(element), driven(element), fillvalue="")  # it may drive nothing
+        return tuple(Slot(channel, f"tau.{target}") for channel, target in pairs)
+
+    def drives(self, element: Any) -> Mapping[str, str]:
+        return dict(zip(driven(element), channel_names(element), strict=False))
+
+    def clocks(self, element: Any) -> tuple[Clock, ...]:
+        return clocks_of(element)
+
+    def memory(self, element: Any) -> tuple[Slot, ...]:
+        return held_slots(element, channel_names(element))
+
+    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+        names = channel_names(element)
+        u = scene.m[: len(names)] if element.every else self._converted(element, scene)
+        return dict(zip(names, u, strict=True))
+
+    def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
+        if clock == 1:
+            return let_out(scene.m, len(channel_names(element)))
+        return let_in(scene.m, self._converted(element, scene))
+
+    def _converted(self, element: Any, scene: Scene) -> list[S]:
+        lower, upper = limits(element, scene)
+        ends = zip(self.outputs(element, scene), lower, upper, strict=True)
+        return [converted(u, low, high, element.quantum) for u, low, high in ends]
+
+
+def limits(element: Any, scene: Scene) -> tuple[Sequence[Any], Sequence[Any]]:
+    """(lower, upper) of each channel."""
+    n = len(channel_names(element))
+    return each(scene.value(element.lower), n), each(scene.value(element.upper), n)
+
+
+# ── PD ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """more + kp (r - q) + kd (dr/dt - v) between limits, along one velocity: a law that a step may take at its end."""
+
+    kp: S
+    kd: S
+    wish: Wish
+    more: S
+    lower: Any
+    upper: Any
+
+    @property
+    def affine(self) -> bool:
+        """Whether its slopes are the same everywhere."""
+        return _is_open(self.lower) and _is_open(self.upper)
+
+    def free(self, joint: Any) -> S:
+        """Without limits."""
+        stretch, rate = self.wish.position - joint.position, self.wish.velocity - joint.velocity
+        return self.more + self.kp * stretch + self.kd * rate
+
+    def force(self, joint: Any) -> S:
+        return bounded(self.free(joint), self.lower, self.upper)
+
+    def linear(self, joint: Any, h: S) -> tuple[S, S]:
+        """Where a limit holds it, it is no spring."""
+        pivot = h * (self.kd + h * self.kp)
+        if self.affine:
+            return self.force(joint), pivot
+        u = self.free(joint)
+        held = bounded(u, self.lower, self.upper)
+        return held, where(equal(u, held), pivot, 0.0)
+
+
+class PDLaw(Held):
+    """Springs and dampers towards a reference. Acting on joints at all times, a step may take them at its end."""
+
+    def problems(self, element: PD, robot: Robot) -> list[str]:
+        found = channel_problems(element, robot) or number_problems(
+            element, "kp", "kd", "reference", "feedforward", "lower", "upper"
+        )
+        if found:
+            return found
+        found += [
+            f"element '{element.name}': {name} is {value:g}; expected a finite number of at least 0. Mend its sign."
+            for name in ("kp", "kd")
+            for value in getattr(element, name)
+            if isinstance(value, float) and value < 0.0
+        ]
+        return [*found, *sampling_problems(element)]
+
+    def reads(self, element: PD) -> tuple[str, ...]:
+        return followed(element)
+
+    def drives(self, element: PD) -> Mapping[str, str]:
+        return {} if _acts_itself(element) else super().drives(element)
+
+    def outputs(self, element: PD, scene: Scene) -> list[S]:
+        hinges = [scene.hinge(joint) for joint in element.joints]
+        pairs = zip(self._pulls(element, scene), hinges, strict=True)
+        return [pull.free(JointState(hinge.q, hinge.v)) for pull, hinge in pairs]
+
+    def _pulls(self, element: PD, scene: Scene) -> list[Pull]:
+        n = len(element.joints)
+        gains = (each(scene.value(values), n) for values in (element.kp, element.kd))
+        columns = (*gains, wishes(element, scene), added(element, scene), *limits(element, scene))
+        return [Pull(*row) for row in zip(*columns, strict=True)]
+
+    def effort(self, element: PD, scene: Scene) -> Effort:
+        if not _acts_itself(element):
+            return Effort()
+        hinges = [scene.hinge(joint) for joint in element.joints]
+        u = self._converted(element, scene)
+        power = sum((force * hinge.v for force, hinge in zip(u, hinges, strict=True)), 0.0)
+        return Effort(torques={h.place: force for h, force in zip(hinges, u, strict=True)}, supplied=power)
+
+    def stiff(self, element: PD, scene: Scene) -> Stiff | None:
+        if not _acts_itself(element):
+            return None
+        places = [scene.hinge(joint).place for joint in element.joints]
+        return Stiff(joints=[JointForce(*pair) for pair in zip(places, self._pulls(element, scene), strict=True)])
+
+
+def _acts_itself(element: PD) -> bool:
+    """Whether its force is a law of the joint's state now."""
+    return not element.every and not element.drives
+
+
+def _is_open(limit: Any) -> bool:
+    return isinstance(limit, float) and math.isinf(limit)
+
+
+# ── PID ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Terms(NamedTuple):
+    """What a PID is made of: which terms have something to keep."""
+
+    prefilter: bool
+    integral: bool
+    derivative: bool  # kept: a filtered one, or differences
+
+    @property
+    def size(self) -> int:
+        """How many states a continuous channel has."""
+        return sum(self)
+
+
+def terms(element: PID) -> Terms:
+    """Gains that are zero need nothing."""
+    derivative = not _absent(element.kd) and bool(element.filter or element.every)
+    return Terms(element.bandwidth < math.inf, not _absent(element.ki), derivative)
+
+
+def _absent(gains: Any) -> bool:
+    return all(isinstance(gain, float) and gain == 0.0 for gain in gains)
+
+
+class Channel(NamedTuple):
+    """One channel of a PID at one instant: its numbers, what it reads, and what it is to follow."""
+
+    kp: S
+    ki: S
+    kd: S
+    lower: Any
+    upper: Any
+    tracking: S  # [s]
+    more: S
+    error: S
+    sloped: S  # what the derivative is taken of: the error, or minus what is read
+    slope: S  # its rate, where that is read
+
+    def limited(self, u: S) -> S:
+        """Within the limits."""
+        return bounded(u, self.lower, self.upper)
+
+    def winds_up(self, u: S) -> S:
+        """1 where u is beyond a limit and the integral drives it further."""
+        grows = self.ki * self.error
+        over: S = 0.0 if _is_open(self.upper) else less(self.upper, u) * less(0.0, grows)
+        under: S = 0.0 if _is_open(self.lower) else less(u, self.lower) * less(grows, 0.0)
+        return over + under
+
+
+class PIDLaw(Held):
+    """PID, at all times or sampled."""
+
+    def problems(self, element: PID, robot: Robot) -> list[str]:
+        found = channel_problems(element, robot) or number_problems(
+            element, "kp", "ki", "kd", "reference", "feedforward", "lower", "upper"
+        )
+        if found:
+            return found
+        found = not_negative(element, "filter", "tracking") + sampling_problems(element)
+        if not element.bandwidth > 0.0:
+            found.append(f"element '{element.name}': bandwidth is {element.bandwidth:g}; expected a number above 0.")
+        if element.every and element.bandwidth < math.inf:
+            found.append(
+                f"element '{element.name}': bandwidth is {element.bandwidth:g} and it is sampled; expected one of "
+                "both. Leave out bandwidth, or every."
+            )
+        untimed = element.anti_windup == "back_calculation" and not element.tracking
+        if untimed and (_absent(element.kp) or _absent(element.ki)):
+            found.append(
+                f"element '{element.name}': back_calculation follows in kp / ki, and one of them is 0; expected a time "
+                "[s]. Give `tracking`."
+            )
+        blind = [name for name in measured(element) if name[2:] not in robot.v_names or not name.startswith("q.")]
+        if not _absent(element.kd) and not element.every and not element.filter and blind:
+            found.append(
+                f"element '{element.name}': kd without filter needs a rate, and '{blind[0]}' has none; expected a "
+                "coordinate of a joint. Give `filter` [s], or `every`."
+            )
+        return found
+
+    def reads(self, element: PID) -> tuple[str, ...]:
+        return (*measured(element), *followed(element))
+
+    def signals(self, element: PID) -> tuple[Slot, ...]:
+        names = channel_names(element)
+        errors = zip(names, measured(element), strict=True)
+        return (*super().signals(element), *(Slot(below(name, "error"), signal) for name, signal in errors))
+
+    def publish(self, element: PID, scene: Scene) -> Mapping[str, S]:
+        names = channel_names(element)
+        errors = [channel.error for channel in self._channels(element, scene)]
+        return {**super().publish(element, scene), **dict(zip([below(n, "error") for n in names], errors, strict=True))}
+
+    def _channels(self, element: PID, scene: Scene) -> list[Channel]:
+        n = len(channel_names(element))
+        kp, ki, kd = (each(scene.value(gains), n) for gains in (element.kp, element.ki, element.kd))
+        lower, upper = limits(element, scene)
+        more, names, found = added(element, scene), measured(element), []
+        rated = not _absent(element.kd) and not terms(element).derivative
+        for k, wish in enumerate(wishes(element, scene)):
+            y = scene.signal(names[k])
+            tracking = (
+                element.tracking if element.tracking or element.anti_windup != "back_calculation" else kp[k] / ki[k]
+            )
+            of_error = element.derivative == "error"
+            slope = (wish.velocity if of_error else 0.0) - rate_of(scene, names[k]) if rated else 0.0
+            sloped = wish.position - y if of_error else -y
+            found.append(
+                Channel(kp[k], ki[k], kd[k], lower[k], upper[k], tracking, more[k], wish.position - y, sloped, slope)
+            )
+        return found
+
+    # ── at all times ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def states(self, element: PID) -> tuple[Slot, ...]:
+        if element.every:
+            return ()
+        kept = [name for name, there in zip(("smooth", "integral", "lag"), terms(element), strict=True) if there]
+        return tuple(Slot(below(channel, name)) for channel in channel_names(element) for name in kept)
+
+    def outputs(self, element: PID, scene: Scene) -> list[S]:
+        return [u for u, _ in self._continuous(element, scene)]
+
+    def effort(self, element: PID, scene: Scene) -> Effort:
+        if element.every:
+            return Effort()
+        return Effort(rates=[rate for _, rates in self._continuous(element, scene) for rate in rates])
+
+    def _continuous(self, element: PID, scene: Scene) -> list[tuple[S, list[S]]]:
+        """(output before its limits, rates of states) of each channel."""
+        kept, found = terms(element), []
+        for k, channel in enumerate(self._channels(element, scene)):
+            x = list(scene.x[k * kept.size : (k + 1) * kept.size])
+            rates: list[S] = []
+            if kept.prefilter:
+                smooth = x.pop(0)
+                rates.append(element.bandwidth * (channel.error - smooth))
+                channel = channel._replace(error=smooth, sloped=smooth, slope=rates[0])
+            J = x.pop(0) if kept.integral else 0.0
+            slope = (channel.sloped - x[0]) / element.filter if kept.derivative else channel.slope
+            u = channel.more + channel.kp * channel.error + J + channel.kd * slope
+            if kept.integral:
+                rates.append(self._wound(element, channel, u, channel.ki * channel.error))
+            if kept.derivative:
+                rates.append(slope)
+            found.append((u, rates))
+        return found
+
+    def _wound(self, element: PID, channel: Channel, u: S, rate: S) -> S:
+        """The rate of the integral term at an output u before its limits."""
+        if element.anti_windup == "clamp":
+            return where(channel.winds_up(u), 0.0, rate)
+        if element.anti_windup == "back_calculation":
+            return rate + (channel.limited(u) - u) / channel.tracking
+        return rate
+
+    # ── sampled ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def memory(self, element: PID) -> tuple[Slot, ...]:
+        if not element.every:
+            return ()
+        kept, names = terms(element), channel_names(element)
+        own = [name for name, there in (("integral", kept.integral), *_differences(kept)) if there]
+        return (*super().memory(element), *(Slot(below(channel, name)) for channel in names for name in own))
+
+    def sample(self, element: PID, scene: Scene, clock: int) -> Sequence[S]:
+        n, kept, T = len(channel_names(element)), terms(element), element.every or 0.0
+        front = held_count(element, n)
+        if clock == 1:
+            return [*let_out(scene.m[:front], n), *scene.m[front:]]
+        size = kept.integral + 3 * kept.derivative
+        outputs, memory = [], []
+        for k, channel in enumerate(self._channels(element, scene)):
+            own = list(scene.m[front + k * size : front + (k + 1) * size])
+            J = own.pop(0) if kept.integral else 0.0
+            d: S = 0.0
+            if kept.derivative:
+                before, d, begun = own
+                before = where(begun, before, channel.sloped)  # nothing is known of a time before the first sample
+                d = (element.filter * d + channel.kd * (channel.sloped - before)) / (element.filter + T)
+            rest = channel.more + channel.kp * channel.error + d
+            grown = J + T * (channel.ki * channel.error)
+            if kept.integral and element.anti_windup == "clamp":
+                grown = where(channel.winds_up(rest + grown), J, grown)
+            u = rest + grown
+            outputs.append(converted(u, channel.lower, channel.upper, element.quantum))
+            if kept.integral and element.anti_windup == "back_calculation":
+                grown = grown + T / channel.tracking * (channel.limited(u) - u)
+            memory += [grown] * kept.integral + [channel.sloped, d, 1.0] * kept.derivative
+        return [*let_in(scene.m[:front], outputs), *memory]
+
+
+def _differences(kept: Terms) -> tuple[tuple[str, bool], ...]:
+    return tuple((name, kept.derivative) for name in ("before", "difference", "begun"))
+
+
+register(PD, PDLaw())
+register(PID, PIDLaw())

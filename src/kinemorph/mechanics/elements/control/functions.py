@@ -1,0 +1,214 @@
+"""The laws of controllers that are functions of the user."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.scalar import S
+from kinemorph.errors import ControllerError, ShapeError, TracingError, told
+from kinemorph.mechanics.elements.control.channels import each
+from kinemorph.mechanics.elements.control.sample_hold import (
+    clocks_of,
+    converted,
+    held_count,
+    held_slots,
+    let_in,
+    let_out,
+    sampling_problems,
+)
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, register
+from kinemorph.model.elements.control.functions import Continuous, PythonController, Sampled
+from kinemorph.model.input_reader import short
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Robot
+
+
+def names_of_outputs(element: Any) -> tuple[str, ...]:
+    """What its outputs are called: as named, else one like the element itself, several after what they drive."""
+    if element.outputs:
+        names: tuple[str, ...] = element.outputs
+        return names
+    return ("",) if len(element.drives) == 1 else tuple(element.drives)
+
+
+class FunctionLaw(ElementLaw[Any]):
+    """Abstract: a function with named outputs."""
+
+    kept = "memory"  # the field that names what the function keeps
+
+    def problems(self, element: Any, robot: Robot) -> list[str]:
+        found = []
+        if not callable(element.law):
+            found.append(
+                f"element '{element.name}': law is {short(element.law)}; expected a function law(t, ...) of t and of "
+                "what it reads."
+            )
+        else:
+            found += self._arguments(element)
+        if not names_of_outputs(element):
+            found.append(
+                f"element '{element.name}' drives nothing; expected names of what its outputs go to. Give `drives`, or "
+                "`outputs` that others read."
+            )
+        if element.outputs and element.drives and len(element.outputs) != len(element.drives):
+            found.append(
+                f"element '{element.name}' has {len(element.outputs)} outputs and drives {len(element.drives)}; "
+                "expected as many of both. Name every output, or none."
+            )
+        if hasattr(element, "every"):
+            found += sampling_problems(element)
+        return found
+
+    def _arguments(self, element: Any) -> list[str]:
+        """Whether the function takes what it is called with."""
+        given = ["t", *element.reads, *([self.kept] if self.own(element) else [])]
+        try:
+            inspect.signature(element.law).bind(*given)
+        except TypeError:
+            return [
+                f"element '{element.name}': law takes {inspect.signature(element.law)}; expected {len(given)}, "
+                f"for {', '.join(given)}. Let it take as many."
+            ]
+        except ValueError:  # a function of C tells nothing
+            return []
+        return []
+
+    def reads(self, element: Any) -> tuple[str, ...]:
+        names: tuple[str, ...] = element.reads
+        return names
+
+    def signals(self, element: Any) -> tuple[Slot, ...]:
+        return tuple(Slot(name) for name in names_of_outputs(element))
+
+    def drives(self, element: Any) -> Mapping[str, str]:
+        return dict(zip(element.drives, names_of_outputs(element), strict=False))
+
+    def own(self, element: Any) -> tuple[Slot, ...]:
+        """What the function keeps."""
+        return tuple(Slot(name, "", start) for name, start in getattr(element, self.kept))
+
+    def asked(self, element: Any, t: S, values: Sequence[S], kept: Sequence[S]) -> tuple[list[S], list[S]]:
+        """(outputs, what is kept) as the function says; ShapeError where they are of the wrong size."""
+        try:
+            found = element.law(t, *values, list(kept)) if self.own(element) else (element.law(t, *values), ())
+        except TracingError as error:
+            raise TracingError(f"element '{element.name}': {error}") from error
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise ShapeError(
+                f"'{element.name}' gave {short(found)}; expected (outputs, {self.kept}): it has {self.kept} to keep."
+            )
+        outputs = _listed(found[0])
+        if any(one is None or isinstance(one, str) for one in outputs):
+            raise ShapeError(f"'{element.name}' gave {short(found[0])} as outputs; expected numbers.")
+        for what, values, count in (
+            ("outputs", outputs, len(names_of_outputs(element))),
+            (self.kept, _listed(found[1]), len(self.own(element))),
+        ):
+            if len(values) != count:
+                raise ShapeError(f"'{element.name}' gave {_sized(values)} as {what}; expected {count}.")
+        return outputs, _listed(found[1])
+
+
+class ContinuousLaw(FunctionLaw):
+    """A function inside the rate."""
+
+    kept = "states"
+
+    def states(self, element: Continuous) -> tuple[Slot, ...]:
+        return self.own(element)
+
+    def publish(self, element: Continuous, scene: Scene) -> Mapping[str, S]:
+        return dict(zip(names_of_outputs(element), self._now(element, scene)[0], strict=True))
+
+    def effort(self, element: Continuous, scene: Scene) -> Effort:
+        return Effort(rates=self._now(element, scene)[1]) if element.states else Effort()
+
+    def _now(self, element: Continuous, scene: Scene) -> tuple[list[S], list[S]]:
+        return self.asked(element, scene.t, [scene.signal(name) for name in element.reads], scene.x)
+
+
+class SampledLaw(FunctionLaw):
+    """A function at sample instants, compiled."""
+
+    def memory(self, element: Any) -> tuple[Slot, ...]:
+        return (*held_slots(element, names_of_outputs(element)), *self.own(element))
+
+    def clocks(self, element: Any) -> tuple[Clock, ...]:
+        return clocks_of(element)
+
+    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+        names = names_of_outputs(element)
+        return dict(zip(names, scene.m[: len(names)], strict=True))
+
+    def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
+        values = [scene.signal(name) for name in element.reads] if clock == 0 else ()
+        return self.stepped(element, scene.t, values, scene.m, clock, scene.value((element.lower, element.upper)))
+
+    def stepped(
+        self, element: Any, t: S, values: Sequence[S], m: Sequence[S], clock: int, bounds: tuple[Any, Any]
+    ) -> list[S]:
+        """New memory at a tick of either clock."""
+        n = len(names_of_outputs(element))
+        front = held_count(element, n)
+        if clock == 1:
+            return [*let_out(m[:front], n), *m[front:]]
+        outputs, kept = self.asked(element, t, values, m[front:])
+        lower, upper = each(bounds[0], n), each(bounds[1], n)
+        ends = zip(outputs, lower, upper, strict=True)
+        outputs = [converted(u, low, high, element.quantum) for u, low, high in ends]
+        return [*let_in(m[:front], outputs), *kept]
+
+
+class PythonControllerLaw(SampledLaw):
+    """Any Python at sample instants, with plain floats; whatever goes wrong has the controller's name."""
+
+    python = True
+
+    def decide(
+        self, element: PythonController, t: float, values: Sequence[float], memory: Sequence[float], clock: int
+    ) -> Sequence[float]:
+        bounds = evaluate_all((element.lower, element.upper))
+        try:
+            return self.stepped(element, t, values, memory, clock, bounds)
+        except ControllerError:
+            raise
+        except ShapeError as error:
+            raise ControllerError(f"controller {error} Look at what it returns.") from error
+        except Exception as error:
+            raise ControllerError(f"controller '{element.name}' raised {told(error)}.") from error
+
+    def asked(
+        self, element: Any, t: float, values: Sequence[float], kept: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
+        outputs, kept = super().asked(element, t, values, kept)
+        for what, numbers in (("output", outputs), ("memory", kept)):
+            for k, x in enumerate(numbers):
+                if not isinstance(x, (int, float, np.number)) or not math.isfinite(x):
+                    remedy = "what it divides by" if isinstance(x, float) else "what it returns"
+                    raise ControllerError(
+                        f"controller '{element.name}' gave {short(x)} as {what}{f' {k}' if len(numbers) > 1 else ''}; "
+                        f"expected a finite number. Look at {remedy}."
+                    )
+        return [float(x) for x in outputs], [float(x) for x in kept]
+
+
+def _listed(values: Any) -> list[Any]:
+    """A number as a list of one, any sequence as a list."""
+    if isinstance(values, np.ndarray):
+        return list(values.ravel().tolist()) if values.dtype != object else list(values.ravel())
+    return list(values) if isinstance(values, (list, tuple)) else [values]
+
+
+def _sized(values: Sequence[Any]) -> str:
+    return f"{len(values)} numbers" if len(values) != 1 else "1 number"
+
+
+register(Continuous, ContinuousLaw())
+register(Sampled, SampledLaw())
+register(PythonController, PythonControllerLaw())

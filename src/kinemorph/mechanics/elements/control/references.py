@@ -1,0 +1,258 @@
+"""The laws of references: paths, with exact velocities and accelerations."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.scalar import S, cos, floor, sin
+from kinemorph.algebra.tables import lookup, through
+from kinemorph.errors import ShapeError
+from kinemorph.mechanics.elements.checks import one_axis
+from kinemorph.mechanics.elements.control.channels import Wish, each
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
+from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.model.elements.control.references import MinimumJerk, Profile, Setpoint, Sinusoid, SplinePath
+from kinemorph.model.elements.control.wiring import below
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+from kinemorph.vocabulary.blocks import Table
+
+
+class PathLaw(ElementLaw[Any]):
+    """Abstract: a path for each joint, or one."""
+
+    timed = True
+    fields: tuple[str, ...] = ()  # of numbers, one for all joints or one each
+
+    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+        """Joint k: position, velocity, acceleration now."""
+        raise AssertionError(f"{type(self).__name__} has no `path`")
+
+    def problems(self, element: Any, robot: Robot) -> list[str]:
+        found = [problem for joint in element.joints for problem in one_axis(element, "a joint", joint, robot)]
+        found += [
+            f"element '{element.name}': joint '{joint}' is named {times} times, expected once. Leave out all but one."
+            for joint, times in Counter(element.joints).items()
+            if times > 1
+        ]
+        count = max(len(element.joints), 1)
+        for name in self.fields:
+            values = getattr(element, name)
+            if len(values) not in (1, count):
+                found.append(
+                    f"element '{element.name}': {name} has {len(values)} numbers; expected 1, or {count}, one for each "
+                    "of its joints. Give as many."
+                )
+            found += infinite(element, name)
+        return found
+
+    def signals(self, element: Any) -> tuple[Slot, ...]:
+        names = element.joints or ("",)
+        return tuple(slot for name in names for slot in _slots(name))
+
+    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+        found: dict[str, S] = {}
+        for k, name in enumerate(element.joints or ("",)):
+            wish = self.path(element, scene, k)
+            found |= dict(zip((name, below(name, "velocity"), below(name, "acceleration")), wish, strict=True))
+        return found
+
+    def one(self, element: Any, scene: Scene, k: int) -> list[S]:
+        """The numbers of joint k, in the order of `fields`."""
+        count = max(len(element.joints), 1)
+        return [each(scene.value(getattr(element, name)), count)[k] for name in self.fields]
+
+
+def infinite(element: Any, name: str) -> list[str]:
+    """Numbers of a field that are not finite, one sentence each."""
+    given = getattr(element, name)
+    return [
+        f"element '{element.name}': {name} is {evaluate(value)}; expected a finite number. Mend it."
+        for value in (given if isinstance(given, tuple) else (given,))
+        if not math.isfinite(evaluate(value))
+    ]
+
+
+def _slots(name: str) -> tuple[Slot, Slot, Slot]:
+    position, velocity, acceleration = (f"{letter}.{name}" if name else "" for letter in "qva")
+    return (
+        Slot(name, position),
+        Slot(below(name, "velocity"), velocity),
+        Slot(below(name, "acceleration"), acceleration),
+    )
+
+
+class SetpointLaw(PathLaw):
+    """A constant."""
+
+    fields = ("values",)
+
+    def path(self, element: Setpoint, scene: Scene, k: int) -> Wish:
+        return Wish(*self.one(element, scene, k))
+
+
+class SinusoidLaw(PathLaw):
+    """offset + amplitude sin(w t + phase)."""
+
+    fields = ("amplitude", "frequency", "offset", "phase")
+
+    def path(self, element: Sinusoid, scene: Scene, k: int) -> Wish:
+        return swing(scene.t, *self.one(element, scene, k))
+
+
+def swing(t: S, amplitude: S, frequency: S, offset: S, phase: S) -> Wish:
+    """offset + amplitude sin(2 pi frequency t + phase)."""
+    w = 2.0 * math.pi * frequency
+    s, c = sin(w * t + phase), cos(w * t + phase)
+    return Wish(offset + amplitude * s, amplitude * w * c, -amplitude * w * w * s)
+
+
+class PointsLaw(PathLaw):
+    """Abstract: a table for each joint."""
+
+    def table(self, element: Any, times: Sequence[float], values: Sequence[float]) -> Table:
+        """Through the points of one joint."""
+        raise AssertionError(f"{type(self).__name__} has no `table`")
+
+    def problems(self, element: Any, robot: Robot) -> list[str]:
+        found = super().problems(element, robot)
+        width, times = max(len(element.joints), 1), [evaluate(t) for t in element.times]
+        if len(times) != len(element.points) or len(times) < 2:
+            found.append(
+                f"element '{element.name}' has {len(times)} times and {len(element.points)} points; expected as many "
+                "of both, two or more. Give a row of points for each time."
+            )
+        wrong = [k for k, row in enumerate(element.points) if len(row) != width]
+        if wrong:
+            found.append(
+                f"element '{element.name}': points[{wrong[0]}] has {len(element.points[wrong[0]])} numbers; expected "
+                f"{width}, one for each joint. Mend that row."
+            )
+        found = found or self.other_problems(element)
+        if found:
+            return found
+        try:
+            for k in range(width):
+                self.table(element, times, [evaluate(row[k]) for row in element.points])
+        except ShapeError as error:
+            found.append(f"element '{element.name}': {error}")
+        return found
+
+    def other_problems(self, element: Any) -> list[str]:
+        """What else is wrong where times and points fit each other."""
+        return []
+
+    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+        table = self.table(element, [evaluate(t) for t in element.times], [evaluate(row[k]) for row in element.points])
+        t = self.local(element, scene.t)
+        slope = table.derivative
+        return Wish(lookup(table, t), lookup(slope, t), lookup(slope.derivative, t))
+
+    def local(self, element: Any, t: S) -> S:
+        """The time to look up."""
+        return t
+
+
+class SplinePathLaw(PointsLaw):
+    """A spline, once or again and again."""
+
+    def other_problems(self, element: Any) -> list[str]:
+        found: list[str] = []
+        if element.period == 0.0:
+            return found
+        first, last = evaluate(element.times[0]), evaluate(element.times[-1])
+        if not 0.0 < element.period < math.inf or abs(last - first - element.period) > 1e-9 * element.period:
+            found.append(
+                f"element '{element.name}': period is {element.period:g} s and its times span {last - first:g} s; "
+                "expected the same. Let the last point be the first one, a period later."
+            )
+        elif any(evaluate(a) != evaluate(b) for a, b in zip(element.points[0], element.points[-1], strict=True)):
+            found.append(
+                f"element '{element.name}': a path with a period ends in {element.points[-1]} and begins in "
+                f"{element.points[0]}; expected the same. Repeat the first point at the end."
+            )
+        return found
+
+    def table(self, element: SplinePath, times: Sequence[float], values: Sequence[float]) -> Table:
+        if element.period and element.method == "cubic":
+            return periodic(times, values)
+        return through(times, values, kind=element.method, outside="extend" if element.period else "hold")
+
+    def local(self, element: Any, t: S) -> S:
+        if not element.period:
+            return t
+        first = evaluate(element.times[0])
+        return t - element.period * floor((t - first) / element.period)
+
+
+def periodic(times: Sequence[float], values: Sequence[float]) -> Table:
+    """A cubic spline whose slope and curvature at its end are those at its beginning."""
+    from scipy.interpolate import CubicSpline
+
+    through(times, values)  # its checks
+    rows = CubicSpline(times, values, bc_type="periodic").c[::-1].T
+    return _tabled(times[1:-1], times[:-1], rows)
+
+
+class MinimumJerkLaw(PointsLaw):
+    """Quintics from rest to rest."""
+
+    def table(self, element: MinimumJerk, times: Sequence[float], values: Sequence[float]) -> Table:
+        through(times, values)  # its checks
+        t, q = np.asarray(times), np.asarray(values)
+        span, way = np.diff(t), np.diff(q)
+        none = np.zeros_like(way)
+        rows = np.stack([q[:-1], none, none, 10 * way / span**3, -15 * way / span**4, 6 * way / span**5], axis=1)
+        ends = np.zeros((2, 6))
+        ends[:, 0] = q[0], q[-1]
+        return _tabled(times, [times[0], *times[:-1], times[-1]], np.concatenate([ends[:1], rows, ends[1:]]))
+
+
+def _tabled(breaks: Sequence[float], origins: Sequence[float], rows: Any) -> Table:
+    return Table(tuple(map(float, breaks)), tuple(map(float, origins)), tuple(tuple(map(float, row)) for row in rows))
+
+
+class ProfileLaw(PathLaw):
+    """A function of t; its derivatives by dual numbers in dual numbers."""
+
+    def problems(self, element: Profile, robot: Robot) -> list[str]:
+        found = super().problems(element, robot)
+        if not callable(element.law):
+            found.append(f"element '{element.name}': law is {element.law!r}; expected a function of t.")
+        return found
+
+    def path(self, element: Profile, scene: Scene, k: int) -> Wish:
+        once = Dual(scene.t, 1.0)
+        t = Dual(once, 1.0)
+        found = element.law(t)
+        values = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
+        if len(values) != max(len(element.joints), 1):
+            raise ShapeError(
+                f"element '{element.name}': its law gives {len(values)} numbers; expected "
+                f"{max(len(element.joints), 1)}, one for each joint."
+            )
+        value, rate = _parts(values[k], t.level)
+        (position, velocity), (_, acceleration) = _parts(value, once.level), _parts(rate, once.level)
+        return Wish(position, velocity, acceleration)
+
+
+def _parts(x: S, level: int) -> tuple[S, S]:
+    """(value, tangent) at a level."""
+    return (x.value if isinstance(x, Dual) and x.level == level else x), tangent_of(x, level)
+
+
+for kind, law in (
+    (Setpoint, SetpointLaw()),
+    (Sinusoid, SinusoidLaw()),
+    (SplinePath, SplinePathLaw()),
+    (MinimumJerk, MinimumJerkLaw()),
+    (Profile, ProfileLaw()),
+):
+    register(kind, law)

@@ -1,0 +1,124 @@
+"""Outputs that are sampled and held: what stands between a digital law and what it drives.
+
+    sample at phase + k every ─► law ─► round to quantum ─► limit ─► delay ─► hold
+
+A delay is n whole periods, by a register that moves on at every sample, and a rest, by a second clock of the same
+period that lets the output out so much later. All of it is memory: for each channel what is held, then the registers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from kinemorph.algebra.scalar import S, floor, maximum, minimum
+from kinemorph.mechanics.elements.law import Clock, Slot
+from kinemorph.model.elements.control.wiring import below
+from kinemorph.model.parameter import evaluate
+
+WHOLE = 1e-9  # of a period: a delay as near to whole periods is one
+
+
+def delayed(element: Any) -> tuple[int, float]:
+    """(whole periods, rest [s]) of the delay."""
+    periods = element.delay / element.every
+    if abs(periods - round(periods)) < WHOLE * max(1.0, periods):
+        return round(periods), 0.0
+    whole = math.floor(periods)
+    return whole, float(_meant(element.delay) - whole * _meant(element.every))
+
+
+def _meant(x: float) -> Fraction:
+    """The ratio of small whole numbers that x stands for, so that a difference has no rounding in it; else x itself."""
+    found = Fraction(x).limit_denominator(10**6)
+    return found if abs(float(found) - x) <= 4e-16 * abs(x) else Fraction(x)
+
+
+def clocks_of(element: Any) -> tuple[Clock, ...]:
+    """When it samples; and when it lets out what was sampled, where that is at other times."""
+    if not element.every:
+        return ()
+    _, rest = delayed(element)
+    sampling = Clock(element.every, element.phase)
+    return (sampling, Clock(element.every, element.phase + rest)) if rest else (sampling,)
+
+
+def held_slots(element: Any, channels: Sequence[str]) -> tuple[Slot, ...]:
+    """The memory of what is held, then of what waits."""
+    if not element.every:
+        return ()
+    held = [Slot(below(channel, "held")) for channel in channels]
+    waiting = [Slot(below(channel, f"waiting{k + 1}")) for k in range(_places(element)) for channel in channels]
+    return (*held, *waiting)
+
+
+def held_count(element: Any, channels: int) -> int:
+    """How many numbers these are."""
+    return channels * (1 + _places(element)) if element.every else 0
+
+
+def _places(element: Any) -> int:
+    """How many samples wait."""
+    periods, rest = delayed(element)
+    return periods + (1 if rest else 0)
+
+
+def let_in(memory: Sequence[S], outputs: Sequence[S]) -> list[S]:
+    """The memory of `held_slots` after a sample that gives `outputs`."""
+    waiting = memory[len(outputs) :]
+    moved = [*outputs, *waiting]
+    # where there is a second clock, what has waited longest is held already
+    return [*moved[len(waiting) :], *moved[: len(waiting)]]
+
+
+def let_out(memory: Sequence[S], count: int) -> list[S]:
+    """The memory of `held_slots` when the second clock ticks: what has waited longest is held."""
+    return [*memory[len(memory) - count :], *memory[count:]]
+
+
+def converted(u: S, lower: Any, upper: Any, quantum: float) -> S:
+    """An output in whole quanta, where there is a quantum, and within its limits."""
+    if quantum:
+        u = quantum * floor(u / quantum + 0.5)
+    return bounded(u, lower, upper)
+
+
+def bounded(u: S, lower: Any, upper: Any) -> S:
+    """u between two limits; each may be infinite, or depend on a parameter."""
+    u = maximum(u, lower) if not isinstance(lower, float) or lower > -math.inf else u
+    return minimum(u, upper) if not isinstance(upper, float) or upper < math.inf else u
+
+
+def sampling_problems(element: Any) -> list[str]:
+    """What is wrong with times, quantum and limits."""
+    found = []
+    if element.every is not None and not 0.0 < element.every < math.inf:
+        found.append(
+            f"element '{element.name}': every is {element.every:g}; expected a finite time above 0 [s]. Enlarge it, or "
+            "leave it out."
+        )
+    for name in ("phase", "delay", "quantum"):
+        value = getattr(element, name)
+        if not 0.0 <= value < math.inf:
+            found.append(
+                f"element '{element.name}': {name} is {value:g}; expected a finite number of at least 0. Mend it."
+            )
+        elif value and not element.every:
+            found.append(
+                f"element '{element.name}': {name} is {value:g}, and it is not sampled; expected a time between "
+                "samples [s]. Give `every`, too."
+            )
+    for lower, upper in zip(*_paired(element.lower, element.upper), strict=False):
+        if not evaluate(lower) < evaluate(upper):
+            found.append(
+                f"element '{element.name}': lower is {evaluate(lower):g} and upper {evaluate(upper):g}; expected lower "
+                "below upper. Exchange them."
+            )
+    return found
+
+
+def _paired(one: Sequence[Any], other: Sequence[Any]) -> tuple[Sequence[Any], ...]:
+    count = max(len(one), len(other))
+    return tuple(tuple(values) * count if len(values) == 1 else values for values in (one, other))

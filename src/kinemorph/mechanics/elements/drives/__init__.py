@@ -1,0 +1,1 @@
+"""Laws of motors and actuators, and the inertia of their rotors."""

@@ -1,0 +1,59 @@
+"""The law of actuators."""
+
+from __future__ import annotations
+
+import math
+
+from kinemorph.algebra.scalar import S, maximum, minimum
+from kinemorph.mechanics.elements.checks import one_axis
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, register
+from kinemorph.model.elements.drives.actuators import Actuator
+from kinemorph.model.robot import Robot
+
+
+class ActuatorLaw(ElementLaw[Actuator]):
+    """Effort on a joint from an input."""
+
+    def problems(self, element: Actuator, robot: Robot) -> list[str]:
+        found = one_axis(element, "joint", element.joint, robot)
+        if not element.lower < element.upper:
+            found.append(
+                f"element '{element.name}': lower is {element.lower:g} and upper {element.upper:g}; expected lower "
+                "below upper. Exchange them."
+            )
+        if not element.effort > 0.0:
+            found.append(
+                f"element '{element.name}': effort is {element.effort:g}; expected a number above 0, the most that it "
+                "gives. Enlarge it."
+            )
+        return found
+
+    def inputs(self, element: Actuator) -> tuple[Slot, ...]:
+        return (Slot("command"),)
+
+    def effort(self, element: Actuator, scene: Scene) -> Effort:
+        joint = scene.hinge(element.joint)
+        torque = actuated(element, scene.input("command"), joint.q, joint.v)
+        return Effort(torques={joint.place: torque}, supplied=torque * joint.v)
+
+
+def actuated(element: Actuator, command: S, q: S, v: S) -> S:
+    """The effort [N m or N] on the joint at its coordinate and velocity."""
+    u = limited(command, element.lower, element.upper)
+    s, rate = element.gear * q, element.gear * v
+    force = {
+        "effort": lambda: u,
+        "position": lambda: element.gain * (u - s) - element.damping * rate,
+        "velocity": lambda: element.gain * (u - rate),
+    }[element.control]()
+    return element.gear * limited(force, -element.effort, element.effort)
+
+
+def limited(x: S, lower: float, upper: float) -> S:
+    """x between two limits, of which each may be infinite."""
+    x = x if lower == -math.inf else maximum(x, lower)
+    return x if upper == math.inf else minimum(x, upper)
+
+
+register(Actuator, ActuatorLaw())

@@ -1,0 +1,253 @@
+"""The law of motors.
+
+The rotor has the speed w. Where the transmission is rigid, w = n v, and what dry friction takes from the torque T that
+enters the gears grows with |T|; where it has a stiffness, rotor and joint are apart by a twist d, and friction grows
+with the force F that passes, as it does in a screw. s(w) is the smoothed sign of w:
+
+    rigid       T_out = T - s |T| (1 - efficiency)              motor drives, T w > 0
+                T_out = T - s |T| (1/back_efficiency - 1)       joint drives
+    elastic     dd/dt = w/n - v,    F = stiffness z + damping dd/dt,    z what d is beyond the backlash
+                J dw/dt = T - F/n - s |F/n| c,      c = 1/efficiency - 1, or 1 - back_efficiency where F w < 0
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sign, where
+from kinemorph.mechanics.elements.drives.actuators import limited
+from kinemorph.mechanics.elements.drives.motor_checks import back_efficiency, motor_problems
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
+from kinemorph.mechanics.steps.point_states import JointForce, JointState
+from kinemorph.model.elements.drives.motors import DCMotor
+from kinemorph.model.parameter import Value
+from kinemorph.model.robot import Robot
+
+SETTING_IN = 0.1  # of half the backlash: how far teeth are pressed before they damp fully
+QUICK = 0.1  # of L/R: how fast an amplifier brings the current back to its limit
+
+
+class Electric(NamedTuple):
+    """The windings: current [A], voltage at the terminals [V], rate of the current [A/s]."""
+
+    current: S
+    voltage: S
+    rate: S
+
+
+class Mechanic(NamedTuple):
+    """Shaft and transmission: what the joint gets [N m or N], rates of own states, power lost [W], energy held [J]."""
+
+    force: S
+    rates: tuple[S, ...]
+    lost: S
+    stored: S
+
+
+class DCMotorLaw(ElementLaw[DCMotor]):
+    """Windings, shaft, transmission."""
+
+    def problems(self, element: DCMotor, robot: Robot) -> list[str]:
+        return motor_problems(element, robot)
+
+    def armature(self, element: DCMotor) -> dict[str, Value]:
+        if not element.is_rigid:
+            return {}
+        n = element.reduction
+        return {element.joint: element.inertia * n * n}
+
+    def states(self, element: DCMotor) -> tuple[Slot, ...]:
+        current = (Slot("current", "A"),) if element.has_inductance else ()
+        rotor = () if element.is_rigid else (Slot("twist", "m" if element.has_screw else "rad"), Slot("rotor", "rad/s"))
+        return (*current, *rotor)
+
+    def inputs(self, element: DCMotor) -> tuple[Slot, ...]:
+        return (Slot("voltage", "V"),)
+
+    def signals(self, element: DCMotor) -> tuple[Slot, ...]:
+        named = {"current": "A", "voltage": "V", "torque": "N" if element.has_screw else "N m", "speed": "rad/s"}
+        shown = tuple(Slot(name, unit) for name, unit in (*named.items(), ("power", "W")))
+        return shown
+
+    def publish(self, element: DCMotor, scene: Scene) -> dict[str, S]:
+        w = _speed(element, scene)
+        coil = _windings(element, scene, w)
+        force = _transmission(element, scene, w, coil.current).force
+        power = coil.voltage * coil.current
+        return {"current": coil.current, "voltage": coil.voltage, "torque": force, "speed": w, "power": power}
+
+    def effort(self, element: DCMotor, scene: Scene) -> Effort:
+        R, L, K_m, K_b = _constants(element, scene)
+        w = _speed(element, scene)
+        coil = _windings(element, scene, w)
+        gear = _transmission(element, scene, w, coil.current)
+        i = coil.current
+        return Effort(
+            torques={scene.hinge(element.joint).place: gear.force},
+            rates=(*((coil.rate,) if element.has_inductance else ()), *gear.rates),
+            supplied=coil.voltage * i,
+            dissipated=R * i * i + (K_b - K_m) * w * i + gear.lost,
+            stored=0.5 * L * i * i + gear.stored,
+        )
+
+    def late_rates(self, element: DCMotor, scene: Scene, velocities: Sequence[S], h: S) -> Sequence[S] | None:
+        if not (element.is_rigid and element.has_inductance):
+            return None
+        w = scene.value(element.reduction) * velocities[scene.hinge(element.joint).place]
+        return (div(_late_current(element, scene, w, h)[0] - scene.x[0], h),)
+
+    def stiff(self, element: DCMotor, scene: Scene) -> Stiff | None:
+        if not element.is_rigid:
+            return None
+        return Stiff(joints=(JointForce(scene.hinge(element.joint).place, Drive(element, scene)),))
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """What a joint gets from a motor that turns with it, at any velocity: a step may take it at its end."""
+
+    element: DCMotor
+    scene: Scene
+
+    @property
+    def affine(self) -> bool:
+        """Whether there is neither dry friction nor a limit."""
+        motor = self.element
+        plain = (motor.efficiency, motor.coulomb, motor.current_limit) == (1.0, 0.0, math.inf)
+        return plain and motor.back_efficiency in (None, 1.0)
+
+    def force(self, joint: JointState) -> S:
+        """[N m or N]"""
+        w = self.scene.value(self.element.reduction) * joint.velocity
+        return _transmission(self.element, self.scene, w, _windings(self.element, self.scene, w).current).force
+
+    def linear(self, joint: JointState, h: S) -> tuple[S, S]:
+        """The same, and its pivot: slopes of back-EMF and viscous friction, and the secants of what rubs dry, so that a
+        step does not leap over standstill.
+        """
+        element, scene = self.element, self.scene
+        K_m = _constants(element, scene)[2]
+        viscous, coulomb, slow, n = scene.value((element.viscous, element.coulomb, element.slow, element.reduction))
+        forth, back = (scene.value(one) for one in _losses(element))
+        w = n * joint.velocity
+        current, braking = _late_current(element, scene, w, h)
+        way, secant = gentle_sign(w, slow), gentle_secant(w, slow)
+        T = K_m * current - viscous * w - coulomb * way
+        lost = where(less(T * w, 0.0), back, forth)
+        slope = viscous + coulomb * secant + K_m * braking
+        pivot = n * n * (slope * (1.0 - way * sign(T) * lost) + absolute(T) * lost * secant)
+        return n * (T - way * absolute(T) * lost), h * pivot
+
+
+# ── windings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _constants(element: DCMotor, scene: Scene) -> tuple[S, S, S, S]:
+    """R, L, K_m, K_b."""
+    back = element.torque_constant if element.back_emf is None else element.back_emf
+    R, L, K_m, K_b = scene.value((element.resistance, element.inductance, element.torque_constant, back))
+    return R, L, K_m, K_b
+
+
+def _windings(element: DCMotor, scene: Scene, w: S) -> Electric:
+    """The current, and the voltage that gives it, at the speed w of the shaft."""
+    R, L, _, K_b = _constants(element, scene)
+    most = element.current_limit
+    u = limited(scene.input("voltage"), -element.voltage_limit, element.voltage_limit)
+    if not element.has_inductance:
+        i = limited(div(u - K_b * w, R), -most, most)
+        return Electric(i, u if most == math.inf else R * i + K_b * w, 0.0)
+    i = scene.x[0]
+    if most < math.inf:  # so that di/dt leads to the limit at most, with the time constant QUICK L/R
+        still = R * i + K_b * w
+        u = minimum(maximum(u, still - (most + i) * R / QUICK), still + (most - i) * R / QUICK)
+    return Electric(i, u, div(u - R * i - K_b * w, L))
+
+
+def _late_current(element: DCMotor, scene: Scene, w: S, h: S) -> tuple[S, S]:
+    """(current [A] after a step of h at whose end the shaft has the speed w, by the implicit Euler method; how much
+    less of it there is for more speed [A s/rad]).
+    """
+    R, L, _, K_b = _constants(element, scene)
+    most = element.current_limit
+    u = limited(scene.input("voltage"), -element.voltage_limit, element.voltage_limit)
+    if element.has_inductance:
+        i, less_for = div(L * scene.x[0] + h * (u - K_b * w), L + h * R), div(h * K_b, L + h * R)
+    else:
+        i, less_for = div(u - K_b * w, R), div(K_b, R)
+    if most == math.inf:
+        return i, less_for
+    return limited(i, -most, most), where(less(absolute(i), most), less_for, 0.0)
+
+
+# ── shaft and transmission ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _speed(element: DCMotor, scene: Scene) -> S:
+    """w, of the shaft."""
+    if element.is_rigid:
+        return scene.value(element.reduction) * scene.hinge(element.joint).v
+    return scene.x[-1]
+
+
+def _transmission(element: DCMotor, scene: Scene, w: S, current: S) -> Mechanic:
+    """From the current to the force on the joint."""
+    K_m = _constants(element, scene)[2]
+    viscous, coulomb, slow, n = scene.value((element.viscous, element.coulomb, element.slow, element.reduction))
+    way = gentle_sign(w, slow)
+    friction = viscous * w + coulomb * way
+    T = K_m * current - friction
+    forth, back = (scene.value(one) for one in _losses(element))
+    if element.is_rigid:
+        taken = way * absolute(T) * where(less(T * w, 0.0), back, forth)
+        return Mechanic(n * (T - taken), (), (friction + taken) * w, 0.0)
+    K, D, J = scene.value((element.stiffness, element.damping, element.inertia))
+    twist = scene.x[-2]
+    slip = div(w, n) - scene.hinge(element.joint).v
+    pressed, D = _teeth(element, scene, twist, D)
+    force = K * pressed + D * slip
+    load = div(force, n)
+    taken = way * absolute(load) * where(less(load * w, 0.0), back, forth)
+    rates = (slip, div(T - load - taken, J))
+    return Mechanic(
+        force, rates, (friction + taken) * w + D * slip * slip, 0.5 * K * pressed * pressed + 0.5 * J * w * w
+    )
+
+
+def _teeth(element: DCMotor, scene: Scene, twist: S, damping: S) -> tuple[S, S]:
+    """How far teeth are pressed [rad or m], and the damping there: it sets in with them, so that nothing jumps."""
+    if not element.has_backlash:
+        return twist, damping
+    half = 0.5 * scene.value(element.backlash)
+    pressed = twist - minimum(maximum(twist, -half), half)
+    return pressed, damping * minimum(div(absolute(pressed), SETTING_IN * half), 1.0)
+
+
+def _losses(element: DCMotor) -> tuple[Value, Value]:
+    """What friction takes while the motor drives and while the joint drives: of the torque that enters the gears where
+    they are rigid, of the force that passes where they are not.
+    """
+    good, back = element.efficiency, back_efficiency(element)
+    if element.is_rigid:
+        return 1.0 - good, 1.0 / back - 1.0
+    return 1.0 / good - 1.0, 1.0 - back
+
+
+def gentle_sign(speed: S, slow: S) -> S:
+    """The sign of a speed, without its jump: +-1 from `slow` on, a cubic with continuous slope between."""
+    part = minimum(maximum(div(speed, slow), -1.0), 1.0)
+    return part * (1.5 - 0.5 * part * part)
+
+
+def gentle_secant(speed: S, slow: S) -> S:
+    """The same over the speed."""
+    size = maximum(absolute(speed), slow)
+    part = div(speed, size)
+    return div(1.5 - 0.5 * part * part, size)
+
+
+register(DCMotor, DCMotorLaw())

@@ -1,0 +1,1 @@
+"""Laws of forces: springs, bushings, legs, applied forces, forces inside joints, tires."""

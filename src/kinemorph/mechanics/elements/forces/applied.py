@@ -1,0 +1,173 @@
+"""The laws of wrenches and efforts from outside, and of further fields of gravity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinemorph.algebra.scalar import S, div, maximum, sqrt
+from kinemorph.algebra.tables import lookup, through
+from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
+from kinemorph.errors import ModelError, ShapeError
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, one_axis
+from kinemorph.mechanics.elements.forces.springs import TINY
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Wrench, plain, register
+from kinemorph.mechanics.trees.motions import ZERO3
+from kinemorph.model.elements.forces.applied import AppliedEffort, AppliedWrench, CentralGravity, Gravity, Table
+from kinemorph.model.robot import Robot
+
+
+def over_time(element: Any, what: str, course: Any, size: int, scene: Scene) -> list[S]:
+    """What a course gives now, as `size` scalars."""
+    if isinstance(course, Table):
+        columns = zip(*course.values, strict=True)
+        curves = [through(course.times, c, kind=course.method, outside=course.outside) for c in columns]
+        return [lookup(curve, scene.t) for curve in curves]
+    if callable(course):
+        given = course(scene.t)
+        found = list(given) if isinstance(given, (tuple, list)) else [given]
+        if len(found) != size:
+            raise ModelError(
+                f"element '{element.name}': the function of its {what} gives {len(found)} numbers; expected {size}."
+            )
+        return found
+    return list(scene.value(course)) if isinstance(course, tuple) else [scene.value(course)]
+
+
+def course_problems(element: Any, what: str, size: int) -> list[str]:
+    """What is wrong with a course; functions are asked when they are needed."""
+    course = getattr(element, what)
+    if callable(course):
+        return []
+    if not isinstance(course, Table):
+        return finite_vector(element, what)
+    if course.file:
+        return [f"element '{element.name}': {what} names a file that was not read. Use Table.from_csv."]
+    bad = next((k for k, row in enumerate(course.values) if len(row) != size), None)
+    if bad is not None:
+        return [
+            f"element '{element.name}': row {bad} of {what} has {len(course.values[bad])} numbers; expected {size}. "
+            "Correct it."
+        ]
+    try:
+        for column in list(zip(*course.values, strict=True)) or [()] * size:
+            through(course.times, column, kind=course.method, outside=course.outside)
+    except ShapeError as error:
+        return [f"element '{element.name}': {what}: {error}"]
+    return []
+
+
+class AppliedWrenchLaw(ElementLaw[AppliedWrench]):
+    """A force and a moment on a body."""
+
+    def problems(self, element: AppliedWrench, robot: Robot) -> list[str]:
+        found = known_body(element, "body", element.body, robot)
+        return found + course_problems(element, "force", 3) + course_problems(element, "moment", 3)
+
+    def acts_on(self, element: AppliedWrench, robot: Robot) -> Sequence[str]:
+        return (element.body,)
+
+    def effort(self, element: AppliedWrench, scene: Scene) -> Effort:
+        force = over_time(element, "force", element.force, 3, scene)
+        moment = over_time(element, "moment", element.moment, 3, scene)
+        point, frame = scene.point(element.body, element.point), scene.frame(element.body)
+        if element.axes == "world":
+            pushed, turned = point.into(force), matvec_transposed(frame.pose.R, moment)
+        else:
+            pushed, turned = frame.to_link(force), tuple(moment)
+        power = dot(pushed, point.velocity) + dot(turned, frame.turning)
+        return Effort(pushes=(Push(point, pushed),), wrenches=(Wrench(frame, ZERO3, turned),), supplied=power)
+
+
+class AppliedEffortLaw(ElementLaw[AppliedEffort]):
+    """An effort on a joint."""
+
+    def problems(self, element: AppliedEffort, robot: Robot) -> list[str]:
+        return one_axis(element, "joint", element.joint, robot) + course_problems(element, "effort", 1)
+
+    def effort(self, element: AppliedEffort, scene: Scene) -> Effort:
+        joint = scene.hinge(element.joint)
+        (effort,) = over_time(element, "effort", element.effort, 1, scene)
+        return Effort(torques={joint.place: effort}, supplied=effort * joint.v)
+
+
+# ── gravity ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _heavy(element: Gravity | CentralGravity, robot: Robot, *, but: str = "") -> Sequence[Any]:
+    """The bodies that feel a field."""
+    named = element.bodies or [name for name in robot.body_names if name != but]
+    bodies = [robot.body(name) for name in named]
+    return [body for body in bodies if not (isinstance(body.mass, float) and body.mass == 0.0)]
+
+
+def _body_problems(element: Any, robot: Robot) -> list[str]:
+    return [
+        sentence
+        for name in element.bodies
+        if name not in robot.body_names
+        for sentence in known_body(element, "bodies", name, robot, frames=False)
+    ]
+
+
+class GravityLaw(ElementLaw[Gravity]):
+    """m g at every center of mass."""
+
+    def problems(self, element: Gravity, robot: Robot) -> list[str]:
+        return _body_problems(element, robot) + finite_vector(element, "acceleration")
+
+    def acts_on(self, element: Gravity, robot: Robot) -> Sequence[str]:
+        return [body.name for body in _heavy(element, robot)]
+
+    def effort(self, element: Gravity, scene: Scene) -> Effort:
+        field = scene.value(element.acceleration)
+        pushes, stored = [], 0.0
+        for body in _heavy(element, scene.robot):
+            point, weight = scene.point(body.name, body.com), scale(scene.value(body.mass), field)
+            pushes.append(Push(point, point.into(weight)))
+            stored = stored - dot(weight, point.position)
+        return Effort(pushes=pushes, stored=stored)
+
+    def field(self, element: Gravity, scene: Scene, body: str) -> Vec3 | None:
+        return None if element.bodies and body not in element.bodies else plain(scene.value(element.acceleration))
+
+
+class CentralGravityLaw(ElementLaw[CentralGravity]):
+    """-mu m r / |r|^3 at every center of mass."""
+
+    def problems(self, element: CentralGravity, robot: Robot) -> list[str]:
+        found = _body_problems(element, robot) + not_negative(element, "parameter")
+        return found + known_body(element, "center", element.center, robot)
+
+    def acts_on(self, element: CentralGravity, robot: Robot) -> Sequence[str]:
+        return [body.name for body in _heavy(element, robot, but=element.center)]
+
+    def effort(self, element: CentralGravity, scene: Scene) -> Effort:
+        center, strength = scene.point(element.center, element.point), scene.value(element.parameter)
+        pushes, back, stored = [], ZERO3, 0.0
+        for body in _heavy(element, scene.robot, but=element.center):
+            point = scene.point(body.name, body.com)
+            way = sub(point.position, center.position)
+            square = maximum(dot(way, way), TINY * TINY)
+            potential = div(strength * scene.value(body.mass), sqrt(square))
+            force = scale(-div(potential, square), way)
+            pushes.append(Push(point, point.into(force)))
+            back = add(back, neg(force))
+            stored = stored - potential
+        return Effort(pushes=(*pushes, Push(center, center.into(back))), stored=stored)
+
+    def field(self, element: CentralGravity, scene: Scene, body: str) -> Vec3 | None:
+        if body in (element.center, "world") or (element.bodies and body not in element.bodies):
+            return None
+        center, strength = scene.point(element.center, element.point), scene.value(element.parameter)
+        way = sub(scene.point(body, scene.robot.body(body).com).position, center.position)
+        square = maximum(dot(way, way), TINY * TINY)
+        return plain(scale(-div(strength, square * sqrt(square)), way))
+
+
+register(AppliedWrench, AppliedWrenchLaw())
+register(AppliedEffort, AppliedEffortLaw())
+register(Gravity, GravityLaw())
+register(CentralGravity, CentralGravityLaw())

@@ -1,0 +1,123 @@
+"""The law of bushings. All is written in the axes of frame A; the power of force and moments is exact by construction:
+
+dp/dt = v_B - v_A - w_A x p                the velocity of B's origin as A sees it
+dtheta/dt = B(theta) w                     w the angular velocity of B against A
+moment on B = B(theta)^T moments           so that moment . w = moments . dtheta/dt
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from kinemorph.algebra.groups import compose, relative
+from kinemorph.algebra.rotations import left_jacobian_so3_inverse, log_so3
+from kinemorph.algebra.scalar import S, atan2, div, less, maximum, plus, sincos, sqrt, times, where
+from kinemorph.algebra.vectors import (
+    Mat,
+    add,
+    cross,
+    dot,
+    identity,
+    matvec,
+    matvec_transposed,
+    neg,
+    scale,
+    sub,
+)
+from kinemorph.mechanics.elements.checks import known_body, vector_not_negative
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Wrench, register
+from kinemorph.mechanics.elements.places import Frame
+from kinemorph.mechanics.trees.tree import Attachment
+from kinemorph.model.elements.forces.bushings import Bushing
+from kinemorph.model.robot import Robot
+
+LOCK = 1e-12  # below this square of the cosine of the second angle three angles lock; slopes stay finite there
+Turned: TypeAlias = tuple[Sequence[S], Mat]  # theta [rad], shape (3,), and B(theta), shape (3, 3)
+
+
+class BushingLaw(ElementLaw[Bushing]):
+    """Springs and dampers along and about three axes."""
+
+    def problems(self, element: Bushing, robot: Robot) -> list[str]:
+        found = vector_not_negative(element, "stiffness", "damping", "turning_stiffness", "turning_damping")
+        for what in ("body_a", "body_b"):
+            found += known_body(element, what, getattr(element, what), robot)
+        return found
+
+    def effort(self, element: Bushing, scene: Scene) -> Effort:
+        a, b = (
+            placed(scene, element.body_a, element.placement_a),
+            placed(scene, element.body_b, element.placement_b),
+        )
+        R, p = relative(a.pose, b.pose)
+        speed = sub(sub(matvec(R, b.velocity), a.velocity), cross(a.turning, p))
+        theta, B = turned(element.turning, R)
+        rates = matvec(B, sub(matvec(R, b.turning), a.turning))
+        value = scene.value
+        force, lost, kept = _springs(p, speed, value(element.stiffness), value(element.damping), value(element.preload))
+        stiffness, damping = value(element.turning_stiffness), value(element.turning_damping)
+        moments, lost_turning, kept_turning = _springs(theta, rates, stiffness, damping, value(element.turning_preload))
+        moment = matvec_transposed(B, moments)
+        on_a = add(cross(p, force), moment)  # about the origin of A
+        return Effort(
+            wrenches=(
+                Wrench(a, neg(force), neg(on_a)),
+                Wrench(b, matvec_transposed(R, force), matvec_transposed(R, moment)),
+            ),
+            dissipated=plus(lost, lost_turning),
+            stored=plus(kept, kept_turning),
+        )
+
+
+def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> tuple[Any, S, S]:
+    """(force towards x = 0, dissipated, stored) of three springs with dampers; where one has none, nothing is left."""
+    elastic = [times(k, s) for k, s in zip(stiffness, x, strict=True)]
+    viscous = [times(c, v) for c, v in zip(damping, rate, strict=True)]
+    force = sub(preload, add(elastic, viscous))
+    return force, dot(viscous, rate), sub((dot(scale(0.5, elastic), x),), (dot(preload, x),))[0]
+
+
+def placed(scene: Scene, body: str, placement: Any) -> Frame:
+    """A frame at a placement in a body or frame."""
+    frame = scene.frame(body)
+    return Frame(frame.motions, Attachment(frame.at.link, compose(frame.at.pose, scene.value(placement))))
+
+
+# ── how B is turned against A ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def turned(turning: str, R: Mat) -> Turned:
+    """theta and B of a rotation matrix, by the name of the angles."""
+    return _vector(R) if turning == "vector" else _angles(turning, R)
+
+
+def _vector(R: Mat) -> Turned:
+    theta = log_so3(R)
+    return theta, left_jacobian_so3_inverse(theta)
+
+
+def _angles(order: str, R: Mat) -> Turned:
+    """R = R_i(theta_0) R_j(theta_1) R_k(theta_2). An angular velocity is that of the three turns about their axes: e_i,
+    `second_axis` across it, and e sin(theta_1) e_i + cos(theta_1) n with n across both. B takes it apart again.
+    """
+    i, j, k = ("xyz".index(axis) for axis in order)
+    e = 1.0 if (j - i) % 3 == 1 else -1.0
+    level = sqrt(maximum(R[i][i] * R[i][i] + R[i][j] * R[i][j], LOCK))  # cosine of the second angle
+    first, second, third = _angle(-e * R[j][k], R[k][k]), atan2(e * R[i][k], level), _angle(-e * R[i][j], R[i][i])
+    sine, cosine = sincos(first)
+    unit = identity(3)
+    second_axis = add(scale(cosine, unit[j]), scale(e * sine, unit[k]))
+    n = sub(scale(cosine, unit[k]), scale(e * sine, unit[j]))
+    B = (sub(unit[i], scale(div(R[i][k], level), n)), second_axis, scale(div(1.0, level), n))
+    return (first, second, third), B
+
+
+def _angle(sine: S, cosine: S) -> S:
+    """The angle of a direction; 0 where angles lock and there is none, with a slope of 0."""
+    there = less(LOCK, sine * sine + cosine * cosine)
+    return atan2(where(there, sine, 0.0), where(there, cosine, 1.0))
+
+
+register(Bushing, BushingLaw())

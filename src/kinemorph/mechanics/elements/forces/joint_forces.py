@@ -1,0 +1,190 @@
+"""The laws of springs, friction and stops in joints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from kinemorph.algebra.scalar import S
+from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive
+from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Stiff, register
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.steps.point_states import JointForce, JointState
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.configuration import neutral
+from kinemorph.model.elements.forces.joint_forces import (
+    ONE_AXIS,
+    JointFriction,
+    JointLimits,
+    TorsionSpring,
+    has_friction,
+    has_limits,
+)
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+
+E = TypeVar("E")
+
+
+class Along(NamedTuple):
+    """A law along the velocity at a place in v, with the place of its coordinate in q."""
+
+    v: int
+    q: int | None
+    law: JointLaw
+
+
+class JointForceLaw(ElementLaw[E]):
+    """Abstract: forces along velocities of joints."""
+
+    def along(self, element: E, scene: Scene) -> Sequence[Along]:
+        """The laws, each along one velocity."""
+        raise AssertionError(f"{type(self).__name__} has no `along`")
+
+    def stiff(self, element: E, scene: Scene) -> Stiff:
+        return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, scene)])
+
+    def effort(self, element: E, scene: Scene) -> Effort:
+        torques: dict[int, S] = {}
+        dissipated: S = 0.0
+        stored: S = 0.0
+        for v, q, law in self.along(element, scene):
+            joint = JointState(None if q is None else scene.world.q[q], scene.world.v[v])
+            torques[v] = law.force(joint)
+            lost, kept = law.account(joint)
+            dissipated, stored = dissipated + lost, stored + kept
+        return Effort(torques=torques, dissipated=dissipated, stored=stored)
+
+
+class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
+    """A spring and a damper in a joint."""
+
+    def problems(self, element: TorsionSpring, robot: Robot) -> list[str]:
+        return one_axis(element, "joint", element.joint, robot) + not_negative(element, "stiffness", "damping")
+
+    def along(self, element: TorsionSpring, scene: Scene) -> Sequence[Along]:
+        law = Elastic(*scene.value((element.stiffness, element.rest, element.damping)))
+        return [Along(scene.hinge(element.joint).place, scene.robot.q_slice(element.joint).start, law)]
+
+
+class JointFrictionLaw(JointForceLaw[JointFriction]):
+    """Friction along all velocities of joints that have some."""
+
+    def problems(self, element: JointFriction, robot: Robot) -> list[str]:
+        found = not_negative(element, "viscous", *(() if element.coulomb is None else ("coulomb",)))
+        found += positive(element, "stribeck", "smoothing")
+        if not 1.0 <= evaluate(element.breakaway) < math.inf:
+            found.append(
+                f"element '{element.name}': breakaway is {evaluate(element.breakaway):g}; expected a finite number of "
+                "at least 1, how much more friction holds than slides. Enlarge it."
+            )
+        if element.coulomb is not None and not element.joints:
+            found.append(
+                f"element '{element.name}': coulomb is given without joints; expected the joints that have this "
+                "friction. Name them, or leave coulomb out for what each joint says of itself."
+            )
+        for name in element.joints:
+            found += known_joint(element, "joints", name, robot)
+        return found
+
+    def acts_on(self, element: JointFriction, robot: Robot) -> Sequence[str]:
+        return element.joints or [joint.name for joint in robot.joints if has_friction(joint)]
+
+    def limb_by_limb(self, element: JointFriction) -> bool:
+        return True
+
+    def along(self, element: JointFriction, scene: Scene) -> Sequence[Along]:
+        shared = (element.viscous, element.breakaway, element.stribeck, element.smoothing)
+        return [
+            Along(place, None, Friction(*scene.value((coulomb, *shared))))
+            for place, coulomb in _rubbing(element, scene.robot)
+        ]
+
+
+def _rubbing(element: JointFriction, robot: Robot) -> Iterator[tuple[int, Any]]:
+    """(place in v, Coulomb friction) of all velocities that it acts on."""
+    for joint in robot.joints:
+        if element.joints and joint.name not in element.joints:
+            continue
+        for k, own in enumerate(joint.friction):
+            coulomb = own if element.coulomb is None else element.coulomb
+            told = isinstance(coulomb, float) and coulomb == 0.0  # of a parameter, 0 is a value like others
+            if element.joints or not told:
+                yield robot.v_slice(joint.name).start + k, coulomb
+
+
+class JointLimitsLaw(JointForceLaw[JointLimits]):
+    """Stops at limits."""
+
+    def problems(self, element: JointLimits, robot: Robot) -> list[str]:
+        given = tuple(key for key in ("stiffness", "damping") if getattr(element, key) is not None)
+        found = not_negative(element, *given) + positive(element, "time", "onset")
+        for name in element.joints:
+            wrong = known_joint(element, "joints", name, robot)
+            if not wrong and not has_limits(robot.joint(name)):
+                joint = robot.joint(name)
+                wrong = [
+                    f"element '{element.name}': joint '{name}' is {joint.kind} without limits that stop it; expected "
+                    "lower or upper of a joint about or along axes. Give it limits, or leave it out."
+                ]
+            found += wrong
+        return found
+
+    def acts_on(self, element: JointLimits, robot: Robot) -> Sequence[str]:
+        return element.joints or [joint.name for joint in robot.joints if has_limits(joint)]
+
+    def limb_by_limb(self, element: JointLimits) -> bool:
+        return element.stiffness is not None and element.damping is not None  # else they suit the whole robot
+
+    def along(self, element: JointLimits, scene: Scene) -> Sequence[Along]:
+        robot = scene.robot
+        laws = []
+        for joint in robot.joints:
+            if element.joints and joint.name not in element.joints:
+                continue
+            for q, v, lower, upper in _limited(joint):
+                place = robot.v_slice(joint.name).start + v
+                stiffness, damping = stop_numbers(element, robot, place)
+                numbers = scene.value((stiffness, damping, element.onset))
+                laws.append(Along(place, robot.q_slice(joint.name).start + q, Stops(lower, upper, *numbers)))
+        return laws
+
+
+def _limited(joint: Joint) -> Iterator[tuple[int, int, float | None, float | None]]:
+    """(coordinate, velocity, lower, upper) of the axes of a joint that have limits."""
+    for step in joint.table.primitives:
+        q, v = step.q[0], step.v[0]
+        if step.kind in ONE_AXIS:
+            lower, upper = joint.lower[q], joint.upper[q]
+            if lower > -math.inf or upper < math.inf:
+                yield q, v, lower if lower > -math.inf else None, upper if upper < math.inf else None
+
+
+def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, Any]:
+    """(stiffness, damping) of the stop along a velocity: those given, or what suits the inertia there."""
+    if element.stiffness is not None and element.damping is not None:
+        return element.stiffness, element.damping
+    inertia = moved_inertias(robot)[place]
+    stiffness = inertia / element.time**2 if element.stiffness is None else element.stiffness
+    return stiffness, 2.0 * inertia / element.time if element.damping is None else element.damping
+
+
+@lru_cache(maxsize=16)
+def moved_inertias(robot: Robot) -> tuple[float, ...]:
+    """What an effort along each velocity alone moves [kg m^2 or kg], (nv,), at the neutral configuration: 1 over the
+    diagonal of M^-1, for the nominal values of parameters.
+    """
+    M = np.array(mass_matrix(resolve(robot), [float(x) for x in neutral(robot)]), dtype=float)
+    return tuple(float(1.0 / x) for x in np.diag(np.linalg.pinv(M, hermitian=True)))
+
+
+register(TorsionSpring, TorsionSpringLaw())
+register(JointFriction, JointFrictionLaw())
+register(JointLimits, JointLimitsLaw())

@@ -1,0 +1,110 @@
+"""Forces along single velocities of joints: what springs, friction and stops have in common.
+
+A `JointLaw` knows one velocity and, where there is one, its coordinate. It gives the effort, what is dissipated and
+stored, and for steps that take stiff forces at their end (mechanics.steps.implicit_forces) the effort with a pivot:
+
+    effort at the end = force - pivot (a - a guessed),      pivot = -(h df/dv + h^2 df/dq), not below 0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kinemorph.algebra.scalar import S, div, exp, less, maximum, minimum, sqrt, where
+from kinemorph.mechanics.elements.forces.springs import one_sided
+from kinemorph.mechanics.steps.point_states import JointLaw as AtItsEnd
+
+
+class JointLaw(AtItsEnd, Protocol):
+    """A generalized force along one velocity of a joint [N m or N] that knows where its power goes."""
+
+    def account(self, joint: Any) -> tuple[S, S]:
+        """(dissipated [W], stored [J])."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Elastic:
+    """-k (q - rest) - c v."""
+
+    stiffness: S
+    rest: S
+    damping: S
+    affine: bool = True
+
+    def force(self, joint: Any) -> S:
+        return -self.stiffness * (joint.position - self.rest) - self.damping * joint.velocity
+
+    def account(self, joint: Any) -> tuple[S, S]:
+        stretch = joint.position - self.rest
+        return self.damping * joint.velocity * joint.velocity, 0.5 * self.stiffness * stretch * stretch
+
+    def linear(self, joint: Any, h: S) -> tuple[S, S]:
+        return self.force(joint), h * (self.damping + h * self.stiffness)
+
+
+@dataclass(frozen=True, eq=False)
+class Friction:
+    """-F(v) v / sqrt(v^2 + e^2) - b v, with F(v) = Fc (1 + (breakaway - 1) exp(-(v / vs)^2))."""
+
+    coulomb: S
+    viscous: S
+    breakaway: S
+    stribeck: S
+    smoothing: S
+    affine: bool = False
+
+    def secant(self, v: S) -> S:
+        """Minus the force by the velocity: what holds back, finite at rest."""
+        share = div(v, self.stribeck)
+        peak = 1.0 + (self.breakaway - 1.0) * exp(-share * share)
+        return div(self.coulomb * peak, sqrt(v * v + self.smoothing * self.smoothing)) + self.viscous
+
+    def force(self, joint: Any) -> S:
+        return -self.secant(joint.velocity) * joint.velocity
+
+    def account(self, joint: Any) -> tuple[S, S]:
+        return self.secant(joint.velocity) * joint.velocity * joint.velocity, 0.0
+
+    def linear(self, joint: Any, h: S) -> tuple[S, S]:
+        """With the secant in place of the slope, which a stuck joint needs: the slope is flat a little beyond rest."""
+        secant = self.secant(joint.velocity)
+        return -secant * joint.velocity, h * secant
+
+
+@dataclass(frozen=True, eq=False)
+class Stops:
+    """A stop below and one above; either may be missing (None)."""
+
+    lower: float | None
+    upper: float | None
+    stiffness: S
+    damping: S
+    onset: S
+    affine: bool = False
+
+    def _each(self, joint: Any) -> list[tuple[float, S]]:
+        """(direction, how far beyond) of the stops that are there."""
+        below = [] if self.lower is None else [(-1.0, self.lower - joint.position)]
+        return below + ([] if self.upper is None else [(1.0, joint.position - self.upper)])
+
+    def _acting(self, joint: Any) -> list[tuple[float, S, tuple[S, S, S]]]:
+        return [
+            (side, beyond, one_sided(beyond, side * joint.velocity, self.stiffness, self.damping, self.onset))
+            for side, beyond in self._each(joint)
+        ]
+
+    def force(self, joint: Any) -> S:
+        return sum((-side * force for side, _, (force, *_) in self._acting(joint)), 0.0)
+
+    def account(self, joint: Any) -> tuple[S, S]:
+        told = [account for *_, (_, *account) in self._acting(joint)]
+        return sum((lost for lost, _ in told), 0.0), sum((kept for _, kept in told), 0.0)
+
+    def linear(self, joint: Any, h: S) -> tuple[S, S]:
+        pivot: S = 0.0
+        for _, beyond, (force, *_) in self._acting(joint):
+            damping = self.damping * minimum(div(maximum(beyond, 0.0), self.onset), 1.0)
+            pivot = pivot + where(less(0.0, force), h * (damping + h * self.stiffness), 0.0)
+        return self.force(joint), pivot

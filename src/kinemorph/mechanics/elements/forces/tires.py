@@ -1,0 +1,153 @@
+"""The law of tires: Gim's model (University of Arizona) on level ground, with the formulae of EasyDyn.
+
+Axes at the contact: x where the wheel rolls, y to its left, z up. Forces are written as shares of what friction can
+carry, mu Fz:
+
+    a_x = C_x s_x / (3 mu Fz)     a_y = C_y s_y / (3 mu Fz)     c = C_c s_c / (mu Fz)
+
+The whole patch skids where  a_x^2 + (a_y + c)^2 > 1;  else it sticks over the share l = 1 - S_n of its length.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, power, sqrt, where
+from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Wrench, register
+from kinemorph.model.elements.forces.tires import Tire
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+
+LITTLE = 1e-9  # slips and shares below this count as none; slopes stay finite there
+LIGHT = 1e-6  # of the nominal load: below this, roots and powers of the load go on as straight lines
+UP = (0.0, 0.0, 1.0)
+
+
+class Patch(NamedTuple):
+    """What the ground does: forces [N] along x, y, z and the moment [N m] about z."""
+
+    x: S
+    y: S
+    z: S
+    turning: S
+
+
+class TireLaw(ElementLaw[Tire]):
+    """Forces of the ground on a wheel."""
+
+    def problems(self, element: Tire, robot: Robot) -> list[str]:
+        found = known_body(element, "body", element.body, robot)
+        found += positive(
+            element, "radius", "stiffness", "load", "longitudinal", "lateral", "static", "kinetic", "slow"
+        )
+        found += not_negative(element, "camber", "damping", "crown")
+        found += finite_vector(element, "axis", "center", "height")
+        found += positive(element, "longitudinal_exponent", "lateral_exponent", "camber_exponent")
+        if not found and evaluate(element.crown) > evaluate(element.radius):
+            found.append(
+                f"element '{element.name}': crown is {evaluate(element.crown):g} m, more than the radius "
+                f"{evaluate(element.radius):g} m; expected the radius of the tire's round profile. Make it smaller."
+            )
+        if not found and not any(evaluate(x) for x in element.axis):
+            found.append(f"element '{element.name}': axis is zero; expected a direction. Give the axis of the wheel.")
+        return found
+
+    def signals(self, element: Tire) -> tuple[Slot, ...]:
+        return Slot("load", "N"), Slot("longitudinal", "N"), Slot("lateral", "N"), Slot("aligning", "N m")
+
+    def publish(self, element: Tire, scene: Scene) -> dict[str, S]:
+        patch = self._seen(element, scene)[0]
+        return {"load": patch.z, "longitudinal": patch.x, "lateral": patch.y, "aligning": patch.turning}
+
+    def effort(self, element: Tire, scene: Scene) -> Effort:
+        patch, frame, arm, (x, y), speed, turning, depth = self._seen(element, scene)
+        force = add(add(scale(patch.x, x), scale(patch.y, y)), (0.0, 0.0, patch.z))
+        moment = add(cross(arm, force), (0.0, 0.0, patch.turning))
+        R = frame.pose.R
+        stiffness = scene.value(element.stiffness)
+        elastic = stiffness * depth
+        lost = patch.x * dot(speed, x) + patch.y * dot(speed, y) + patch.turning * turning
+        return Effort(
+            wrenches=(Wrench(frame, matvec_transposed(R, force), matvec_transposed(R, moment)),),
+            dissipated=-lost - (patch.z - elastic) * speed[2],
+            stored=0.5 * elastic * depth,
+        )
+
+    def _seen(self, element: Tire, scene: Scene) -> tuple[Patch, Any, Any, tuple[Any, Any], Any, S, S]:
+        """(patch, frame, from the frame's origin to where the ground acts, (x, y), speed there, turning, depth)."""
+        value, frame = scene.value, scene.frame(element.body)
+        R = frame.pose.R
+        radius, crown, height = value((element.radius, element.crown, element.height))
+        axis = matvec(R, value(element.axis))
+        axis = scale(div(1.0, sqrt(dot(axis, axis))), axis)
+        across = cross(axis, UP)
+        x = scale(div(1.0, sqrt(maximum(dot(across, across), LITTLE * LITTLE))), across)
+        center = matvec(R, value(element.center))
+        arm = add(center, sub(scale(radius - crown, cross(axis, x)), (0.0, 0.0, crown)))
+        low = frame.pose.p[2] + arm[2] - height
+        depth = maximum(-low, 0.0)
+        arm = sub(arm, (0.0, 0.0, div(1.0, 3.0) * minimum(low, 0.0)))  # slip is told at two thirds of the depth
+        origin, spin = matvec(R, frame.velocity), matvec(R, frame.turning)
+        speed = add(origin, cross(spin, arm))
+        y = cross(UP, x)
+        rolling = dot(add(origin, cross(spin, center)), x)
+        slipping = dot(speed, x)
+        reference = maximum(maximum(absolute(rolling), absolute(rolling - slipping)), value(element.slow))
+        slips = div(slipping, reference), div(dot(speed, y), reference), axis[2]
+        patch = ground_forces(element, value, slips, depth, speed[2], radius)
+        return patch, frame, arm, (x, y), speed, spin[2], depth
+
+
+def ground_forces(element: Tire, value: Any, slips: tuple[S, S, S], depth: S, rising: S, radius: S) -> Patch:
+    """The patch at slips (s_x, s_y, sine of camber), a depth [m] and the speed of rising [m/s]."""
+    load, stiffness, damping = value((element.load, element.stiffness, element.damping))
+    relative = div(stiffness * depth, load)
+    root = div(relative, sqrt(relative + LIGHT))  # the square root, with a slope where the tire begins to touch
+    fz = maximum(stiffness * depth - damping * root * rising, 0.0)
+    touches = less(0.0, fz)
+    share = div(where(touches, fz, load), load)
+    cx, cy, cc = (
+        value(nominal) * share * power(share + LIGHT, value(exponent) - 1.0)
+        for nominal, exponent in (
+            (element.longitudinal, element.longitudinal_exponent),
+            (element.lateral, element.lateral_exponent),
+            (element.camber, element.camber_exponent),
+        )
+    )
+    long_patch = sqrt(8.0 * radius * where(touches, depth, div(load, stiffness)))
+    fx, fy, turning = _shear(slips, (cx, cy, cc), share * load, value((element.static, element.kinetic)), long_patch)
+    return Patch(where(touches, fx, 0.0), where(touches, fy, 0.0), fz, where(touches, turning, 0.0))
+
+
+def _shear(
+    slips: tuple[S, S, S], stiffnesses: tuple[S, S, S], fz: S, friction: tuple[S, S], length: S
+) -> tuple[S, S, S]:
+    """(Fx, Fy, Mz) of a patch of this length [m] under a load [N]."""
+    sx, sy, sc = slips
+    cx, cy, cc = stiffnesses
+    slip = sqrt(sx * sx + sy * sy + LITTLE * LITTLE)
+    slid = minimum(slip, 1.0)
+    grip = (friction[0] * (1.0 - slid) + friction[1] * slid) * fz
+    ax, ay, c = div(cx * sx, 3.0 * grip), div(cy * sy, 3.0 * grip), div(cc * sc, grip)
+    skids = less(1.0, ax * ax + (ay + c) * (ay + c))
+    room = where(skids, 1.0, maximum(1.0 - c * c, LITTLE))
+    within = maximum(ay * ay * c * c + room * (ax * ax + ay * ay), 0.0) + LITTLE * LITTLE
+    lost = minimum(where(skids, 1.0, div(ay * c + sqrt(within), room)), 1.0)  # S_n, 1 where all of it skids
+    stuck = 1.0 - lost
+    stuck2, stuck3 = stuck * stuck, stuck * stuck * stuck
+    ux, uy = div(sx, slip), div(sy, slip)
+    sliding = grip * (1.0 - 3.0 * stuck2 + 2.0 * stuck3)
+    fx = -cx * sx * stuck2 - sliding * ux
+    fy = -cy * sy * stuck2 - sliding * uy - cc * sc * stuck2 * (3.0 - 2.0 * stuck)
+    # the moment: of longitudinal forces on the bent patch, and of lateral forces behind its middle
+    bent = 1.0 - 10.0 * stuck3 + 15.0 * stuck3 * stuck - 6.0 * stuck3 * stuck2
+    moment = -div(2.0, 3.0) * cx * sx * sy * length * stuck3 - div(0.6 * grip * grip * ux * uy * length * bent, cy)
+    same = less(0.0, cy * sy * (cy * sy + cc * sc))
+    behind = (cy * sy * (-0.5 + div(2.0, 3.0) * stuck) + 1.5 * (grip * uy - cc * sc) * lost * lost) * length * stuck2
+    return fx, fy, moment + where(same, behind, cy * sy * length * stuck * div(1.0, 6.0))
+
+
+register(Tire, TireLaw())

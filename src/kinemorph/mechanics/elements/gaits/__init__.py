@@ -1,0 +1,1 @@
+"""Laws of gaits: functions of time, phase oscillators, coupled maps."""

@@ -1,0 +1,62 @@
+"""The laws of gaits. Those that are functions of time stand here, the others in `phase_oscillators` and `coupled_maps`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinemorph.algebra.scalar import S
+from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
+from kinemorph.mechanics.elements.control.references import PathLaw, infinite, swing
+from kinemorph.mechanics.elements.gaits.coupled_maps import CoupledMapsLaw
+from kinemorph.mechanics.elements.gaits.phase_oscillators import PhaseOscillatorsLaw, phases_of, wave_problems
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import register
+from kinemorph.model.elements.gaits.gaits import CoupledMaps, PhaseOscillators, Rhythmic, Serpenoid
+from kinemorph.model.robot import Robot
+
+
+class RhythmicLaw(PathLaw):
+    """Sinusoids, each with its phase."""
+
+    fields = ("amplitude", "frequency", "offset")
+
+    def problems(self, element: Rhythmic, robot: Robot) -> list[str]:
+        return [*super().problems(element, robot), *wave_problems(element), *not_negative(element, "ramp")]
+
+    def path(self, element: Rhythmic, scene: Scene, k: int) -> Wish:
+        amplitude, frequency, offset = self.one(element, scene, k)
+        phase = scene.value(phases_of(element)[k])
+        return ramped(swing(scene.t, amplitude, frequency, offset, phase), scene.t, element.ramp)
+
+
+class SerpenoidLaw(PathLaw):
+    """One wave along a body, or two whose joints alternate."""
+
+    def problems(self, element: Serpenoid, robot: Robot) -> list[str]:
+        found = [*super().problems(element, robot), *not_negative(element, "ramp")]
+        waves = 2 if element.layout == "alternating" else 1
+        for name in ("amplitude", "turn"):
+            values: tuple[Any, ...] = getattr(element, name)
+            if len(values) not in (1, waves):
+                either = "1, or 2 where it is alternating" if waves == 1 else "1, or 2, one for each wave"
+                found.append(
+                    f"element '{element.name}': {name} has {len(values)} numbers and the layout is "
+                    f"'{element.layout}'; expected {either}. Give as many."
+                )
+        for name in ("amplitude", "turn", "frequency", "phase_step", "shift"):
+            found += infinite(element, name)
+        return found
+
+    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+        waves = 2 if element.layout == "alternating" else 1
+        wave = k % waves
+        amplitude, turn = (each(scene.value(values), waves)[wave] for values in (element.amplitude, element.turn))
+        phase: S = k * scene.value(element.phase_step) + (scene.value(element.shift) if wave else 0.0)
+        return ramped(swing(scene.t, amplitude, scene.value(element.frequency), turn, phase), scene.t, element.ramp)
+
+
+register(Rhythmic, RhythmicLaw())
+register(Serpenoid, SerpenoidLaw())
+register(PhaseOscillators, PhaseOscillatorsLaw())
+register(CoupledMaps, CoupledMapsLaw())

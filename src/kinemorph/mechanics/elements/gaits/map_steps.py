@@ -1,0 +1,89 @@
+"""Coupled maps: numbers between 0 and 1 that jump, each drawn towards others.
+
+    x_i(n+1) = (1 - epsilon_i) f(x_i(n)) + epsilon_i mean of f(x_j(n)) over those that i is coupled to
+
+K. Kaneko, Pattern dynamics in spatiotemporal chaos, Physica D 34 (1989), and Clustering, coding, switching,
+hierarchical ordering, and control in a network of chaotic elements, Physica D 41 (1990). One piece of code for gaits in
+a step and for the analysis of many starts: written over any scalar.
+
+Chaos makes much of a last digit, so the digits are to be the same wherever maps run. Every product passes a bound that
+it never exceeds before it is added to anything: no compiler can then merge the two into one rounding. Only sines have
+last digits of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.scalar import S, maximum, minimum, sin
+from kinemorph.algebra.vectors import total
+from kinemorph.mechanics.elements.sensing.random_numbers import stream, uniform
+from kinemorph.model.parameter import evaluate
+
+
+class Map(NamedTuple):
+    """f(x, r), which leads from 0...1 into it for r from 0 to `largest`."""
+
+    step: Callable[[S, S], S]
+    largest: float
+    formula: str
+
+
+MAPS: dict[str, Map] = {
+    "logistic": Map(lambda x, r: r * (x * (1.0 - x)), 4.0, "r x (1 - x)"),
+    "tent": Map(lambda x, r: r * minimum(x, 1.0 - x), 2.0, "r min(x, 1 - x)"),
+    "sine": Map(lambda x, r: r * sin(math.pi * x), 1.0, "r sin(pi x)"),
+    "cubic": Map(lambda x, r: r * (x * (1.0 - minimum(x * x, 1.0))), 1.5 * math.sqrt(3.0), "r x (1 - x^2)"),
+}
+COUPLINGS = ("ring", "chain", "global")
+
+
+def neighbors(coupling: str, count: int, i: int) -> tuple[int, ...]:
+    """Over which maps the mean for map i goes. One that is alone has itself."""
+    if coupling == "global" or count == 1:
+        return tuple(range(count))
+    if coupling == "ring":
+        return tuple(dict.fromkeys(((i - 1) % count, (i + 1) % count)))
+    return tuple(j for j in (i - 1, i + 1) if 0 <= j < count)
+
+
+def coupled_step(map_name: str, coupling: str, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S]) -> list[S]:
+    """x after one step, shape (n,); r and epsilon have a number for each map."""
+    f, n = MAPS[map_name].step, len(x)
+    images = [minimum(f(one, rate), 1.0) for one, rate in zip(x, r, strict=True)]
+    means = {}  # by whom they are over: a global one is worked out once
+    found: list[S] = []
+    for i, (image, e) in enumerate(zip(images, epsilon, strict=True)):
+        who = neighbors(coupling, n, i)
+        if who not in means:
+            means[who] = minimum(total(images[j] for j in who) * (1.0 / len(who)), 1.0)
+        found.append(maximum((1.0 - e) * image, 0.0) + maximum(e * means[who], 0.0))
+    return found
+
+
+def random_start(seed: int, count: int) -> tuple[float, ...]:
+    """Numbers between 0 and 1, shape (n,), that belong to a seed: the same for every user of it."""
+    state: Sequence[float] = stream("coupled maps", seed)
+    found = []
+    for _ in range(count):
+        x, state = uniform(state)
+        found.append(x)
+    return tuple(found)
+
+
+def map_problems(what: str, name: str, r: Sequence[Any], epsilon: Sequence[Any]) -> list[str]:
+    """Numbers with which maps would leave the range from 0 to 1, one sentence each."""
+    largest = MAPS[name].largest
+    found = [
+        f"{what}: r is {x:g}; expected a number from 0 to {largest:.4g}, as with others a {name} map "
+        f"{MAPS[name].formula} leaves the range from 0 to 1. Mend it."
+        for x in map(evaluate, r)
+        if not 0.0 <= x <= largest
+    ]
+    return found + [
+        f"{what}: epsilon is {x:g}; expected a number from 0, no coupling, to 1, the mean alone. Mend it."
+        for x in map(evaluate, epsilon)
+        if not 0.0 <= x <= 1.0
+    ]

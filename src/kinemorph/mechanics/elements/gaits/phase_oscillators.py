@@ -1,0 +1,135 @@
+"""The law of oscillators that are coupled by their phases.
+
+    phi_i' = w_i + c_i,   w_i' = adapt c_i,   c_i = coupling sum_j sin(phi_j - phi_i - D_ij)
+    q = b + r sin phi,    q' = b' + r' sin phi + r phi' cos phi,
+    q'' = b'' + r'' sin phi + 2 r' phi' cos phi + r phi'' cos phi - r phi'^2 sin phi
+
+phi_i'' = w_i' + c_i' follows from the states alone, so accelerations are exact without a difference in time. In a
+network where j is a neighbor of i as i is of j, all c_i add up to 0: the mean of the frequencies stays what it was.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.scalar import S, cos, is_zero, sin
+from kinemorph.algebra.vectors import total
+from kinemorph.mechanics.elements.checks import not_negative, positive
+from kinemorph.mechanics.elements.control.channels import Wish, each
+from kinemorph.mechanics.elements.control.references import PathLaw, infinite
+from kinemorph.mechanics.elements.gaits.map_steps import neighbors
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Effort, Slot
+from kinemorph.model.elements.control.wiring import below
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+
+STATES = ("phase", "amplitude", "amplitude.rate", "offset", "offset.rate")  # of each oscillator
+LEARNED = "pulse"  # [rad/s], a state too where frequencies adapt
+
+
+def phases_of(element: Any) -> tuple[Any, ...]:
+    """The phase [rad] that each joint is to have."""
+    count = max(len(element.joints), 1)
+    return tuple(element.phases) or tuple(k * element.phase_step if k else 0.0 for k in range(count))
+
+
+def wave_problems(element: Any) -> list[str]:
+    """What is wrong with phases, one sentence each."""
+    count = max(len(element.joints), 1)
+    found = infinite(element, "phase_step")
+    for name in ("phases", "start"):
+        values = getattr(element, name, ())
+        if values and len(values) != count:
+            found.append(
+                f"element '{element.name}': {name} has {len(values)} numbers; expected {count}, one for each joint, or "
+                "none. Give as many."
+            )
+        found += infinite(element, name) if values else []
+    return found
+
+
+class Rhythm(NamedTuple):
+    """The states of one oscillator and their rates."""
+
+    phase: S
+    speed: S
+    change: S  # of the speed
+    amplitude: Wish
+    offset: Wish
+    learning: S  # rate of its own frequency [rad/s^2]
+
+
+class PhaseOscillatorsLaw(PathLaw):
+    """States: phases, amplitudes and offsets with their rates; frequencies where they adapt."""
+
+    timed = False
+    fields = ("amplitude", "frequency", "offset")
+
+    def problems(self, element: Any, robot: Robot) -> list[str]:
+        found = [*super().problems(element, robot), *wave_problems(element)]
+        return found + not_negative(element, "coupling", "adapt") + positive(element, "rate")
+
+    def states(self, element: Any) -> tuple[Slot, ...]:
+        phases = element.start or phases_of(element)
+        frequencies = each(element.frequency, len(phases))
+        found = []
+        for name, phase, frequency in zip(element.joints or ("",), phases, frequencies, strict=True):
+            found.append(Slot(below(name, STATES[0]), "rad", float(evaluate(phase))))
+            found += [Slot(below(name, state)) for state in STATES[1:]]
+            if _adapts(element):
+                found.append(Slot(below(name, LEARNED), "rad/s", 2.0 * math.pi * float(evaluate(frequency))))
+        return tuple(found)
+
+    def effort(self, element: Any, scene: Scene) -> Effort:
+        rates: list[S] = []
+        for one in self._rhythms(element, scene):
+            rates += [one.speed, *one.amplitude[1:], *one.offset[1:]]
+            rates += [one.learning] if _adapts(element) else []
+        return Effort(rates=rates)
+
+    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+        phase, speed, change, (r, r_rate, r_change), (b, b_rate, b_change), _ = self._rhythms(element, scene)[k]
+        s, c = sin(phase), cos(phase)
+        velocity = b_rate + r_rate * s + r * speed * c
+        acceleration = b_change + r_change * s + 2.0 * r_rate * speed * c + r * change * c - r * speed * speed * s
+        return Wish(b + r * s, velocity, acceleration)
+
+    def _rhythms(self, element: Any, scene: Scene) -> list[Rhythm]:
+        """All oscillators now."""
+        wanted, size = scene.value(phases_of(element)), len(STATES) + _adapts(element)
+        count = len(wanted)
+        own = [scene.x[k * size : (k + 1) * size] for k in range(count)]
+        coupling, adapt, rate = (scene.value(x) for x in (element.coupling, element.adapt, element.rate))
+        linked = [_linked(element.network, count, i) for i in range(count)]
+        ahead = [
+            [own[j][0] - own[i][0] - (wanted[j] - wanted[i]) for j in linked[i]] for i in range(count)
+        ]  # how far a neighbor is ahead of where it should be
+        pulls = [coupling * total(sin(angle) for angle in angles) for angles in ahead]
+        numbers = [self.one(element, scene, k) for k in range(count)]
+        pulses = [
+            states[len(STATES)] if _adapts(element) else 2.0 * math.pi * number[1]
+            for states, number in zip(own, numbers, strict=True)
+        ]
+        speeds = [pulse + pull for pulse, pull in zip(pulses, pulls, strict=True)]
+        found = []
+        for i, (_, r, r_rate, b, b_rate, *_) in enumerate(own):
+            learning = adapt * pulls[i]
+            pairs = zip(linked[i], ahead[i], strict=True)
+            change = learning + coupling * total(cos(angle) * (speeds[j] - speeds[i]) for j, angle in pairs)
+            amplitude, _, offset = numbers[i]
+            grown = Wish(r, r_rate, rate * (0.25 * rate * (amplitude - r) - r_rate))
+            moved = Wish(b, b_rate, rate * (0.25 * rate * (offset - b) - b_rate))
+            found.append(Rhythm(own[i][0], speeds[i], change, grown, moved, learning))
+        return found
+
+
+def _adapts(element: Any) -> bool:
+    """Whether frequencies are states: a parameter may switch learning on."""
+    return not is_zero(element.adapt)
+
+
+def _linked(network: str, count: int, i: int) -> tuple[int, ...]:
+    """The neighbors of oscillator i; itself is none."""
+    return tuple(j for j in neighbors("global" if network == "all" else network, count, i) if j != i)

@@ -1,0 +1,315 @@
+"""A system at one instant, as its elements see it.
+
+`World` is what all of them share: the time, the motion of the robot, who says what. A `Scene` is the world as one
+element sees it, with its own states, memory and inputs. Nothing is computed before it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.groups import act
+from kinemorph.algebra.scalar import S
+from kinemorph.errors import ModelError, UnsupportedError
+from kinemorph.mechanics.elements.ensemble import Ensemble, Member
+from kinemorph.mechanics.elements.law import Effort, Push, Stiff, Wrench
+from kinemorph.mechanics.elements.places import Frame, Motions, point_of
+from kinemorph.mechanics.recursions.newton_euler import Wrench as Load
+from kinemorph.mechanics.recursions.newton_euler import added, moved_wrench, project
+from kinemorph.mechanics.steps.point_states import PointState
+from kinemorph.mechanics.trees import charts
+from kinemorph.mechanics.trees.motions import ZERO3
+from kinemorph.mechanics.trees.tree import WORLD, Tree
+from kinemorph.model.input_reader import short
+from kinemorph.model.parameter import Lookup, evaluate_all
+from kinemorph.model.robot import Robot
+
+
+class Hinge(NamedTuple):
+    """A joint with one axis: its coordinate, its velocity, and the place of the latter in v."""
+
+    q: S
+    v: S
+    place: int
+
+
+class Gathered(NamedTuple):
+    """What all elements do together: generalized forces (nv,), loads on links (each about the link's origin and in its
+    axes), rates of all states, power [W] and stored energy [J].
+    """
+
+    torques: list[S]
+    loads: dict[int, Load]
+    rates: list[S]
+    supplied: S
+    dissipated: S
+    stored: S
+
+
+class World:
+    """A system at one instant."""
+
+    def __init__(
+        self,
+        ensemble: Ensemble,
+        tree: Tree,
+        t: S,
+        q: Sequence[S],
+        v: Sequence[S],
+        x: Sequence[S],
+        m: Sequence[S],
+        u: Sequence[S],
+        lookup: Lookup,
+        accelerations: Callable[[], Sequence[S]] | None = None,
+        reactions: Callable[[], Mapping[str, Sequence[S]]] | None = None,
+        multipliers: Callable[[], Mapping[str, S]] | None = None,
+    ) -> None:
+        self.ensemble, self.t, self.q, self.v = ensemble, t, q, v
+        self.x, self.m, self.u, self.lookup = x, m, u, lookup
+        self.motions = Motions(tree, q, v)
+        self._accelerations, self._reactions, self._multipliers = accelerations, reactions, multipliers
+        self._signals: dict[str, S] = {}
+        self._asked: list[str] = []  # signals that are being found, to see circles
+
+    @cached_property
+    def scenes(self) -> list[Scene]:
+        """The world as each element sees it."""
+        return [Scene(self, k) for k in range(len(self.ensemble.members))]
+
+    @cached_property
+    def efforts(self) -> list[Effort]:
+        """What each element does."""
+        return [_effort(member, self.scenes[k]) for k, member in enumerate(self.ensemble.members)]
+
+    @cached_property
+    def accelerations(self) -> Sequence[S]:
+        """a, shape (nv,)."""
+        found: Sequence[S] = self._later(self._accelerations, "accelerations")()
+        return found
+
+    @cached_property
+    def reactions(self) -> Mapping[str, Sequence[S]]:
+        """Wrench through every joint, by name, shape (6,): on the child, in the axes of the joint frame there."""
+        found: Mapping[str, Sequence[S]] = self._later(self._reactions, "joint reactions")()
+        return found
+
+    @cached_property
+    def multipliers(self) -> Mapping[str, S]:
+        """What each constraint of an element takes, by its full name."""
+        found: Mapping[str, S] = self._later(self._multipliers, "forces of constraints")()
+        return found
+
+    @cached_property
+    def finished_q(self) -> Sequence[S]:
+        """q with quaternions of length 1."""
+        return charts.finished(self.motions.tree, self.q)
+
+    def _later(self, known: Callable[[], Any] | None, what: str) -> Callable[[], Any]:
+        if known is None:
+            raise UnsupportedError(
+                f"'{self._asked[-1] if self._asked else 'an element'}' reads {what}, which the forces of this instant "
+                "decide. Read them through a sensor that samples: give it `every`."
+            )
+        return known
+
+    def signal(self, name: str) -> S:
+        """A signal by its full name; of "one|other" the first that there is."""
+        name = self.ensemble.source(name) if "|" in name else name
+        if name not in self._signals:
+            self._signals[name] = self._found(name)
+        return self._signals[name]
+
+    def _found(self, name: str) -> S:
+        robot, (group, _, rest) = self.ensemble.robot, name.partition(".")
+        if name == "t":
+            return self.t
+        if group == "q" and rest in robot.q_names:
+            return self.q[robot.q_names.index(rest)]
+        if group == "v" and rest in robot.v_names:
+            return self.v[robot.v_names.index(rest)]
+        if name in self._asked:
+            circle = " -> ".join([*self._asked[self._asked.index(name) :], name])
+            raise ModelError(f"signals depend on each other in a circle: {circle}. Let one of them be sampled.")
+        index, slot = self.ensemble.signals[name]
+        member = self.ensemble.members[index]
+        self._asked.append(name)
+        published = member.law.publish(member.element, self.scenes[index])
+        self._asked.pop()
+        for other in member.law.signals(member.element):
+            full = f"{member.element.name}.{other.name}" if other.name else member.element.name
+            if other.name not in published:
+                raise ModelError(
+                    f"element '{member.element.name}': `publish` of {type(member.law).__name__} gives no "
+                    f"'{other.name}'; expected a value for each of its `signals`."
+                )
+            self._signals[full] = published[other.name]
+        return published[slot.name]
+
+    def stiff(self) -> dict[int, Stiff]:
+        """Members whose forces may be taken at the end of a step, and these."""
+        found = {k: one.law.stiff(one.element, self.scenes[k]) for k, one in enumerate(self.ensemble.members)}
+        return {k: stiff for k, stiff in found.items() if stiff is not None}
+
+    def position_rows(self) -> list[S]:
+        """phi(t, q) of all elements, in the order of the ensemble's `position_rows`; velocities do not enter."""
+        return self._rows(0)
+
+    def velocity_rows(self) -> list[S]:
+        """What all elements say of velocities alone, in the order of the ensemble's `velocity_rows`."""
+        return self._rows(1)
+
+    def _rows(self, which: int) -> list[S]:
+        found: list[S] = []
+        for k, (element, law, *_) in enumerate(self.ensemble.members):
+            count = len(law.row_names(element)[which])
+            if not count:
+                continue
+            rows = (law.position_rows, law.velocity_rows)[which](element, self.scenes[k])
+            if len(rows) != count:
+                name = ("position_rows", "velocity_rows")[which]
+                raise ModelError(
+                    f"element '{element.name}': `{name}` of {type(law).__name__} gives {len(rows)} rows; expected "
+                    f"{count}, one for each of its `row_names`."
+                )
+            found += rows
+        return found
+
+    def gathered(self, without: Collection[int] = ()) -> Gathered:
+        """All efforts added up; of members named in `without`, all but forces."""
+        torques: list[S] = [0.0] * self.ensemble.robot.nv
+        loads: dict[int, Load] = {}
+        rates: list[S] = []
+        supplied: S = 0.0
+        dissipated: S = 0.0
+        stored: S = 0.0
+        for number, effort in enumerate(self.efforts):
+            rates += effort.rates
+            supplied = supplied + effort.supplied
+            dissipated = dissipated + effort.dissipated
+            stored = stored + effort.stored
+            if number in without:
+                continue
+            for index, torque in effort.torques.items():
+                torques[index] = torques[index] + torque
+            for push in effort.pushes:
+                _load(loads, push.point, push.force)
+            for wrench in effort.wrenches:
+                frame = wrench.frame
+                _load(loads, frame.origin, frame.to_link(wrench.force), frame.to_link(wrench.moment))
+        for index, names in self.ensemble.driven.items():
+            for name in names:
+                force = self.signal(name)
+                torques[index] = torques[index] + force
+                supplied = supplied + force * self.v[index]
+        return Gathered(torques, loads, rates, supplied, dissipated, stored)
+
+
+def _effort(member: Member, scene: Scene) -> Effort:
+    """What a member does; a sentence where its law gives something else."""
+    element, law = member[:2]
+    effort, count = law.effort(element, scene), len(law.states(element))
+    if not isinstance(effort, Effort):
+        problem = f"gives {short(effort)}; expected an Effort"
+    elif len(effort.rates) != count:
+        problem = f"gives {len(effort.rates)} rates; expected {count}, one for each of its `states`"
+    elif not all(isinstance(push, Push) for push in effort.pushes):
+        problem = "has pushes that are none; expected Push(point, force) of kinemorph.mechanics.elements.law"
+    elif not all(isinstance(wrench, Wrench) for wrench in effort.wrenches):
+        problem = (
+            "has wrenches that are none; expected Wrench(frame, force, moment) of kinemorph.mechanics.elements.law"
+        )
+    else:
+        return effort
+    raise ModelError(f"element '{element.name}': `effort` of {type(law).__name__} {problem}.")
+
+
+class Scene:
+    """The world as one element sees it."""
+
+    def __init__(self, world: World, index: int) -> None:
+        self.world = world
+        self._index, (element, law, x, m) = index, world.ensemble.members[index]
+        self._element = element
+        self.x: Sequence[S] = world.x[x : x + len(law.states(element))]
+        self.m: Sequence[S] = world.m[m : m + len(law.memory(element))]
+
+    @property
+    def t(self) -> S:
+        """Time [s]."""
+        return self.world.t
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self.world.ensemble.robot
+
+    @property
+    def gravity(self) -> Sequence[S]:
+        """In the world [m/s^2]."""
+        return self.world.motions.tree.gravity
+
+    def value(self, value: Any) -> Any:
+        """A number of the element's data, or a nest of them, with parameters in it looked up."""
+        return evaluate_all(value, self.world.lookup)
+
+    def point(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
+        """A point of a body, frame or the world, at an offset [m] in its axes."""
+        return point_of(self.world.motions, body, self.value(tuple(offset)))
+
+    def place(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
+        """The same where only places count: no velocity is worked out, and it says 0."""
+        at = self.world.motions.attachment(body)
+        r = act(at.pose, self.value(tuple(offset)))
+        return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.world.motions.sight)
+
+    def frame(self, name: str) -> Frame:
+        """A body, a frame, or the world."""
+        return Frame(self.world.motions, self.world.motions.attachment(name))
+
+    def hinge(self, joint: str) -> Hinge:
+        """A joint with one axis."""
+        robot = self.robot
+        place = robot.v_slice(joint).start
+        return Hinge(self.world.q[robot.q_slice(joint).start], self.world.v[place], place)
+
+    def input(self, name: str) -> S:
+        """An own input: the signal that drives it, or what the plant is given."""
+        ensemble, key = self.world.ensemble, (self._index, name)
+        if key in ensemble.wired:
+            return self.world.signal(ensemble.wired[key])
+        return self.world.u[ensemble.open_inputs.index(key)]
+
+    def signal(self, name: str) -> S:
+        """A signal of another element, or of the robot: "q.hip", "v.hip", "t"."""
+        return self.world.signal(name)
+
+
+def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment: Sequence[S] | None = None) -> None:
+    """Adds a force on a point, and a moment, to the load of its link."""
+    if point.link == WORLD:
+        return
+    (x, y, z), (a, b, c) = point.point, force
+    n = (y * c - z * b, z * a - x * c, x * b - y * a)
+    if moment is not None:
+        n = (n[0] + moment[0], n[1] + moment[1], n[2] + moment[2])
+    load: Load = ((a, b, c), n)
+    loads[point.link] = added(loads[point.link], load) if point.link in loads else load
+
+
+def generalized(motions: Motions, loads: Mapping[int, Load]) -> list[S]:
+    """The generalized forces (nv,) of loads on links: J^T F."""
+    tree = motions.tree
+    torques: list[S] = [0.0] * tree.nv
+    carried = dict(loads)
+    for index in range(len(tree.links) - 1, -1, -1):
+        if index not in carried:
+            continue
+        link, load = tree.links[index], carried[index]
+        for k, axis in enumerate(link.axes):
+            torques[link.v + k] = project(axis, load)
+        if link.parent != WORLD:
+            up = moved_wrench(motions.moves[index], load)
+            carried[link.parent] = added(carried[link.parent], up) if link.parent in carried else up
+    return torques

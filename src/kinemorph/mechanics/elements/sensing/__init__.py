@@ -1,0 +1,1 @@
+"""Laws of sensors: what each reads, with delay, noise and resolution."""

@@ -1,0 +1,146 @@
+"""Readings: what sensors make of true numbers, and what they remember for that.
+
+A sensor has channels. Each reads a true number and makes a reading of it:
+
+    reading = step floor(clip(true + bias + walk + noise) / step)
+
+Without `every` the reading is a function of the state. With it, readings are memory (see `sample_hold`, which delays them),
+and so are the biases that walk and the state of the random numbers (see `random_numbers`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from kinemorph.algebra.scalar import S, div, floor
+from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.control.sample_hold import clocks_of, held_slots, let_in, let_out
+from kinemorph.mechanics.elements.drives.actuators import limited
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot
+from kinemorph.mechanics.elements.sensing import random_numbers
+from kinemorph.model.elements.sensing.sensors import Sensor
+from kinemorph.model.robot import Robot
+
+E = TypeVar("E", bound=Sensor)
+
+
+class Channel(NamedTuple):
+    """A number that is read. `noise` is the deviation of a reading, `walk` that of its bias after a second."""
+
+    name: str
+    unit: str
+    noise: float = 0.0
+    bias: Any = 0.0
+    walk: float = 0.0
+    range: float = math.inf
+    step: float = 0.0
+
+
+class SensorLaw(ElementLaw[E]):
+    """Abstract: a sensor of several channels."""
+
+    def channels(self, element: E) -> tuple[Channel, ...]:
+        """What it reads."""
+        raise AssertionError(f"{type(self).__name__} has no `channels`")
+
+    def true(self, element: E, scene: Scene) -> Sequence[S]:
+        """The numbers of its channels as they are."""
+        raise AssertionError(f"{type(self).__name__} has no `true`")
+
+    def problems(self, element: E, robot: Robot) -> list[str]:
+        what = f"element '{element.name}'"
+        found = []
+        if element.every is not None and not 0.0 < element.every < math.inf:
+            found.append(
+                f"{what}: every is {element.every:g} s; expected a finite time above 0. Enlarge it, or leave it out."
+            )
+        if not 0.0 <= element.phase < math.inf:
+            found.append(f"{what}: phase is {element.phase:g} s; expected a finite time of at least 0. Mend its sign.")
+        if not 0.0 <= element.delay < math.inf:
+            found.append(f"{what}: delay is {element.delay:g} s; expected a finite time of at least 0. Mend its sign.")
+        if element.delay and element.every is None:
+            found.append(f"{what}: it has a delay and is read at every instant; expected a time between. Give `every`.")
+        for name, value in vars(element).items():
+            found += not_negative(element, name) if name.endswith(("noise", "walk")) else []
+            if name.endswith("range") and not value > 0.0:
+                found.append(f"{what}: {name} is {value:g}; expected a number above 0. Enlarge it.")
+        if element.every is None and any(channel.noise or channel.walk for channel in self.channels(element)):
+            found.append(f"{what}: it has noise and is read at every instant; expected a time between. Give `every`.")
+        return found
+
+    def signals(self, element: E) -> tuple[Slot, ...]:
+        return tuple(Slot(channel.name, channel.unit) for channel in self.channels(element))
+
+    def clocks(self, element: E) -> tuple[Clock, ...]:
+        return clocks_of(element) if _samples(element) else ()
+
+    def memory(self, element: E) -> tuple[Slot, ...]:
+        return (*held_slots(element, self.outputs(element)), *self.own(element)) if _samples(element) else ()
+
+    def outputs(self, element: E) -> tuple[str, ...]:
+        """Names of the numbers that are held."""
+        return tuple(channel.name for channel in self.channels(element))
+
+    def own(self, element: E) -> tuple[Slot, ...]:
+        """Memory besides: biases that walk, and the random numbers."""
+        channels = self.channels(element)
+        walks = tuple(Slot(f"{channel.name}.bias", channel.unit) for channel in channels if channel.walk)
+        random = any(channel.noise or channel.walk for channel in channels)
+        return (*walks, *(random_numbers.slots(element.name, element.seed) if random else ()))
+
+    def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
+        channels = self.channels(element)
+        if element.every is not None:
+            return {channel.name: value for channel, value in zip(channels, scene.m, strict=False)}
+        pairs = zip(channels, self.true(element, scene), strict=True)
+        return {channel.name: clipped(channel, scene.value(channel.bias) + true) for channel, true in pairs}
+
+    def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
+        names = self.outputs(element)
+        count = len(held_slots(element, names))
+        held, own = scene.m[:count], scene.m[count:]
+        if clock:  # what has waited comes out
+            return [*let_out(held, len(names)), *own]
+        outputs, after = self.read(element, scene, own)
+        return [*let_in(held, outputs), *after]
+
+    def read(self, element: E, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+        """(what is to be held, `own` memory after it)."""
+        assert element.every is not None
+        channels = self.channels(element)
+        walking = [channel for channel in channels if channel.walk]
+        walks, state = list(own[: len(walking)]), tuple(own[len(walking) :])
+        noisy = [channel for channel in channels if channel.noise]
+        if state:
+            drawn, state = random_numbers.normals(state, len(walking) + len(noisy))
+            steps = [channel.walk * math.sqrt(element.every) for channel in walking]
+            walks = [walk + step * one for walk, step, one in zip(walks, steps, drawn, strict=False)]
+            noise = dict(zip(noisy, drawn[len(walking) :], strict=True))
+        readings = []
+        for channel, true in zip(channels, self.true(element, scene), strict=True):
+            value = true + scene.value(channel.bias)
+            if channel.walk:
+                value = value + walks[walking.index(channel)]
+            if channel.noise:
+                value = value + channel.noise * noise[channel]
+            readings.append(clipped(channel, value))
+        return readings, [*walks, *state]
+
+
+def _samples(element: Sensor) -> bool:
+    """Whether its times make sense, and there are some."""
+    return element.every is not None and 0.0 < element.every < math.inf and 0.0 <= element.delay < math.inf
+
+
+def clipped(channel: Channel, value: S) -> S:
+    """Clipped and in whole steps."""
+    value = limited(value, -channel.range, channel.range)
+    return channel.step * floor(div(value, channel.step)) if channel.step else value
+
+
+def three_channels(letter: str, unit: str, noise: float, bias: Any, walk: float, most: float) -> tuple[Channel, ...]:
+    """Of a vector, alike along x, y and z but for their biases."""
+    return tuple(Channel(f"{letter}{axis}", unit, noise, bias[k], walk, most) for k, axis in enumerate("xyz"))

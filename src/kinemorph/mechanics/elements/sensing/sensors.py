@@ -1,0 +1,224 @@
+"""The laws of sensors: what each of them reads. `sensor_readings` says what becomes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kinemorph.algebra.quaternions import rotation_to_quat
+from kinemorph.algebra.scalar import S, div, less, where
+from kinemorph.algebra.vectors import add, matvec, matvec_transposed, sub
+from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis
+from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.law import Change, Slot, register
+from kinemorph.mechanics.elements.places import Frame
+from kinemorph.mechanics.elements.sensing.sensor_readings import Channel, SensorLaw, three_channels
+from kinemorph.mechanics.recursions.newton_euler import carried_point, ground_flow, outward
+from kinemorph.mechanics.steps.point_states import PointState
+from kinemorph.mechanics.trees.tree import WORLD
+from kinemorph.model.elements.sensing.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe
+from kinemorph.model.robot import Robot
+
+PROBED = {
+    "position": ("x y z", "m"),
+    "velocity": ("vx vy vz", "m/s"),
+    "acceleration": ("ax ay az", "m/s^2"),
+    "orientation": ("qw qx qy qz", ""),
+    "rate": ("wx wy wz", "rad/s"),
+}  # names and unit of each quantity
+
+
+class EncoderLaw(SensorLaw[Encoder]):
+    """Position of a joint; velocity by differences."""
+
+    def problems(self, element: Encoder, robot: Robot) -> list[str]:
+        found = one_axis(element, "joint", element.joint, robot) + not_negative(element, "counts", "resolution")
+        what = f"element '{element.name}'"
+        if element.counts and element.resolution:
+            found.append(f"{what}: counts and resolution are both given; expected one of them. Remove the other.")
+        if not 0.0 < element.ratio < math.inf:
+            found.append(f"{what}: ratio is {element.ratio:g}; expected a finite number above 0. Give turns per turn.")
+        kinds = {joint.name: joint.kind for joint in robot.joints}
+        if element.counts and kinds.get(element.joint) == "prismatic":
+            found.append(
+                f"{what}: counts of a turn are given and joint '{element.joint}' is prismatic; expected the step in "
+                "meters. Give `resolution`."
+            )
+        if not math.isfinite(element.offset):
+            found.append(f"{what}: offset is {element.offset:g}; expected a finite number. Correct it.")
+        return found or super().problems(element, robot)
+
+    def channels(self, element: Encoder) -> tuple[Channel, ...]:
+        """In steps, whole numbers: their differences are exact."""
+        step = element.step
+        return (Channel("position", "", element.noise / (step or 1.0), step=1.0 if step else 0.0),)
+
+    def true(self, element: Encoder, scene: Scene) -> Sequence[S]:
+        return (div(scene.hinge(element.joint).q + element.offset, element.step or 1.0),)
+
+    def signals(self, element: Encoder) -> tuple[Slot, ...]:
+        rate = () if element.every is None else (Slot("velocity", f"v.{element.joint}"),)
+        return (Slot("position", f"q.{element.joint}"), *rate)
+
+    def outputs(self, element: Encoder) -> tuple[str, ...]:
+        return ("steps", "change")
+
+    def own(self, element: Encoder) -> tuple[Slot, ...]:
+        return (Slot("begun"), Slot("last steps"), *super().own(element))
+
+    def publish(self, element: Encoder, scene: Scene) -> Mapping[str, S]:
+        step = element.step or 1.0
+        if element.every is None:
+            return {"position": step * super().publish(element, scene)["position"]}
+        return {"position": step * scene.m[0], "velocity": scene.m[1] * (step / element.every)}
+
+    def read(self, element: Encoder, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+        begun, last = own[:2]
+        (steps,), after = super().read(element, scene, own[2:])
+        return [steps, where(begun, steps - last, 0.0)], [1.0, steps, *after]
+
+
+class IMULaw(SensorLaw[IMU]):
+    """Accelerometer and gyroscope."""
+
+    def problems(self, element: IMU, robot: Robot) -> list[str]:
+        return known_body(element, "body", element.body, robot) + super().problems(element, robot)
+
+    def channels(self, element: IMU) -> tuple[Channel, ...]:
+        e = element
+        felt = (e.accelerometer_noise, e.accelerometer_bias, e.accelerometer_walk, e.accelerometer_range)
+        turned = (e.gyroscope_noise, e.gyroscope_bias, e.gyroscope_walk, e.gyroscope_range)
+        return (*three_channels("a", "m/s^2", *felt), *three_channels("w", "rad/s", *turned))
+
+    def true(self, element: IMU, scene: Scene) -> Sequence[S]:
+        frame, world = scene.frame(element.body), scene.world
+        felt = felt_acceleration(frame, scene)
+        body = next((one.body for one in scene.robot.frames if one.name == element.body), element.body)
+        for member, there in zip(world.ensemble.members, world.scenes, strict=True):
+            field = member.law.field(member.element, there, body)
+            if field is not None:  # it falls with the body
+                felt = sub(felt, matvec_transposed(frame.pose.R, field))
+        return (*felt, *frame.turning)
+
+
+class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
+    """What passes through a joint."""
+
+    def problems(self, element: ForceTorqueSensor, robot: Robot) -> list[str]:
+        what, names = f"element '{element.name}'", [joint.name for joint in (*robot.joints, *robot.loops)]
+        found = []
+        if element.joint not in names:
+            found.append(
+                f"{what}: joint is '{element.joint}', and robot '{robot.name}' has no such joint. Known: "
+                f"{', '.join(names[:16])}."
+            )
+        return found + super().problems(element, robot)
+
+    def channels(self, element: ForceTorqueSensor) -> tuple[Channel, ...]:
+        e = element
+        return (
+            *three_channels("f", "N", e.force_noise, e.force_bias, 0.0, e.force_range),
+            *three_channels("m", "N m", e.torque_noise, e.torque_bias, 0.0, e.torque_range),
+        )
+
+    def true(self, element: ForceTorqueSensor, scene: Scene) -> Sequence[S]:
+        return scene.world.reactions[element.joint]
+
+
+class ProbeLaw(SensorLaw[Probe]):
+    """One quantity of a point."""
+
+    def problems(self, element: Probe, robot: Robot) -> list[str]:
+        what = f"element '{element.name}'"
+        if element.quantity not in PROBED:
+            known = ", ".join(PROBED)
+            return [f"{what}: quantity is '{element.quantity}'; expected one of {known}. Choose one of these."]
+        found = known_body(element, "body", element.body, robot)
+        if element.quantity == "orientation" and element.noise:
+            found.append(f"{what}: noise is given for an orientation; expected none. Leave it out.")
+        return found + super().problems(element, robot)
+
+    def channels(self, element: Probe) -> tuple[Channel, ...]:
+        names, unit = PROBED.get(element.quantity, ("", ""))
+        return tuple(Channel(name, unit, element.noise) for name in names.split())
+
+    def true(self, element: Probe, scene: Scene) -> Sequence[S]:
+        frame, point = scene.frame(element.body), scene.point(element.body, element.point)
+        return _probed(element.quantity, frame, point, scene, element.point)
+
+
+def _probed(quantity: str, frame: Frame, point: PointState, scene: Scene, offset: Any) -> Sequence[S]:
+    R = frame.pose.R
+    table: dict[str, Callable[[], Any]] = {
+        "position": lambda: point.position,
+        "velocity": lambda: point.out(point.velocity),
+        "acceleration": lambda: add(matvec(R, felt_acceleration(frame, scene, scene.value(offset))), scene.gravity),
+        "orientation": lambda: rotation_to_quat(R),
+        "rate": lambda: matvec(R, frame.turning),
+    }
+    found: Sequence[S] = table[quantity]()
+    return found
+
+
+class ContactSwitchLaw(SensorLaw[ContactSwitch]):
+    """A threshold with hysteresis."""
+
+    def problems(self, element: ContactSwitch, robot: Robot) -> list[str]:
+        found = not_negative(element, "hysteresis") + super().problems(element, robot)
+        if not math.isfinite(element.threshold):
+            found.append(
+                f"element '{element.name}': threshold is {element.threshold:g}; expected a finite number. Correct it."
+            )
+        return found
+
+    def reads(self, element: ContactSwitch) -> tuple[str, ...]:
+        return (element.signal,)
+
+    def signals(self, element: ContactSwitch) -> tuple[Slot, ...]:
+        return (Slot(""),)
+
+    def channels(self, element: ContactSwitch) -> tuple[Channel, ...]:
+        return ()
+
+    def outputs(self, element: ContactSwitch) -> tuple[str, ...]:
+        return ("",)
+
+    def own(self, element: ContactSwitch) -> tuple[Slot, ...]:
+        return (Slot("on"),)
+
+    def memory(self, element: ContactSwitch) -> tuple[Slot, ...]:
+        return self.own(element) if self.settles(element) else super().memory(element)
+
+    def publish(self, element: ContactSwitch, scene: Scene) -> Mapping[str, S]:
+        return {"": scene.m[0] if scene.m else less(element.threshold, scene.signal(element.signal))}
+
+    def read(self, element: ContactSwitch, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+        beyond = where(own[0], element.threshold - element.hysteresis, element.threshold)
+        on = less(beyond, scene.signal(element.signal))
+        return [on], [on]
+
+    def settles(self, element: ContactSwitch) -> bool:
+        return element.every is None and element.hysteresis > 0.0
+
+    def settle(self, element: ContactSwitch, scene: Scene) -> Change:
+        return Change(self.read(element, scene, scene.m)[1])
+
+
+def felt_acceleration(frame: Frame, scene: Scene, point: Sequence[S] = (0.0, 0.0, 0.0)) -> Sequence[S]:
+    """a - g [m/s^2] of a point of a frame, in the frame's axes: what an accelerometer there feels."""
+    motions, link = frame.motions, frame.at.link
+    if link == WORLD:
+        flow = ground_flow(motions.tree)
+    else:
+        flow = outward(motions.tree, motions.moves, motions.v, scene.world.accelerations)[link]
+    r = add(frame.at.pose.p, matvec(frame.at.pose.R, point))
+    felt: Sequence[S] = matvec_transposed(frame.at.pose.R, carried_point(flow.a, flow.U, r))
+    return felt
+
+
+register(Encoder, EncoderLaw())
+register(IMU, IMULaw())
+register(ForceTorqueSensor, ForceTorqueLaw())
+register(Probe, ProbeLaw())
+register(ContactSwitch, ContactSwitchLaw())

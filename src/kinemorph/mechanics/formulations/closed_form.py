@@ -1,0 +1,347 @@
+"""The equations of motion in closed form: all links in one stack of block matrices.
+
+Park, Bobrow & Ploen (1995), Chen & Yang (1998); equations 30-39 of the MODUROB paper, corrected as in docs/errata.md
+(E000-4 to E000-13) and read for a tree. Links are counted in the order of the tree; H_ji is the pose of link i seen
+from link j, H_0i from the world. Twists and wrenches are [linear; angular], each in its own link's frame:
+
+    V    = T S qd                                            (30)     S      6 x k blocks on the diagonal: joint axes
+    Vd   = T_H0 Vd_0 + T S qdd + T ad_Sqd V                  (31)     T      Ad(H_ji^-1) where j carries i (35)
+    F    = T^T (M Vd + ad*_V M V - F^e)                      (32)     T_H0   Ad(H_0i^-1), a column of blocks (34)
+    tau  = S^T F                                             (33)     M      inertias about the links' origins
+
+    M(q) qdd + C(q, qd) qd + N(q) = tau                      (36)     ad_Sqd  diag(-ad(S_i qd_i))
+    M(q) = S^T T^T M T S                                     (37)     ad*_V   diag(-ad(V_i)^T)
+    C    = S^T T^T (M T ad_Sqd + ad*_V M) T S                (38)     F^e     wrenches from outside
+    N    = S^T T^T (M T_H0 Vd_0 - F^e)                       (39)     Vd_0    minus gravity
+
+Joints may have several axes, since those are constant in the link's frame: a free base and virtual joints need nothing
+of their own. qd stands for v. Blocks that are zero by structure are never formed, so work grows with the number of
+pairs of links that carry one another; forces are found right to left, by vectors, and M and C by blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from kinemorph.algebra.groups import Ad, Pose, ad, coad, compose, inverse
+from kinemorph.algebra.inertia_blocks import dense_blocks, rigid_blocks
+from kinemorph.algebra.scalar import S as Scalar
+from kinemorph.algebra.scalar import plus, times
+from kinemorph.algebra.vectors import (
+    Mat,
+    Vec,
+    add,
+    block,
+    dot,
+    hat,
+    identity,
+    mat_add,
+    mat_neg,
+    matmul,
+    matvec,
+    matvec_transposed,
+    neg,
+    sub,
+    transpose,
+    zeros,
+)
+from kinemorph.mechanics.derivatives.dual_derivatives import derivatives_by_duals
+from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
+from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
+from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by
+from kinemorph.mechanics.recursions.kinematics import dense, pose_of_move
+from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.trees.tree import WORLD, Tree
+
+Pairs = dict[tuple[int, int], Mat]  # blocks (i, j) of a matrix, those that are not zero by structure
+Diagonal = tuple[Mat, ...]
+
+
+class Stacked(NamedTuple):
+    """The stacked matrices of a tree of n links at (q, v), by blocks: one per link, or one per pair in T."""
+
+    S: Diagonal  # n blocks 6 x k, k axes of the link's joint
+    T: Pairs  # blocks 6 x 6 at (i, j) where link j is link i or carries it
+    T_H0: Diagonal  # n blocks 6 x 6, one below the other
+    M: Diagonal  # n blocks 6 x 6
+    ad_Sqd: Diagonal  # n blocks 6 x 6, minus signs included
+    ad_V: Diagonal  # n blocks 6 x 6, minus signs included: ad*_V of the paper
+
+
+# ── the stacked matrices ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def stacked(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar] | None = None) -> Stacked:
+    """The stacked matrices at (q, v), by blocks; at rest where v is left out, and then ad_Sqd and ad*_V are zero."""
+    H = transformations(tree, q)
+    above = lines(tree)
+    S = tuple(transpose([dense(axis) for axis in link.axes]) if link.axes else ((),) * 6 for link in tree.links)
+    T = {
+        (i, j): identity(6) if i == j else Ad(inverse(H[j, i]))  # (35), zero where j does not carry i: E000-12
+        for i, line in enumerate(above)
+        for j in line
+    }
+    T_H0 = tuple(Ad(inverse(H[WORLD, i])) for i in range(len(tree.links)))  # (34)
+    M = tuple(dense_blocks(rigid_blocks(link.moments)) for link in tree.links)  # (29): [linear; angular], E000-4
+    own = joint_twists(tree, S, [0.0] * tree.nv if v is None else v)
+    V = carried(above, T, own)  # (30)
+    return Stacked(S, T, T_H0, M, tuple(mat_neg(ad(twist)) for twist in own), tuple(map(coad, V)))
+
+
+def transformations(tree: Tree, q: Sequence[Scalar]) -> dict[tuple[int, int], Pose]:
+    """H_ji of every link i seen from each link j that carries it, and from the world.
+
+    Direct ones (j is the parent, p) are the joints' own; indirect ones are H_ji = H_jp H_pi, with H_jp as found before.
+    """
+    H: dict[tuple[int, int], Pose] = {}
+    above = lines(tree)
+    for i, (link, move) in enumerate(zip(tree.links, tree.moves(q), strict=True)):
+        p = link.parent
+        H[p, i] = pose_of_move(move)
+        if p != WORLD:
+            for j in (WORLD, *above[p][:-1]):
+                H[j, i] = compose(H[j, p], H[p, i])
+    return H
+
+
+def lines(tree: Tree) -> list[tuple[int, ...]]:
+    """The links that carry each link, root first, the link itself last."""
+    above: list[tuple[int, ...]] = []
+    for i, link in enumerate(tree.links):
+        above.append((i,) if link.parent == WORLD else (*above[link.parent], i))
+    return above
+
+
+def joint_twists(tree: Tree, S: Diagonal, rates: Sequence[Scalar]) -> list[Vec]:
+    """S rates: each link's part of it, shape (6,)."""
+    parts = zip(S, tree.links, strict=True)
+    return [matvec(axes, [rates[k] for k in link.velocities]) for axes, link in parts]
+
+
+def carried(above: Sequence[Sequence[int]], T: Pairs, own: Sequence[Vec]) -> list[Vec]:
+    """T times a stack of twists, one per link."""
+    found = []
+    for i, line in enumerate(above):
+        total = zeros(6)
+        for j in line:
+            total = add(total, matvec(T[i, j], own[j]))
+        found.append(total)
+    return found
+
+
+def dense_matrices(tree: Tree, blocks: Stacked) -> dict[str, list[list[Scalar]]]:
+    """The same as whole matrices: S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n)."""
+    n, links = len(tree.links), tree.links
+
+    def whole(parts: Mapping[tuple[int, int], Mat], width: int) -> list[list[Scalar]]:
+        """Blocks whose first row stands at 6 i, and whose first column at `at`."""
+        rows: list[list[Scalar]] = [[0.0] * width for _ in range(6 * n)]
+        for (i, at), part in parts.items():
+            for r, entries in enumerate(part):
+                rows[6 * i + r][at : at + len(entries)] = entries
+        return rows
+
+    def diagonal(parts: Diagonal) -> list[list[Scalar]]:
+        return whole({(i, 6 * i): part for i, part in enumerate(parts)}, 6 * n)
+
+    return {
+        "S": whole({(i, links[i].v): part for i, part in enumerate(blocks.S)}, tree.nv),
+        "T": whole({(i, 6 * j): part for (i, j), part in blocks.T.items()}, 6 * n),
+        "T_H0": whole({(i, 0): part for i, part in enumerate(blocks.T_H0)}, 6),
+        "M": diagonal(blocks.M),
+        "ad_Sqd": diagonal(blocks.ad_Sqd),
+        "ad_V": diagonal(blocks.ad_V),
+    }
+
+
+# ── the equations of motion ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def inverse_dynamics(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    wrenches: Mapping[int, Wrench] | None = None,
+) -> list[Scalar]:
+    """Generalized forces, shape (nv,), that give the acceleration `a` at (q, v): (30)-(33) on vectors, right to left.
+
+    `wrenches` act on links from outside: link index -> wrench in the link's frame, about its origin.
+    """
+    K, above = stacked(tree, q, v), lines(tree)
+    V = carried(above, K.T, joint_twists(tree, K.S, v))  # (30)
+    pushed = joint_twists(tree, K.S, a)
+    turned = [add(own, matvec(rate, twist)) for own, rate, twist in zip(pushed, K.ad_Sqd, V, strict=True)]
+    Vd = [add(*both) for both in zip(_lifted(tree, K), carried(above, K.T, turned), strict=True)]  # (31): E000-7
+    needed = []  # what stands behind T^T in (32): E000-8, E000-9
+    for inertia, rate, twist, acceleration in zip(K.M, K.ad_V, V, Vd, strict=True):
+        needed.append(add(matvec(inertia, acceleration), matvec(rate, matvec(inertia, twist))))
+    tau = _projected(tree, K, _less(needed, wrenches))  # (33)
+    for link in tree.links:
+        for k, armature in zip(link.velocities, link.armature, strict=True):
+            tau[k] = plus(tau[k], times(armature, a[k]))
+    return tau
+
+
+def bias_forces(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Mapping[int, Wrench] | None = None
+) -> list[Scalar]:
+    """h(q, v) = C(q, v) v + N(q), shape (nv,)."""
+    return inverse_dynamics(tree, q, v, [0.0] * tree.nv, wrenches)
+
+
+def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """M(q) = S^T T^T M T S (37), shape (nv, nv), and the rotors' inertias on its diagonal."""
+    K = stacked(tree, q)
+    J = _jacobian(K)
+    whole = _squared(tree, J, _from_left(K.M, J), symmetric=True)
+    for link in tree.links:
+        for k, armature in zip(link.velocities, link.armature, strict=True):
+            whole[k][k] = plus(whole[k][k], armature)
+    return whole
+
+
+def coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+    """C = S^T T^T (M T ad_Sqd + ad*_V M) T S (38 with the factor M of E000-10), shape (nv, nv).
+
+    C v are the Coriolis forces, and v^T (Mdot - 2 C) v = 0; Mdot - 2 C itself is not skew.
+    """
+    K = stacked(tree, q, v)
+    J = _jacobian(K)
+    moved = _from_left(K.M, _turned(tree, K, J))
+    turned = _from_left(K.ad_V, _from_left(K.M, J))
+    return _squared(tree, J, {pair: mat_add(part, turned[pair]) for pair, part in moved.items()})
+
+
+def skew_coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
+    """C = J^T (M Jdot + B J) with J = T S, Jdot = T ad_Sqd (T - 1) S (E000-13), shape (nv, nv): Mdot - 2 C is skew.
+
+    B_i = [[0, -p~], [-p~, -h~]] with the momentum [p; h] = M_i V_i, so B V = ad*_V M V; B is skew, ad*_V M is not.
+    The 1 matters to joints with several axes: those of one joint do not turn each other, and ad_Sqd S is 0 only where
+    there is one axis, or times qd.
+    """
+    K = stacked(tree, q, v)
+    J = _jacobian(K)
+    hung = {(i, j): tuple(zeros(len(row)) for row in part) if i == j else part for (i, j), part in J.items()}
+    moved = _from_left(K.M, _turned(tree, K, hung))
+    twists = carried(lines(tree), K.T, joint_twists(tree, K.S, v))
+    turned = _from_left([_gyration(matvec(*both)) for both in zip(K.M, twists, strict=True)], J)
+    return _squared(tree, J, {pair: mat_add(part, turned[pair]) for pair, part in moved.items()})
+
+
+def resting_forces(tree: Tree, q: Sequence[Scalar], wrenches: Mapping[int, Wrench] | None = None) -> list[Scalar]:
+    """N(q) = S^T T^T (M T_H0 Vd_0 - F^e) (39 with the signs of E000-11), shape (nv,)."""
+    K = stacked(tree, q)
+    lifted = [matvec(*both) for both in zip(K.M, _lifted(tree, K), strict=True)]
+    return _projected(tree, K, _less(lifted, wrenches))
+
+
+def forward_dynamics(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    wrenches: Mapping[int, Wrench] | None = None,
+    *,
+    locked: Collection[int] = (),
+) -> list[Scalar]:
+    """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely; 0 where `locked`."""
+    return accelerations_by(mass_matrix(tree, q), sub(tau, bias_forces(tree, q, v, wrenches)), locked)
+
+
+def inverse_dynamics_derivatives(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    wrenches: Mapping[int, Wrench] | None = None,
+) -> Derivatives:
+    """Derivatives of ID(q, v, a), by dual numbers."""
+    return Derivatives(*derivatives_by_duals(partial(inverse_dynamics, wrenches=wrenches), tree, q, v, a))
+
+
+def forward_dynamics_derivatives(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    wrenches: Mapping[int, Wrench] | None = None,
+) -> ForwardDerivatives:
+    """Derivatives of FD(q, v, tau), by dual numbers."""
+    return ForwardDerivatives(*derivatives_by_duals(partial(forward_dynamics, wrenches=wrenches), tree, q, v, tau))
+
+
+# ── products of blocks ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _jacobian(K: Stacked) -> Pairs:
+    """J = T S: block (i, j), 6 x k, is what the axes of link j's joint do to link i."""
+    return {(i, j): matmul(part, K.S[j]) for (i, j), part in K.T.items()}
+
+
+def _turned(tree: Tree, K: Stacked, parts: Pairs) -> Pairs:
+    """T ad_Sqd times a matrix of such blocks."""
+    turned = _from_left(K.ad_Sqd, parts)
+    found: Pairs = {}
+    for i, line in enumerate(lines(tree)):
+        for place, j in enumerate(line):
+            total = turned[i, j]
+            for x in line[place:-1]:
+                total = mat_add(total, matmul(K.T[i, x], turned[x, j]))
+            found[i, j] = total
+    return found
+
+
+def _from_left(diagonal: Sequence[Mat], parts: Pairs) -> Pairs:
+    """A block diagonal matrix times another."""
+    return {(i, j): matmul(diagonal[i], part) for (i, j), part in parts.items()}
+
+
+def _squared(tree: Tree, J: Pairs, X: Pairs, *, symmetric: bool = False) -> list[list[Scalar]]:
+    """J^T X, shape (nv, nv). Of a symmetric one a half is found, and mirrored."""
+    total: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for i, line in enumerate(lines(tree)):
+        for place, a in enumerate(line):
+            for b in line[: place + 1] if symmetric else line:
+                for row, one in zip(tree.links[a].velocities, transpose(J[i, a]), strict=True):
+                    for column, other in zip(tree.links[b].velocities, transpose(X[i, b]), strict=True):
+                        if symmetric and a == b and column > row:
+                            continue
+                        total[row][column] = plus(total[row][column], dot(one, other))
+                        if symmetric:
+                            total[column][row] = total[row][column]
+    return total
+
+
+def _projected(tree: Tree, K: Stacked, needed: Sequence[Vec]) -> list[Scalar]:
+    """S^T T^T times a stack of wrenches, shape (nv,)."""
+    loads = [zeros(6)] * len(tree.links)
+    for i, j in K.T:
+        loads[j] = add(loads[j], matvec_transposed(K.T[i, j], needed[i]))
+    tau: list[Scalar] = [0.0] * tree.nv
+    for link, axes, load in zip(tree.links, K.S, loads, strict=True):
+        for k, axis in zip(link.velocities, transpose(axes), strict=True):
+            tau[k] = dot(axis, load)
+    return tau
+
+
+def _lifted(tree: Tree, K: Stacked) -> list[Vec]:
+    """T_H0 Vd_0: the base accelerates upward in place of gravity (23)."""
+    up = (*neg(tree.gravity), 0.0, 0.0, 0.0)
+    return [matvec(part, up) for part in K.T_H0]
+
+
+def _less(needed: Sequence[Vec], wrenches: Mapping[int, Wrench] | None) -> list[Vec]:
+    """What is needed, less what comes from outside: -F^e."""
+    left = list(needed)
+    for index, (force, moment) in (wrenches or {}).items():
+        left[index] = sub(left[index], (*force, *moment))
+    return left
+
+
+def _gyration(momentum: Vec) -> Mat:
+    """B of E000-13."""
+    p, h = mat_neg(hat(momentum[:3])), mat_neg(hat(momentum[3:]))
+    return block([[(zeros(3),) * 3, p], [p, h]])

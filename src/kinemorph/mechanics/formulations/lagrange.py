@@ -1,0 +1,108 @@
+"""The equations of motion from the energies alone, by nested dual numbers: an independent check on the recursions.
+
+With the Lagrangian L = T(q, v) - V(q), velocities v that belong to a Lie group joint by joint (Hamel, Euler-Poincare),
+and momenta p_k = dT/dv_k,
+
+    tau_k = d/dt p_k - (ad_v^T p)_k - dL/d(xi_k)
+
+where dL/d(xi_k) is the derivative as the configuration moves along the k-th velocity alone. For joints with one axis
+the middle term is zero and this is Lagrange's equation as everyone knows it. d/dt is one level of dual numbers (q moves
+with v, v with a), each partial derivative another; no kinematic recursion of the Newton-Euler kind is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.groups import cobracket
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.vectors import dot, sub
+from kinemorph.mechanics.derivatives.dual_derivatives import derivatives_by_duals
+from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
+from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
+from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, dense, tangent_of
+from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
+from kinemorph.mechanics.trees.tree import Tree
+
+TIME, PARTIAL = 1, 2  # levels: the derivative along the motion lies inside the partial one
+
+
+def inverse_dynamics(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> list[S]:
+    """Generalized forces, shape (nv,), that give the acceleration `a` at (q, v)."""
+    qdot = configuration_rate(tree, q, v)
+    q_t = [Dual(x, dx, level=TIME) for x, dx in zip(q, qdot, strict=True)]
+    v_t = [Dual(x, dx, level=TIME) for x, dx in zip(v, a, strict=True)]
+    momenta = [_momentum(tree, q_t, v_t, k) for k in range(tree.nv)]
+    p = [x.value if isinstance(x, Dual) else x for x in momenta]
+    turned = _carried_momenta(tree, v, p)
+    return [tangent_of(momenta[k], TIME) + turned[k] - _slope(tree, q, v, k) for k in range(tree.nv)]
+
+
+def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
+    """M(q), shape (nv, nv): second derivatives of the kinetic energy in the velocities."""
+    still = [0.0] * tree.nv
+    columns = []
+    for k in range(tree.nv):
+        v = [Dual(0.0, 1.0, level=TIME) if j == k else x for j, x in enumerate(still)]
+        columns.append([tangent_of(_momentum(tree, q, v, j), TIME) for j in range(tree.nv)])
+    return [[columns[k][j] for k in range(tree.nv)] for j in range(tree.nv)]
+
+
+def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
+    """h(q, v), shape (nv,): the generalized forces at zero acceleration."""
+    return inverse_dynamics(tree, q, v, [0.0] * tree.nv)
+
+
+def forward_dynamics(
+    tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], *, locked: Collection[int] = ()
+) -> list[S]:
+    """Accelerations, shape (nv,), under generalized forces `tau`: M a = tau - h, solved densely; 0 where `locked`."""
+    return accelerations_by(mass_matrix(tree, q), sub(tau, bias_forces(tree, q, v)), locked)
+
+
+def inverse_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> Derivatives:
+    """Derivatives of ID(q, v, a): one more level of dual numbers."""
+    return Derivatives(*derivatives_by_duals(inverse_dynamics, tree, q, v, a))
+
+
+def forward_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S]) -> ForwardDerivatives:
+    """Derivatives of FD(q, v, tau): one more level of dual numbers."""
+    return ForwardDerivatives(*derivatives_by_duals(forward_dynamics, tree, q, v, tau))
+
+
+def _momentum(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
+    """dT/dv_k."""
+    varied = [Dual(x, 1.0, level=PARTIAL) if j == k else x for j, x in enumerate(v)]
+    return tangent_of(kinetic_energy(tree, q, varied), PARTIAL)
+
+
+def _slope(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
+    """dL/d(xi_k): the Lagrangian as the configuration moves along the k-th velocity, v held."""
+    unit = [1.0 if j == k else 0.0 for j in range(tree.nv)]
+    moving = [Dual(x, dx, level=PARTIAL) for x, dx in zip(q, configuration_rate(tree, q, unit), strict=True)]
+    return tangent_of(kinetic_energy(tree, moving, v), PARTIAL) - tangent_of(potential_energy(tree, moving), PARTIAL)
+
+
+def _carried_momenta(tree: Tree, v: Sequence[S], p: Sequence[S]) -> list[S]:
+    """-(ad_v^T p) joint by joint: zero for one axis, the gyroscopic term of a joint with several.
+
+    The momenta of a joint that moves in a subgroup are those components of a wrench; along the other components the
+    bracket of two velocities of the subgroup has no part, so zeros may stand there. Reflected rotor inertias are left
+    out: an armature is a number on the diagonal of M, not a body that turns with the link.
+    """
+    carried: list[S] = [0.0] * tree.nv
+    for link in tree.links:
+        if len(link.axes) == 1:
+            continue
+        twist: list[S] = [0.0] * 6
+        wrench: list[S] = [0.0] * 6
+        for k, axis in enumerate(link.axes):
+            ((component, _),) = axis
+            rate = v[link.v + k]
+            twist[component], wrench[component] = rate, p[link.v + k] - link.armature[k] * rate
+        turned = cobracket(twist, wrench)
+        for k, axis in enumerate(link.axes):
+            carried[link.v + k] = dot(dense(axis), turned)
+    return carried

@@ -1,0 +1,66 @@
+"""The formulations: independent ways to the same equations of motion, in one table.
+
+Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v). They check each other; `derive` picks one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from kinemorph.mechanics.derivatives import forward_derivatives, inverse_derivatives
+from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
+from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
+from kinemorph.mechanics.formulations import closed_form, lagrange
+from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
+from kinemorph.mechanics.trees.reframing import reframe, regroup
+from kinemorph.mechanics.trees.tree import Tree
+
+FormulationName = Literal["newton_euler", "lagrange", "closed_form"]
+
+
+class Formulation(NamedTuple):
+    """One way to the same equations. Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v)."""
+
+    mass_matrix: Callable[..., Any]
+    inverse_dynamics: Callable[..., Any]
+    bias_forces: Callable[..., Any]
+    forward_dynamics: Callable[..., Any]
+    inverse_dynamics_derivatives: Callable[..., Derivatives]
+    forward_dynamics_derivatives: Callable[..., ForwardDerivatives]
+    wrenches: bool  # takes outside wrenches
+    prepare: Callable[..., Tree]  # (tree, points where forces act by link, or None)
+
+
+FORMULATIONS: dict[str, Formulation] = {
+    "newton_euler": Formulation(
+        composite_bodies.mass_matrix,
+        newton_euler.inverse_dynamics,
+        newton_euler.bias_forces,
+        articulated_bodies.forward_dynamics,
+        inverse_derivatives.inverse_dynamics_derivatives,
+        forward_derivatives.forward_dynamics_derivatives,
+        wrenches=True,
+        prepare=lambda tree, points=None: regroup(reframe(tree, points)),
+    ),
+    "lagrange": Formulation(
+        lagrange.mass_matrix,
+        lagrange.inverse_dynamics,
+        lagrange.bias_forces,
+        lagrange.forward_dynamics,
+        lagrange.inverse_dynamics_derivatives,
+        lagrange.forward_dynamics_derivatives,
+        wrenches=False,
+        prepare=lambda tree, points=None: tree,
+    ),
+    "closed_form": Formulation(
+        closed_form.mass_matrix,
+        closed_form.inverse_dynamics,
+        closed_form.bias_forces,
+        closed_form.forward_dynamics,
+        closed_form.inverse_dynamics_derivatives,
+        closed_form.forward_dynamics_derivatives,
+        wrenches=True,
+        prepare=lambda tree, points=None: tree,
+    ),
+}

@@ -1,0 +1,184 @@
+"""Where everything is and how it moves: products of exponentials, frame Jacobians and their rates.
+
+Two forms of the same poses (MODUROB eqs. 18-20, docs/errata.md E000-6): the *local* form multiplies the pose of each
+link in its parent; the *spatial* form multiplies exponentials of the screws as they stand in the world at the neutral
+configuration, and the neutral pose last. They agree; the local form is the cheaper one.
+
+Jacobians are 6 x nv, order [linear; angular], in one of three references:
+
+    local                 the frame's own axes, velocity of its origin
+    local_world_aligned   world axes, velocity of the frame's origin
+    world                 world axes, velocity of the point of the body that passes the world's origin
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.groups import Pose, compose, exp_screw, inverse, move_twist
+from kinemorph.algebra.inertia_blocks import Axis
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.vectors import Vec, add, cross, matvec, neg, zeros
+from kinemorph.errors import UnsupportedError
+from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Tree
+
+Reference = Literal["local", "world", "local_world_aligned"]
+REFERENCES: tuple[Reference, ...] = get_args(Reference)
+
+
+# ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def forward_kinematics(tree: Tree, q: Sequence[S], frames: Sequence[str]) -> list[Pose]:
+    """Poses T_WF of named bodies or frames in the world."""
+    return attached_poses(tree, link_poses(tree, q), frames)
+
+
+def link_poses(tree: Tree, q: Sequence[S]) -> list[Pose]:
+    """Pose T_WB of every link in the world: the local form, products of the poses in the parents."""
+    poses: list[Pose] = []
+    for link, move in zip(tree.links, tree.moves(q), strict=True):
+        local = pose_of_move(move)
+        poses.append(local if link.parent == WORLD else compose(poses[link.parent], local))
+    return poses
+
+
+def link_poses_spatial(tree: Tree, q: Sequence[S], neutral: Sequence[float]) -> list[Pose]:
+    """Pose T_WB of every link in the world: the spatial form, exp(s_1 q_1) ... exp(s_n q_n) T_WB(neutral)."""
+    rest = link_poses(tree, neutral)
+    products: list[Pose] = []
+    for index, link in enumerate(tree.links):
+        if len(link.axes) == 1:
+            motion = exp_screw(move_twist(rest[index], dense(link.axes[0])), q[link.q] - neutral[link.q])
+        else:  # a joint with several axes moves by its own group element instead of one exponential
+            from_rest = compose(inverse(pose_of_move(link.move(neutral))), pose_of_move(link.move(q)))
+            motion = compose(rest[index], from_rest, inverse(rest[index]))
+        products.append(motion if link.parent == WORLD else compose(products[link.parent], motion))
+    return [compose(product, home) for product, home in zip(products, rest, strict=True)]
+
+
+def pendant_links(tree: Tree) -> list[int]:
+    """The links that carry no other: the ends of the branches."""
+    return [index for index, below in enumerate(tree.children) if not below]
+
+
+def attached_poses(tree: Tree, poses: Sequence[Pose], frames: Sequence[str]) -> list[Pose]:
+    """World poses of attachments from the world poses of the links."""
+    placed = []
+    for name in frames:
+        at = tree.attachments[name]
+        placed.append(at.pose if at.link == WORLD else compose(poses[at.link], at.pose))
+    return placed
+
+
+def pose_of_move(move: Move) -> Pose:
+    """A link's pose in its parent as rotation matrix and origin."""
+    columns = [move.out(unit) for unit in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
+    return Pose(tuple(zip(*columns, strict=True)), move.origin())
+
+
+# ── velocities ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def configuration_rate(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
+    """qdot, shape (nq,), at velocity v: v itself where joints have one axis, turned or quaternion rates elsewhere."""
+    rate: list[S] = [0.0] * tree.nq
+    for link in tree.links:
+        row = ELEMENTARY[link.kind]
+        rate[link.q : link.q + row.nq] = row.rate(q[link.q : link.q + row.nq], v[link.v : link.v + row.nv])
+    return rate
+
+
+def link_twists(tree: Tree, moves: Sequence[Move], v: Sequence[S]) -> list[tuple[Vec3, Vec3]]:
+    """(velocity of the origin, angular velocity) of every link, in its own frame."""
+    twists: list[tuple[Vec3, Vec3]] = []
+    for link, move in zip(tree.links, moves, strict=True):
+        u, w = ((0.0,) * 3, (0.0,) * 3) if link.parent == WORLD else twists[link.parent]
+        u, w = move.into(add(u, cross(w, move.p))), move.into(w)
+        u = (u[0] + w[1] * move.slide, u[1] - w[0] * move.slide, u[2])
+        twist = [*u, *w]
+        for k, axis in enumerate(link.axes):
+            for component, coefficient in axis:
+                twist[component] = twist[component] + coefficient * v[link.v + k]
+        twists.append(((twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])))
+    return twists
+
+
+# ── Jacobians ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def jacobian(tree: Tree, q: Sequence[S], frame: str, reference: Reference = "local") -> list[list[S]]:
+    """J(q), shape (6, nv): the frame's twist is J v, order [linear; angular]."""
+    if not isinstance(reference, str) or reference not in REFERENCES:
+        given = f"'{reference}'" if isinstance(reference, str) else f"a {type(reference).__name__}"
+        raise UnsupportedError(
+            f"jacobian: the reference is {given}, expected one of {', '.join(REFERENCES)}. "
+            f"Dynamics.jacobian(frame, reference) gives a function of q: write jacobian('{frame}')(q)."
+        )
+    at = tree.attachments[frame]
+    seen = _SEEN_FROM[reference](tree, q, at)
+    columns: list[Vec] = [(0.0,) * 6] * tree.nv
+    index = at.link
+    while index != WORLD:
+        link = tree.links[index]
+        for k, axis in enumerate(link.axes):
+            columns[link.v + k] = move_twist(seen[index], dense(axis))
+        index = link.parent
+    return [[column[row] for column in columns] for row in range(6)]
+
+
+def _from_world(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
+    """Poses T_WB of all links."""
+    return dict(enumerate(link_poses(tree, q)))
+
+
+def _from_frame(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
+    """Poses T_FB of the links that carry a frame, seen from it: nothing is measured from the world's origin."""
+    poses: dict[int, Pose] = {}
+    T_FB, index = inverse(at.pose), at.link
+    while index != WORLD:
+        poses[index] = T_FB
+        T_FB = compose(T_FB, inverse(pose_of_move(tree.links[index].move(q))))
+        index = tree.links[index].parent
+    return poses
+
+
+def _from_frame_aligned(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
+    """Poses of the links that carry a frame, seen from its origin in world axes."""
+    world = link_poses(tree, q)
+    poses: dict[int, Pose] = {}
+    index, step, arm = at.link, at.pose.p, zeros(3)  # arm: from the link's origin to the frame's, in world axes
+    while index != WORLD:
+        arm = add(arm, matvec(world[index].R, step))
+        poses[index] = Pose(world[index].R, neg(arm))
+        step = tree.links[index].move(q).origin()
+        index = tree.links[index].parent
+    return poses
+
+
+_SEEN_FROM = {"world": _from_world, "local": _from_frame, "local_world_aligned": _from_frame_aligned}
+
+
+def jacobian_rate(
+    tree: Tree, q: Sequence[S], v: Sequence[S], frame: str, reference: Reference = "local"
+) -> list[list[S]]:
+    """dJ/dt along v, shape (6, nv): the frame's acceleration is J a + (dJ/dt) v."""
+    moving = [Dual(x, dx, level=1) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)]
+    return [[tangent_of(x, 1) for x in row] for row in jacobian(tree, moving, frame, reference)]
+
+
+def tangent_of(x: S, level: int) -> S:
+    """The tangent of a dual number of that level; anything else is a constant there."""
+    return x.tangent if isinstance(x, Dual) and x.level == level else 0.0
+
+
+def dense(axis: Axis) -> Vec:
+    """A sparse screw axis as a twist, shape (6,)."""
+    twist: list[S] = [0.0] * 6
+    for component, coefficient in axis:
+        twist[component] = coefficient
+    return tuple(twist)

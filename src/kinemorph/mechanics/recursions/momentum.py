@@ -1,0 +1,87 @@
+"""Center of mass, momentum and the centroidal matrix; kinetic and potential energy.
+
+Everything follows from the moments of mass that the links carry, moved to the world's axes or to the center of mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.scalar import S, div
+from kinemorph.algebra.turns import TurnFull, Vec3
+from kinemorph.algebra.vectors import add, cross, dot, matvec, scale, sub
+from kinemorph.mechanics.recursions.composite_bodies import composite_moments, momentum
+from kinemorph.mechanics.recursions.kinematics import link_poses, link_twists
+from kinemorph.mechanics.trees.moments import shifted_moments
+from kinemorph.mechanics.trees.tree import Moments, Tree
+
+
+def total_mass(tree: Tree) -> S:
+    """Mass of all bodies [kg], those fixed to the world included."""
+    total: S = tree.ground[0]
+    for link in tree.links:
+        total = total + link.mass
+    return total
+
+
+def center_of_mass(tree: Tree, q: Sequence[S]) -> Vec3:
+    """Center of mass of all bodies in the world [m], shape (3,)."""
+    return _divided(_first_moment(tree, link_poses(tree, q)), total_mass(tree))
+
+
+def centroidal_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
+    """A_G(q), shape (6, nv): A_G v = [linear momentum; angular momentum about the center of mass], world axes."""
+    poses = link_poses(tree, q)
+    center = _divided(_first_moment(tree, poses), total_mass(tree))
+    composites = composite_moments(tree, tree.moves(q))
+    columns: list[tuple[S, ...]] = [(0.0,) * 6] * tree.nv
+    for link, pose, moments in zip(tree.links, poses, composites, strict=True):
+        for k, axis in enumerate(link.axes):
+            linear, angular = momentum(moments, axis)
+            p, about_origin = matvec(pose.R, linear), matvec(pose.R, angular)
+            columns[link.v + k] = (*p, *add(about_origin, cross(sub(pose.p, center), p)))
+    return [[column[row] for column in columns] for row in range(6)]
+
+
+def total_momentum(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
+    """[linear momentum [N s]; angular momentum about the center of mass [N m s]], world axes, shape (6,)."""
+    return [dot(row, v) for row in centroidal_matrix(tree, q)]
+
+
+def kinetic_energy(tree: Tree, q: Sequence[S], v: Sequence[S]) -> S:
+    """Kinetic energy [J], the reflected rotor inertias included."""
+    doubled: S = 0.0
+    for link, (u, w) in zip(tree.links, link_twists(tree, tree.moves(q), v), strict=True):
+        m, h, (xx, xy, xz, yy, yz, zz) = link.moments
+        x, y, z = w
+        doubled = doubled + m * dot(u, u) + 2.0 * dot(h, cross(u, w))
+        doubled = doubled + (yy + zz) * (x * x) + (xx + zz) * (y * y) + (xx + yy) * (z * z)
+        doubled = doubled - 2.0 * (xy * (x * y) + xz * (x * z) + yz * (y * z))
+        for k, armature in enumerate(link.armature):
+            doubled = doubled + armature * (v[link.v + k] * v[link.v + k])
+    return 0.5 * doubled
+
+
+def potential_energy(tree: Tree, q: Sequence[S]) -> S:
+    """Potential energy in the uniform field [J], zero where all mass lies at the world's origin."""
+    return -dot(tree.gravity, _first_moment(tree, link_poses(tree, q)))
+
+
+def world_moments(moments: Moments, T_WB: Pose) -> Moments:
+    """Moments of a link about the world's origin, in the world's axes."""
+    m, h, sigma = moments
+    R = TurnFull(T_WB.R)
+    return shifted_moments((m, R.out(h), R.out_symmetric(sigma)), T_WB.p)
+
+
+def _first_moment(tree: Tree, poses: Sequence[Pose]) -> Vec3:
+    """Integral of r dm over all bodies in the world [kg m]."""
+    total = tree.ground[1]
+    for link, pose in zip(tree.links, poses, strict=True):
+        total = add(total, add(scale(link.mass, pose.p), matvec(pose.R, link.h)))
+    return total
+
+
+def _divided(vector: Vec3, divisor: S) -> Vec3:
+    return (div(vector[0], divisor), div(vector[1], divisor), div(vector[2], divisor))

@@ -1,0 +1,105 @@
+"""The Lagrangian of a whole step: what a robot's particles have to do to get from one configuration to another.
+
+Every particle goes straight from where it is at `base` to where it is at place(base, w) in the time h:
+
+    L_d = sum over particles of  m |dx|^2 / (2 h)  -  h (potential energy at the start + at the end) / 2
+
+For a free particle that is Stoermer and Verlet's method, for a free rigid body Moser and Veselov's (1991), for a
+mechanism RATTLE without multipliers. It knows no frame of reference: momentum, angular momentum and the straight way of
+the center of mass come through a step exactly.
+
+Displacements are summed from the root out in the frames where links stand at the start: a point r of a link goes to
+r + d + E r. Nothing is a difference of two near numbers, so that what is small stays sharp. Over the moments of a link,
+
+    sum of m |dx|^2 = m d.d + 2 d.(E h) + trace(E Sigma E^T).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from kinemorph.algebra.scalar import S, div, sincos
+from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.vectors import add, dot, hat, mat_add, mat_scale, matmul, matvec, scale
+from kinemorph.mechanics.recursions.momentum import potential_energy
+from kinemorph.mechanics.trees.charts import halfway
+from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, Move
+from kinemorph.mechanics.trees.tree import WORLD, Tree
+
+Rows = tuple[Vec3, ...]
+NOTHING: Rows = (ZERO3, ZERO3, ZERO3)
+
+
+class Displacement(NamedTuple):
+    """A point r goes to r + d + E r; d [m], E = R - 1."""
+
+    d: Vec3
+    E: Rows
+
+
+def _turn_about_z(angle: S) -> Rows:
+    s, c = sincos(angle)
+    short = -div(s * s, 1.0 + c)  # c - 1
+    return ((short, -s, 0.0), (s, short, 0.0), ZERO3)
+
+
+def _turn(w: Sequence[S]) -> Rows:
+    """cay(w) - 1."""
+    W = hat(w)
+    return mat_scale(div(1.0, 1.0 + 0.25 * dot(w, w)), mat_add(W, mat_scale(0.5, matmul(W, W))))
+
+
+# by joint kind: (w, pitch) -> the displacement in the frame of the link
+JOINT_DISPLACEMENTS: dict[str, Callable[[Sequence[S], S], Displacement]] = {
+    "revolute": lambda w, pitch: Displacement(ZERO3, _turn_about_z(w[0])),
+    "prismatic": lambda w, pitch: Displacement((0.0, 0.0, w[0]), NOTHING),
+    "helical": lambda w, pitch: Displacement((0.0, 0.0, pitch * w[0]), _turn_about_z(w[0])),
+    "planar": lambda w, pitch: Displacement((w[0], w[1], 0.0), _turn_about_z(w[2])),
+    "spherical": lambda w, pitch: Displacement(ZERO3, _turn(w)),
+    "free": lambda w, pitch: Displacement((w[0], w[1], w[2]), _turn(w[3:])),
+}
+
+
+def link_displacements(tree: Tree, moves: Sequence[Move], w: Sequence[S]) -> list[Displacement]:
+    """How every link goes from the configuration of `moves` to local coordinates w about it, in its own frame there."""
+    found: list[Displacement] = []
+    for link, move in zip(tree.links, moves, strict=True):
+        own = JOINT_DISPLACEMENTS[link.kind](w[link.v : link.v + ELEMENTARY[link.kind].nv], link.pitch)
+        found.append(own if link.parent == WORLD else _after(_seen_from(move, found[link.parent]), own))
+    return found
+
+
+def _seen_from(move: Move, parent: Displacement) -> Displacement:
+    """The parent's displacement in the frame of a link."""
+    d = move.into(add(parent.d, matvec(parent.E, move.origin())))
+    columns = [move.into(column) for column in zip(*parent.E, strict=True)]  # R^T E
+    return Displacement(d, tuple(move.into(row) for row in zip(*columns, strict=True)))
+
+
+def _after(parent: Displacement, own: Displacement) -> Displacement:
+    """(1 + E) (1 + own.E) - 1, and the same for d."""
+    d = add(parent.d, add(own.d, matvec(parent.E, own.d)))
+    return Displacement(d, mat_add(mat_add(parent.E, own.E), matmul(parent.E, own.E)))
+
+
+def discrete_action(tree: Tree, q: Sequence[S], w: Sequence[S], h: S) -> S:
+    """L_d [J s] of the step of time h from q to local coordinates w about it."""
+    doubled: S = 0.0  # sum of m |dx|^2
+    fallen: S = 0.0  # loss of potential energy
+    gravity: list[Vec3] = []
+    moves = tree.moves(q)
+    for link, move, (d, E) in zip(tree.links, moves, link_displacements(tree, moves, w), strict=True):
+        m, first, (xx, xy, xz, yy, yz, zz) = link.moments
+        sigma = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        turned = matvec(E, first)
+        doubled = doubled + m * dot(d, d) + 2.0 * dot(d, turned)
+        for row in E:
+            doubled = doubled + dot(row, matvec(sigma, row))
+        gravity.append(move.into(tree.gravity if link.parent == WORLD else gravity[link.parent]))
+        fallen = fallen + dot(gravity[-1], add(scale(m, d), turned))
+    _, way = halfway(tree, w)
+    for link in tree.links:
+        for k, armature in enumerate(link.armature):
+            doubled = doubled + armature * (way[link.v + k] * way[link.v + k])
+    return div(doubled, 2.0 * h) + h * (0.5 * fallen - potential_energy(tree, q))

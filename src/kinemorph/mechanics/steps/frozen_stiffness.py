@@ -1,0 +1,106 @@
+"""How stiff a robot is where it stands: its stiff forces on their tangents, frozen, against its mass.
+
+    M a + C v + K w = 0,      K = sum J^T (-df/dx) J + diag(-dtau/dq),      C = sum J^T (-df/dv) J + diag(-dtau/dv)
+
+The slopes are those of the laws' own `linear`, symmetric and positive semi-definite, so this motion always decays; a
+step for which it grows is too large for an explicit method. Weight and velocity products are left out: they are slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import Pose
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.kinematics import jacobian
+from kinemorph.mechanics.steps.implicit_forces import coordinates, present_forces
+from kinemorph.mechanics.steps.point_states import UNITS, JointForce, JointState, PointForce
+from kinemorph.mechanics.trees.tree import Attachment, Tree
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one law adds to K and C, (nv, nv) each."""
+
+    name: str
+    K: Array
+    C: Array
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A robot's mass matrix and the shares of its stiff forces."""
+
+    M: Array
+    shares: tuple[Share, ...]
+
+    @property
+    def K(self) -> Array:
+        """All stiffness, (nv, nv)."""
+        return sum((share.K for share in self.shares), np.zeros_like(self.M))
+
+    @property
+    def C(self) -> Array:
+        """All damping, (nv, nv)."""
+        return sum((share.C for share in self.shares), np.zeros_like(self.M))
+
+    def system(self) -> Array:
+        """d/dt [w, v] = A [w, v], shape (2 nv, 2 nv)."""
+        n = len(self.M)
+        lower = np.linalg.solve(self.M, np.hstack([-self.K, -self.C]))
+        return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
+
+    def stiffest(self, rates: Array) -> str:
+        """The name of the law that does most in a motion [w, v], complex or not."""
+        w, v = np.split(rates, 2)
+        work = [abs(np.vdot(v, share.K @ w + share.C @ v)) for share in self.shares]
+        return self.shares[int(np.argmax(work))].name
+
+
+def frozen(
+    tree: Tree,
+    q: Sequence[float],
+    v: Sequence[float],
+    points: Mapping[str, PointForce],
+    joints: Mapping[str, JointForce] | None = None,
+    h: float = 1e-3,
+) -> Frozen:
+    """The robot at (q, v) with laws by name; `h` [s] is that of the slopes, and counts only where they are bounded."""
+    _, _, states = present_forces(tree, q, v, list(points.values()), [])
+    shares = []
+    for (name, force), state in zip(points.items(), states, strict=True):
+        J = _jacobian(tree, q, force)
+        K, C = _split(lambda h, force=force, state=state: _matrix(force.law.linear(state, h)[1]), h)
+        shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
+    places = coordinates(tree)
+    for name, (j, law) in (joints or {}).items():
+        at = JointState(q[places[j]] if j in places else None, v[j])
+        K, C = _split(lambda h, law=law, at=at: np.array(law.linear(at, h)[1]), h)
+        unit = np.zeros((tree.nv, tree.nv))
+        unit[j, j] = 1.0
+        shares.append(Share(name, K * unit, C * unit))
+    M: Array = np.array(mass_matrix(tree, q), dtype=float)
+    return Frozen(M, tuple(shares))
+
+
+def _split(slope: Any, h: float) -> tuple[Any, Any]:
+    """(stiffness, damping) of  D = h C + h^2 K, from two of them."""
+    once, twice = slope(h), slope(2.0 * h)
+    K = (twice - 2.0 * once) / (2.0 * h * h)
+    return K, once / h - h * K
+
+
+def _matrix(D: Sequence[float]) -> Array:
+    xx, xy, xz, yy, yz, zz = D
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _jacobian(tree: Tree, q: Sequence[float], force: PointForce) -> Array:
+    """Of the velocity of a point in its link's axes, shape (3, nv)."""
+    asked = replace(tree, attachments={"point": Attachment(force.link, Pose(UNITS, force.point))})
+    return np.array(jacobian(asked, q, "point", "local")[:3], dtype=float)

@@ -1,0 +1,95 @@
+"""Plastic impacts: velocities that must vanish from one instant to the next, and what that costs.
+
+Two ports that lock onto each other have no relative twist from then on. The impulse lambda that takes it away acts on
+both of them, equal and opposite, so that momentum stays; and the velocities after it are the nearest ones in the
+measure of the masses:
+
+    M v+ = M v + J^T lambda,      J v+ = 0,      v+ = v - M^-1 J^T (J M^-1 J^T)^-1 J v
+
+Nothing moves meanwhile: q stays. Rows that held before, as those of loops, go on as they were, J v+ = J v. The energy
+that is lost is the kinetic energy of the change of velocity (Carnot's theorem),
+
+    loss = 1/2 (v - v+)^T M (v - v+)
+
+and is never negative. Rows that repeat others, as in a planar ring, take no part; see `constrained`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.vectors import add, dot, matvec, sub
+from kinemorph.mechanics.constraints.closures import constraint_sizes, constraint_weights
+from kinemorph.mechanics.constraints.constrained import Rows, constrained_dynamics
+from kinemorph.mechanics.derivatives.branch_factor import branch_factor
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics, jacobian
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Tree
+from kinemorph.model.joint import JOINT_KINDS
+
+
+class Impact(NamedTuple):
+    """Velocities after an impact (nv,), the impulse along each new row (n,) [N s or N m s], and the loss [J]."""
+
+    v: list[S]
+    impulse: list[S]
+    loss: S
+
+
+NONE = Rows([], [], [])
+
+
+def plastic_impact(tree: Tree, q: Sequence[S], v: Sequence[S], rows: Rows, kept: Rows = NONE) -> Impact:
+    """The impact at (q, v) after which `rows` move as they want, mostly not at all, and `kept` as they did."""
+    M = mass_matrix(tree, q)
+    J = [*kept.J, *rows.J]
+    wanted = [*(dot(row, v) for row in kept.J), *rows.wanted]
+    both = Rows(J, wanted, [*kept.weights, *rows.weights], kept.opening)
+    metric = branch_factor(tree, M)
+    first = constrained_dynamics(metric, matvec(M, v), both)
+    again = constrained_dynamics(metric, matvec(M, first.a), both)  # takes away what rounding has left
+    lost, impulse = sub(v, again.a), add(first.multipliers, again.multipliers)
+    return Impact(again.a, list(impulse[len(kept.J) :]), 0.5 * dot(lost, matvec(M, lost)))
+
+
+def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
+    """T_AB: frame b seen from frame a."""
+    T_WA, T_WB = forward_kinematics(tree, q, [a, b])
+    return compose(inverse(T_WA), T_WB)
+
+
+def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
+    """The six conditions that frame b rests in frame a: its twist there, [linear; angular], at a's origin in its axes.
+
+    What carries both frames has no part in it, not even by rounding. Rows that are nothing but rounding count as those
+    of a loop that a fixed joint closes would.
+    """
+    T_AB = relative_pose(tree, q, a, b)
+    of_a, of_b = (list(zip(*jacobian(tree, q, frame), strict=True)) for frame in (a, b))
+    shared = _carrying(tree, a) & _carrying(tree, b)
+    still = [0.0] * 6
+    columns = [
+        still if k in shared else sub(move_twist(T_AB, far), near)
+        for k, (near, far) in enumerate(zip(of_a, of_b, strict=True))
+    ]
+    J = [[column[row] for column in columns] for row in range(6)]
+    at_a, at_b = tree.attachments[a], tree.attachments[b]
+    there = Attachment(at_b.link, compose(at_b.pose, inverse(T_AB)))  # on b, where frame a is now
+    closure = Closure("docking", JOINT_KINDS["fixed"].closure, at_a, there, (0.0, 0.0, 0.0), 0.0)
+    closed = replace(tree, closures=(closure,), follows=())
+    return Rows(J, [0.0] * 6, constraint_weights(closed, J, constraint_sizes(closed, q)))
+
+
+def _carrying(tree: Tree, frame: str) -> set[int]:
+    """Which velocities, by place, move a frame."""
+    found: set[int] = set()
+    index = tree.attachments[frame].link
+    while index != WORLD:
+        link = tree.links[index]
+        found |= {link.v + k for k in range(len(link.axes))}
+        index = link.parent
+    return found

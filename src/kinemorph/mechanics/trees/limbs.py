@@ -1,0 +1,208 @@
+"""Limbs that are alike: hanging on one link, with the same joints in the same order, each with numbers of its own.
+
+Six legs differ in where they are mounted and in how their masses lie. Where such numbers are scalars that are given,
+and only what all limbs have in common stays a number, the recursions do the same for each. So it is enough to run them
+on a tree with one limb of each kind: what the others would do is the same with other numbers, but for the sums over all
+limbs in the link they hang on. A number that is zero in some limbs only counts as zero in none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import PlaneTurn, Turn
+from kinemorph.frozen import dataclass
+from kinemorph.mechanics.trees.motions import ELEMENTARY
+from kinemorph.mechanics.trees.tree import WORLD, Link, Tree
+
+Numbers = Sequence[S]
+SUMS = 10 + 2 * 6 + 12  # sums over limbs that derivatives take: moments, loads without and with acceleration, flux
+
+
+@dataclass(frozen=True)
+class Limbs:
+    """Limbs of one kind, one behind the other in the tree, in q and in v; each by its links."""
+
+    links: tuple[tuple[Link, ...], ...]
+    first: int  # index of the first link of all
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.links)
+
+    @property
+    def others(self) -> range:
+        """The indices of all links but those of the first limb."""
+        size = len(self.links[0])
+        return range(self.first + size, self.first + self.count * size)
+
+    @cached_property
+    def own(self) -> list[tuple[int, int]]:
+        """(link of the limb, place among its numbers) of all that is not the same in every limb."""
+        return [
+            (j, place)
+            for j, links in enumerate(zip(*self.links, strict=True))
+            for place, values in enumerate(zip(*map(_numbers, links), strict=True))
+            if len(set(values)) > 1
+        ]
+
+    @cached_property
+    def table(self) -> list[list[float]]:
+        """Those numbers, one row for each limb."""
+        return [[_numbers(limb[j])[place] for j, place in self.own] for limb in self.links]
+
+    @property
+    def coordinates(self) -> tuple[int, int]:
+        """Where those of the first limb begin in q, and how many each limb has."""
+        return self.links[0][0].q, sum(ELEMENTARY[link.kind].nq for link in self.links[0])
+
+    @property
+    def velocities(self) -> tuple[int, int]:
+        """The same for v."""
+        return self.links[0][0].v, sum(ELEMENTARY[link.kind].nv for link in self.links[0])
+
+
+def like_limbs(tree: Tree, apart: Collection[int] = ()) -> list[Limbs]:
+    """All limbs that have others like them, as large as can be; limbs with links in `apart` are like no others."""
+    found = []
+    index, spans = 0, _spans(tree)
+    while index < len(tree.links):
+        stop = spans[index].stop
+        size = stop - index
+        # a limb with none beside it is not looked at: in a chain that would be all links for each link
+        shape = _shape(tree, spans[index]) if size and _follows(tree, index, stop) else None
+        while shape and _follows(tree, index, stop) and _shape(tree, spans[stop]) == shape:
+            stop += size
+        if stop > index + size and not any(link in range(index, stop) for link in apart):
+            found.append(Limbs(tuple(tree.links[start : start + size] for start in range(index, stop, size)), index))
+            index = stop
+        else:
+            index += 1
+    return found
+
+
+def one_of_each(
+    tree: Tree, limbs: Sequence[Limbs], rows: Sequence[Sequence[S]], sums: Sequence[Callable[[S], S]]
+) -> Tree:
+    """The tree with one limb of each kind.
+
+    `rows` gives for each kind the scalars in place of its table, `sums` what is the sum over all limbs of that kind.
+    Bodies and frames on limbs are not among the attachments: they have no one place.
+    """
+    links = list(tree.links)
+    for kind, row in zip(limbs, rows, strict=True):
+        numbers = [list(_numbers(link)) for link in kind.links[0]]
+        for (j, entry), value in zip(kind.own, row, strict=True):
+            numbers[j][entry] = value
+        links[kind.first : kind.first + len(numbers)] = map(_rebuilt, kind.links[0], numbers)
+    kept, q, v = kept_places(tree, limbs)
+    place = {WORLD: WORLD, **{index: k for k, index in enumerate(kept)}}
+    return replace(
+        tree,
+        links=tuple(
+            replace(
+                links[index], parent=place[links[index].parent], q=q.index(links[index].q), v=v.index(links[index].v)
+            )
+            for index in kept
+        ),
+        nq=len(q),
+        nv=len(v),
+        attachments={
+            name: replace(at, link=place[at.link])
+            for name, at in tree.attachments.items()
+            if not any(at.link in range(kind.first, kind.others.stop) for kind in limbs)
+        },
+        sums={place[kind.first]: total for kind, total in zip(limbs, sums, strict=True)},
+    )
+
+
+def kept_places(tree: Tree, limbs: Sequence[Limbs]) -> tuple[list[int], list[int], list[int]]:
+    """The links, the places in q and the places in v that are left of a tree with one limb of each kind."""
+    links, q, v = set(range(len(tree.links))), set(range(tree.nq)), set(range(tree.nv))
+    for kind in limbs:
+        links -= {*kind.others}
+        for left, (start, size) in ((q, kind.coordinates), (v, kind.velocities)):
+            left -= {*range(start + size, start + size * kind.count)}
+    return sorted(links), sorted(q), sorted(v)
+
+
+# ── limbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _spans(tree: Tree) -> list[range]:
+    """For each link those that follow each other and hang on it, itself included; empty where others come later."""
+    count = len(tree.links)
+    stops, latest = [count] * count, list(range(count))
+    open_ones: list[int] = []  # links whose span may go on, ascending
+    for index, link in enumerate(tree.links):
+        while open_ones and open_ones[-1] > link.parent:
+            stops[open_ones.pop()] = index
+        open_ones.append(index)
+        if link.parent != WORLD:
+            latest[link.parent] = index
+    return [range(index, stop if max(latest[index:stop]) < stop else index) for index, stop in enumerate(stops)]
+
+
+def _follows(tree: Tree, first: int, index: int) -> bool:
+    """Whether a limb begins at `index` beside the one at `first`, its q and v behind those of the link before."""
+    if index == len(tree.links):
+        return False
+    before, other = tree.links[index - 1], tree.links[index]
+    row = ELEMENTARY[before.kind]
+    return (other.parent, other.q, other.v) == (tree.links[first].parent, before.q + row.nq, before.v + row.nv)
+
+
+def _shape(tree: Tree, span: range) -> Any:
+    """All of a limb that has to be the same in limbs that are alike; None where it is nothing that can be told apart:
+    hangs on the world, does not stand together in links, q and v, or has numbers that are not plain ones.
+    """
+    if not span or tree.links[span.start].parent == WORLD:
+        return None
+    links, shape = tree.links[span.start : span.stop], []
+    q, v = links[0].q, links[0].v
+    for link in links:
+        if (link.q, link.v) != (q, v) or not all(isinstance(x, (float, int)) for x in _numbers(link)):
+            return None
+        q, v = q + ELEMENTARY[link.kind].nq, v + ELEMENTARY[link.kind].nv
+        shape.append((link.kind, max(link.parent, span.start - 1) - span.start, *map(type, link.fixed_turns[0])))
+    return shape
+
+
+# ── the numbers of a link ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _numbers(link: Link) -> Numbers:
+    """All of its numbers, the angle that a joint takes over from the fixed turns in its offset."""
+    turns, angle = link.fixed_turns
+    numbers = (link.mass, *link.h, *link.sigma, *link.placement.p, link.offset + angle, link.slide, link.pitch)
+    return (*numbers, *link.armature, *(x for turn in turns for x in _cosine_and_sine(turn)))
+
+
+def _cosine_and_sine(turn: Turn) -> Numbers:
+    return (turn.c, turn.s) if isinstance(turn, PlaneTurn) else (turn,)  # a matrix is no plain number
+
+
+def _rebuilt(link: Link, numbers: Numbers) -> Link:
+    """A link with other numbers, in the order of `_numbers`."""
+    left = iter(numbers)
+    mass, h, sigma, p = next(left), *(tuple(islice(left, size)) for size in (3, 6, 3))
+    offset, slide, pitch = islice(left, 3)
+    return replace(
+        link,
+        placement=Pose(link.placement.R, p),
+        mass=mass,
+        h=h,
+        sigma=sigma,
+        offset=offset,
+        slide=slide,
+        pitch=pitch,
+        armature=tuple(islice(left, len(link.armature))),
+        turns=tuple(type(turn)(*islice(left, 2)) for turn in link.fixed_turns[0]),
+    )

@@ -1,0 +1,146 @@
+"""From a Robot to a Tree: parameters become numbers, fixed bodies are merged, every joint axis becomes z.
+
+A parameter that is looked up as a graph node stays symbolic all the way through. Nothing is rounded here: a body
+written with coordinate axes is only renamed, so its structural zeros survive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse, turn
+from kinemorph.algebra.inertia import Inertia, second_moment, transformed
+from kinemorph.algebra.vectors import Mat, Vec, cross, matvec, scale, transpose
+from kinemorph.mechanics.trees.moments import joined_moments
+from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Follow, Link, Moments, Tree
+from kinemorph.model.joint import Axis, Joint, Primitive
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+
+Lookup = Mapping[str, Any]
+FIXED = Primitive("fixed", None, (0, 0), (0, 0))
+
+
+def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) -> Tree:
+    """The tree of a robot. `lookup` gives scalars by parameter name; the others take their nominal value.
+
+    The links are what remains when every loop is cut; the cut joints are its closures. Unmerged, every body is a link
+    of its own, and a fixed joint a link without axes.
+    """
+    links: list[dict[str, Any]] = []  # the data of each but its mass
+    attachments: dict[str, Attachment] = {"world": Attachment(WORLD, IDENTITY)}
+    for joint in robot.order:
+        base = attachments[joint.parent]
+        at = Attachment(base.link, compose(base.pose, _pose(joint.placement, lookup)))
+        at = _joined_by(joint, robot, at, links, lookup, joint.table.primitives or (() if merged else (FIXED,)))
+        attachments[joint.child] = Attachment(at.link, compose(at.pose, inverse(_pose(joint.child_placement, lookup))))
+    for frame in robot.frames:
+        base = attachments[frame.body]
+        attachments[frame.name] = Attachment(base.link, compose(base.pose, _pose(frame.placement, lookup)))
+
+    held: list[Moments] = [(0.0, ZERO3, ZERO_SYM)] * (len(links) + 1)  # the last is the world's
+    for body in robot.bodies:
+        at = attachments[body.name]
+        inertia = Inertia(*evaluate_all((body.mass, body.com, body.inertia), lookup))
+        held[at.link] = joined_moments(held[at.link], _placed(inertia, at.pose))
+    loaded = [Link(**link, mass=m, h=h, sigma=sigma) for link, (m, h, sigma) in zip(links, held[:-1], strict=True)]
+    gravity = evaluate_all(robot.gravity, lookup)
+    closures = tuple(_closure(joint, attachments, lookup) for joint in robot.loops)
+    follows = tuple(
+        Follow(
+            f"coupling of {coupling.joint}",
+            robot.q_slice(coupling.joint).start,
+            robot.q_slice(coupling.leader).start,
+            evaluate(coupling.multiplier, lookup),
+            evaluate(coupling.offset, lookup),
+        )
+        for coupling in robot.couplings
+    )
+    return Tree(robot.name, tuple(loaded), robot.nq, robot.nv, gravity, attachments, held[-1], closures, follows)
+
+
+def _closure(joint: Joint, attachments: Mapping[str, Attachment], lookup: Lookup | None) -> Closure:
+    """The conditions of a joint that closes a loop, between frames whose z axis is its axis."""
+    R = z_frame(joint.axis)
+
+    def side(body: str, placement: Pose) -> Attachment:
+        base = attachments[body]
+        return Attachment(base.link, compose(base.pose, _pose(placement, lookup), turn(R)))
+
+    return Closure(
+        joint.name,
+        joint.table.closure,
+        side(joint.parent, joint.placement),
+        side(joint.child, joint.child_placement),
+        matvec(transpose(R), joint.axis2),
+        evaluate(joint.pitch, lookup),
+    )
+
+
+def _joined_by(
+    joint: Joint,
+    robot: Robot,
+    at: Attachment,
+    links: list[dict[str, Any]],
+    lookup: Lookup | None,
+    steps: Sequence[Primitive],
+) -> Attachment:
+    """Adds the links of one joint, and gives the joint frame after its motion."""
+    q, v = robot.q_slice(joint.name).start, robot.v_slice(joint.name).start
+    for number, step in enumerate(steps):
+        R = _turn_to_z(joint, step)
+        last = number == len(steps) - 1
+        links.append(
+            dict(
+                name=joint.child if last else f"{joint.name}.{number}",
+                kind=step.kind,
+                parent=at.link,
+                placement=compose(at.pose, turn(R)),
+                q=q + step.q[0],
+                v=v + step.v[0],
+                armature=tuple(evaluate(x, lookup) for x in joint.armature[step.v[0] : step.v[1]]),
+                pitch=evaluate(joint.pitch, lookup),
+            )
+        )
+        at = Attachment(len(links) - 1, turn(transpose(R)))
+    return at
+
+
+def _turn_to_z(joint: Joint, step: Primitive) -> Mat:
+    return z_frame(joint.axes[step.axis]) if step.axis is not None else IDENTITY.R
+
+
+def joint_turn(joint: Joint) -> Mat:
+    """The rotation from the axes of the link that a joint carries to those of the joint frame on the child."""
+    steps = joint.table.primitives
+    return _turn_to_z(joint, steps[-1]) if steps else IDENTITY.R
+
+
+@lru_cache(maxsize=1024)
+def z_frame(axis: Axis) -> Mat:
+    """A rotation whose third column is the unit axis; a mere renaming of axes where it is a coordinate axis."""
+    along = [k for k in range(3) if axis[k] != 0.0]
+    if len(along) == 1:
+        after, sign = (along[0] + 1) % 3, axis[along[0]]
+        x: Vec = tuple(sign if k == after else 0.0 for k in range(3))
+    else:
+        smallest = min(range(3), key=lambda k: abs(axis[k]))
+        x = cross(tuple(1.0 if k == smallest else 0.0 for k in range(3)), axis)
+        x = scale(1.0 / math.hypot(*x), x)
+    return transpose([x, cross(axis, x), axis])
+
+
+def _pose(pose: Pose, lookup: Lookup | None) -> Pose:
+    resolved: Pose = evaluate_all(pose, lookup)
+    return resolved
+
+
+def _placed(inertia: Inertia, T: Pose) -> Moments:
+    """Moments of a body given in its own frame, in the frame where its pose is T."""
+    # the center of mass first, so that a body far from its own frame loses no digits
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = second_moment(transformed(inertia, T))
+    return inertia.mass, scale(inertia.mass, act(T, inertia.com)), (xx, xy, xz, yy, yz, zz)

@@ -1,0 +1,76 @@
+"""One frame for a whole tree: that of its root link.
+
+In the links' own frames a joint axis is a unit vector and projecting on it is free, but a vector has to be carried from
+link to link down to the root. In one common frame nothing is carried, and each pair of axes takes full scalar products.
+Short branches are cheaper the first way, long chains the second. The root link's own frame is the common one: there the
+axes of a free base are unit vectors, and nothing is measured from a world that may be far away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.scalar import is_zero
+from kinemorph.algebra.turns import TurnFull, TurnZ
+from kinemorph.algebra.vectors import add, matvec, scale
+from kinemorph.mechanics.trees.motions import Move
+from kinemorph.mechanics.trees.tree import WORLD, Tree
+
+# operations
+PLANE_TURN, FULL_TURN = 6, 15  # to turn a 3-vector
+SHIFT = 4  # to shift a wrench along one coordinate
+POSE, PLACE, DOT = 42, 60, 11  # a link's pose in the root's frame; a wrench and a twist put there; their product
+PARALLEL = 0.5  # of that where a link's axis is parallel to the root's
+
+
+def root_poses(tree: Tree, moves: Sequence[Move]) -> list[Pose]:
+    """Pose of every link in the frame of the root link of its tree."""
+    poses: list[Pose] = []
+    for link, move in zip(tree.links, moves, strict=True):
+        if link.parent == WORLD:
+            poses.append(IDENTITY)
+            continue
+        R, p = poses[link.parent]
+        turned = tuple(move.into(row) for row in R)  # the rows of R_0P R_PB
+        slid = scale(move.slide, tuple(row[2] for row in turned))
+        poses.append(Pose(turned, add(add(p, matvec(R, move.p)), slid)))
+    return poses
+
+
+def root_frame_pays(tree: Tree, moves: Sequence[Move], *, turned: int, shifted: int, local: int, dots: int) -> bool:
+    """Whether an algorithm over pairs of axes takes fewer operations in the root link's frame than in the links' own.
+
+    In the links' frames every axis carries `turned` 3-vectors and `shifted` wrenches at every step towards the root and
+    takes `local` operations for a pair; in the root's frame a pair takes `dots` products of six-vectors.
+    """
+    carried = rooted = 0.0
+    carrying, pairing, depth = ([0.0] * len(tree.links) for _ in range(3))  # for one axis of a link, down to the root
+    share = [PARALLEL] * len(tree.links)
+    for index, (link, move) in enumerate(zip(tree.links, moves, strict=True)):
+        if link.parent == WORLD:
+            continue  # pairs with the root link are cheap in both frames
+        above, parent, count = tree.links[link.parent], link.parent, len(link.axes)
+        share[index] = share[parent] if all(isinstance(turn, TurnZ) for turn in move.turns) else 1.0
+        carrying[index] = carrying[parent] + turned * _turning(move) + shifted * _shifting(move)
+        if above.parent != WORLD:
+            depth[index] = depth[parent] + len(above.axes)
+            pairing[index] = pairing[parent] + len(above.axes) * dots * DOT * share[parent]
+        carried += count * (carrying[index] + local * depth[index])
+        rooted += POSE * share[index] + count * (pairing[index] + PLACE * share[index] * turned / 2)
+    return rooted < carried
+
+
+def _turning(move: Move) -> int:
+    """Operations that turn a vector from a link to its parent; right angles are free."""
+    total = 0
+    for turn in move.turns:
+        if isinstance(turn, TurnFull):
+            total += FULL_TURN
+        elif not is_zero(turn.c) and not is_zero(turn.s):
+            total += PLANE_TURN
+    return total
+
+
+def _shifting(move: Move) -> int:
+    return SHIFT * sum(not is_zero(x) for x in (*move.p, move.slide))

@@ -1,0 +1,192 @@
+"""A Tree: a robot made ready for the recursions.
+
+Parameters have become numbers (or graph nodes), bodies fixed to each other are one link, a universal joint is two
+revolutes with a massless link between, and every joint axis is the z axis of its link's frame. Links stand parent
+first. The user's bodies and frames are kept as attachments: a link and a fixed pose in it.
+
+The pose of link B in its parent P is  T_PB = A Rz(q + offset) Tz(slide)  with A = `placement` (see motions.ELEMENTARY
+for the other joint kinds). Inertia is held as the moments of mass about the link's origin: mass m [kg], first moment
+h [kg m] and second moment Sigma = integral r r^T dm [kg m^2], six numbers (xx, xy, xz, yy, yz, zz).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from typing import Any
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.inertia_blocks import Axis
+from kinemorph.algebra.inertia_blocks import Moments as Moments
+from kinemorph.algebra.scalar import S
+from kinemorph.algebra.turns import Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
+from kinemorph.frozen import dataclass
+from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
+
+WORLD = -1
+TINY = 1e-15  # below this a direction cosine is a structural zero
+
+
+@dataclass(frozen=True)
+class Link:
+    """One moving rigid body and the elementary joint that carries it."""
+
+    name: str
+    kind: str  # a row of motions.ELEMENTARY
+    parent: int  # index of the parent link, or WORLD
+    placement: Pose  # of the joint frame in the parent's frame
+    q: int  # where its coordinates begin in q
+    v: int  # where its velocities begin in v
+    mass: S
+    h: Vec3
+    sigma: Sym3
+    armature: tuple[S, ...]  # added to the diagonal of the mass matrix, one per velocity
+    offset: S = 0.0  # [rad] added to the joint angle
+    slide: S = 0.0  # [m] along z, after the turn
+    pitch: S = 0.0  # [m/rad] of a helical joint
+    turns: tuple[Turn, ...] | None = None  # in place of the placement's rotation, where that is not plain numbers
+
+    @property
+    def moments(self) -> Moments:
+        """Mass, first and second moment about the link's origin."""
+        return (self.mass, self.h, self.sigma)
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The screw axes in this link's frame, sparse twists."""
+        return ELEMENTARY[self.kind].axes(self.pitch)
+
+    @property
+    def velocities(self) -> range:
+        """Where the velocities of its axes stand in v."""
+        return range(self.v, self.v + len(self.axes))
+
+    @cached_property
+    def fixed_turns(self) -> tuple[tuple[Turn, ...], float]:
+        """The placement's rotation as turns, and the angle about z that an axial joint takes over."""
+        if self.turns is not None:
+            return self.turns, 0.0
+        return turns_of(self.placement.R, axial=ELEMENTARY[self.kind].axial)
+
+    def move(self, q: Sequence[S]) -> Move:
+        """Pose in the parent at configuration q (the whole robot's)."""
+        row = ELEMENTARY[self.kind]
+        turns, angle = self.fixed_turns
+        shift, turn, slide = row.move(q[self.q : self.q + row.nq], self.offset + angle, self.slide, self.pitch)
+        p = self.placement.p
+        if not row.axial:
+            for fixed in reversed(turns):
+                shift = fixed.out(shift)
+            p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
+        return Move(p, turns if turn is None else (*turns, turn), slide)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A user's body or frame: a fixed pose in a link's frame (or in the world)."""
+
+    link: int
+    pose: Pose
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A joint that closes a loop: the conditions it puts on the pose of its child's side seen from its parent's side.
+
+    Both sides are frames whose z axis is the joint's axis; they coincide where the joint is at rest.
+    """
+
+    name: str
+    conditions: tuple[str, ...]  # of joint.CLOSURE_ROWS
+    parent: Attachment
+    child: Attachment
+    second: Vec3  # the second axis of a universal joint, in the child's side
+    pitch: S  # [m/rad] of a helical joint
+
+
+@dataclass(frozen=True)
+class Follow:
+    """A joint that follows another: q[joint] = multiplier * q[leader] + offset, by places in q."""
+
+    name: str
+    joint: int
+    leader: int
+    multiplier: S
+    offset: S
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Links parent first; `gravity` in the world frame [m/s^2]; attachments by body and frame name."""
+
+    name: str
+    links: tuple[Link, ...]
+    nq: int
+    nv: int
+    gravity: Vec3
+    attachments: Mapping[str, Attachment] = field(repr=False)
+    ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # of the bodies fixed to the world
+    closures: tuple[Closure, ...] = ()
+    follows: tuple[Follow, ...] = ()
+    # where one limb stands for several that are alike: its first link -> the sum over all of them, of a scalar of one
+    sums: Mapping[int, Callable[[S], S]] = field(default_factory=dict, repr=False)
+
+    def of_all(self, index: int, value: Any) -> Any:
+        """What a link hands to its parent, with that of all limbs it stands for; nested tuples of scalars."""
+        total = self.sums.get(index)
+        return value if total is None else _mapped(total, value)
+
+    def moves(self, q: Sequence[S]) -> list[Move]:
+        """Pose of every link in its parent."""
+        return [link.move(q) for link in self.links]
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Links hanging on each link."""
+        below: list[list[int]] = [[] for _ in self.links]
+        for index, link in enumerate(self.links):
+            if link.parent != WORLD:
+                below[link.parent].append(index)
+        return tuple(map(tuple, below))
+
+
+def _mapped(function: Callable[[S], S], value: Any) -> Any:
+    return tuple(_mapped(function, item) for item in value) if isinstance(value, tuple) else function(value)
+
+
+def snapped(x: float) -> float:
+    """A sine, a cosine or an entry of a rotation with rounding dust removed: 0 and +-1 are made exact."""
+    if abs(x) < TINY:
+        return 0.0
+    return math.copysign(1.0, x) if abs(abs(x) - 1.0) < TINY else float(x)
+
+
+def turns_of(R: Any, *, axial: bool) -> tuple[tuple[Turn, ...], float]:
+    """A rotation matrix as Rz(a) Rx(b) Rz(c). An axial joint takes c into its own angle; else it is a third turn."""
+    if not all(isinstance(x, (float, int)) for row in R for x in row):
+        return (TurnFull(R),), 0.0
+    sin_b = math.hypot(R[0][2], R[1][2])
+    turns: list[Turn] = []
+    if sin_b < TINY:
+        flipped = R[2][2] < 0.0
+        c = math.atan2(-R[0][1], R[0][0]) if flipped else math.atan2(R[1][0], R[0][0])
+        if flipped:
+            turns.append(TurnX(-1.0, 0.0))
+    else:
+        sin_a, cos_a = snapped(R[0][2] / sin_b), snapped(-R[1][2] / sin_b)
+        if cos_a < 0.0:  # of the two ways to write the rotation, the one with the smaller first turn
+            sin_a, cos_a, sin_b = -sin_a, -cos_a, -sin_b
+        # from Rz(-a) R: where b is small, a is ill determined, and c makes up for its error
+        c = math.atan2(-cos_a * R[0][1] - sin_a * R[1][1], cos_a * R[0][0] + sin_a * R[1][0])
+        if sin_a != 0.0:
+            turns.append(TurnZ(cos_a, sin_a))
+        turns.append(TurnX(snapped(R[2][2]), snapped(sin_b)))
+    if abs(c) < TINY:
+        c = 0.0
+    if axial:
+        return tuple(turns), c
+    if c != 0.0:
+        turns.append(TurnZ(snapped(math.cos(c)), snapped(math.sin(c))))
+    return tuple(turns), 0.0

@@ -1,0 +1,284 @@
+"""The strict builder: collect a robot piece by piece, check everything once, report every mistake at once.
+
+    builder = RobotBuilder("crane")
+    builder.add(Body.box("cart", 2.0, (0.4, 0.2, 0.2)), Body.point("load", 1.0, (0.0, 0.0, -1.0)))
+    builder.joint("slide", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0))
+    builder.joint("swing", "revolute", "cart", "load", axis=(0.0, 1.0, 0.0))
+    robot = builder.build()
+
+Nothing is checked before `build` (or `problems`); the order of declaration is free. A body's root is declared by
+`root`, or by any joint whose parent is "world".
+
+    builder.connect("coupler", "rocker", "revolute", translation=(0.9, 0.0, 0.0))
+
+A joint between two bodies that both hang somewhere closes a cycle; the builder finds it and makes it a loop, and keeps
+as tree joints those that leave the tree shallow (`loop_cutting`). `cut=True` chooses the joint that becomes the loop.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from inspect import signature
+from typing import Any, NamedTuple, Self
+
+from kinemorph.errors import ModelError, ModelWarning, users_level
+from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
+from kinemorph.model.building.gears import gearing_problems
+from kinemorph.model.building.loop_cutting import Wishes, cut_loops, loop_remarks, structure_problems
+from kinemorph.model.building.part_checks import coupling_problems, name_problems, parameter_problems
+from kinemorph.model.building.part_readers import (
+    Draft,
+    read_body,
+    read_coupling,
+    read_cut,
+    read_frame,
+    read_joint,
+    used_parameters,
+)
+from kinemorph.model.building.regularity import regularity_problems
+from kinemorph.model.couplings import limit_problems
+from kinemorph.model.input_reader import Problem, Reader
+from kinemorph.model.joint import Joint, X, Z
+from kinemorph.model.robot import Coupling, Frame, Robot
+from kinemorph.model.shapes import Shape
+from kinemorph.model.topology import WORLD
+
+
+class Verdict(NamedTuple):
+    """What a builder makes of its parts. `doubts` are refused by `build`; a file may have them with a warning.
+
+    `remarks` are warnings in either: what is said in vain.
+    """
+
+    robot: Robot | None
+    problems: tuple[Problem, ...]
+    doubts: tuple[Problem, ...]
+    remarks: tuple[Problem, ...] = ()
+
+
+class RobotBuilder:
+    """Collects the parts of a robot. Methods return the builder, so calls can be chained."""
+
+    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        self.name = name
+        self.gravity = gravity
+        self._bodies: list[Draft] = []
+        self._joints: list[Draft] = []
+        self._frames: list[Draft] = []
+        self._couplings: list[Draft] = []
+
+    # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def body(
+        self,
+        name: str,
+        mass: Any = 0.0,
+        *,
+        com: Any = ORIGIN,
+        inertia: Any = NO_INERTIA,
+        shapes: Sequence[Shape] = (),
+        collisions: Sequence[Shape] = (),
+    ) -> Self:
+        """A rigid body: `mass` [kg], `com` [m], `inertia` [kg m^2] about the com, a 3 x 3 matrix or three moments."""
+        return self.body_of({
+            "name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": shapes, "collisions": collisions,
+        })  # fmt: skip
+
+    def body_of(self, draft: Draft) -> Self:
+        """A body by a dictionary of all arguments of `body`."""
+        self._bodies.append(draft)
+        return self
+
+    def joint(
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        *,
+        placement: Any = None,
+        translation: Any = None,
+        rotation: Any = None,
+        child_placement: Any = None,
+        axis: Any = Z,
+        axis2: Any = X,
+        normalize: bool = False,
+        pitch: Any = 0.0,
+        lower: Any = None,
+        upper: Any = None,
+        velocity: Any = None,
+        effort: Any = None,
+        damping: Any = None,
+        friction: Any = None,
+        armature: Any = None,
+        cut: bool = False,
+    ) -> Self:
+        """A joint; see `Joint` for the meaning and units of its data.
+
+        `placement` is the pose of the joint frame in the parent; or give `translation` [m] and `rotation` (3 x 3)
+        apart. Numbers per coordinate may be one number for all. `normalize` scales an axis to length 1 instead of
+        reporting it. `cut` makes the joint close a loop: other joints carry its bodies, turned round if need be.
+        """
+        self._joints.append({
+            "name": name, "kind": kind, "parent": parent, "child": child, "placement": placement,
+            "translation": translation, "rotation": rotation, "child_placement": child_placement, "axis": axis,
+            "axis2": axis2, "normalize": normalize, "pitch": pitch, "lower": lower, "upper": upper,
+            "velocity": velocity, "effort": effort, "damping": damping, "friction": friction, "armature": armature,
+            "cut": cut,
+        })  # fmt: skip
+        return self
+
+    def joint_of(self, draft: Draft) -> Self:
+        """A joint by a dictionary of the arguments of `joint`; those that are not there have their defaults."""
+        self._joints.append(draft)
+        return self
+
+    def connect(self, a: str, b: str, joint: str = "revolute", *, name: str | None = None, **data: Any) -> Self:
+        """Joins two bodies, whichever of them is nearer to the world; closes a loop where both hang already.
+
+        `joint` is a kind and `data` what `joint()` takes: `placement` is the joint frame in `a`, `child_placement` that
+        in `b`. Coordinates are those of `b` seen from `a` wherever the kind has one axis. Without a `name` the joint
+        is called `<a>_<b>`.
+        """
+        if name is None:
+            taken, name, count = [draft["name"] for draft in self._joints], f"{a}_{b}", 2
+            while name in taken:
+                name, count = f"{a}_{b}_{count}", count + 1
+        self.joint(name, joint, a, b, **data)
+        self._joints[-1]["either"] = True
+        return self
+
+    def root(
+        self, body: str, kind: str = "fixed", placement: Any = None, *, name: str | None = None, **data: Any
+    ) -> Self:
+        """Declares how a body hangs on the world: "fixed", "free" or any kind. The joint is called `<body>_root`."""
+        return self.joint(f"{body}_root" if name is None else name, kind, WORLD, body, placement=placement, **data)
+
+    def frame(
+        self, name: str, body: str, *, placement: Any = None, translation: Any = None, rotation: Any = None
+    ) -> Self:
+        """A named frame on a body or on "world"."""
+        self._frames.append(
+            {"name": name, "body": body, "placement": placement, "translation": translation, "rotation": rotation}
+        )
+        return self
+
+    def couple(self, joint: str, leader: str, multiplier: Any = 1.0, offset: Any = 0.0) -> Self:
+        """A mimic joint: q[joint] = multiplier * q[leader] + offset."""
+        return self.couple_of({"joint": joint, "leader": leader, "multiplier": multiplier, "offset": offset})
+
+    def couple_of(self, draft: Draft) -> Self:
+        """A coupling by a dictionary of the arguments of `couple`, `gear` or `rack`."""
+        self._couplings.append(draft)
+        return self
+
+    def gear(
+        self,
+        joint: str,
+        leader: str,
+        ratio: Any = None,
+        *,
+        teeth: tuple[float, float] | None = None,
+        internal: bool = False,
+        offset: Any = 0.0,
+    ) -> Self:
+        """Two wheels in mesh: `joint` turns once while `leader` turns `ratio` times, the other way round.
+
+        `teeth` are those of the joint's wheel and of the leader's, in place of a ratio. In an `internal` gear, a wheel
+        within a ring, both turn the same way. The angles are those of the joints, each about its own axis.
+        """
+        return self.couple_of(
+            {"joint": joint, "leader": leader, "offset": offset, "ratio": ratio, "teeth": teeth, "internal": internal}
+        )
+
+    def rack(self, joint: str, leader: str, radius: Any, *, offset: Any = 0.0) -> Self:
+        """A rack on a pinion of `radius` [m]: the sliding `joint` travels by radius * q[leader]."""
+        return self.couple_of({"joint": joint, "leader": leader, "offset": offset, "radius": radius})
+
+    def add(self, *parts: Body | Joint | Frame | Coupling) -> Self:
+        """Ready-made parts; they are checked like all others."""
+        for part in parts:
+            data = {field.name: getattr(part, field.name) for field in fields(part)}
+            if isinstance(part, Body):
+                self._bodies.append(data)
+            elif isinstance(part, Joint):
+                self.joint(**data)
+            elif isinstance(part, Frame):
+                self.frame(**data)
+            else:
+                self._couplings.append(data)
+        return self
+
+    def dress(self, shapes: Mapping[str, tuple[Sequence[Shape], Sequence[Shape]]]) -> Self:
+        """Gives declared bodies, by name, what they look like and what they touch with."""
+        for draft in self._bodies:
+            if draft["name"] in shapes:
+                draft["shapes"], draft["collisions"] = shapes[draft["name"]]
+        return self
+
+    def without(self, joint: str) -> Self:
+        """Takes a joint back."""
+        self._joints = [draft for draft in self._joints if draft["name"] != joint]
+        return self
+
+    @property
+    def has_cuts(self) -> bool:
+        """Whether a joint is chosen to close a loop."""
+        return any(draft.get("cut") is True for draft in self._joints)
+
+    # ── checking ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def problems(self) -> tuple[str, ...]:
+        """Every mistake found, one sentence each; empty where the robot can be built."""
+        verdict = self.judged()
+        return verdict.problems + verdict.doubts
+
+    def build(self) -> Robot:
+        """The checked robot. Raises ModelError with every mistake found; what is said in vain is a ModelWarning."""
+        robot, problems, doubts, remarks = self.judged()
+        if problems or doubts or robot is None:
+            raise ModelError(problems + doubts)
+        for remark in remarks:
+            warnings.warn(str(remark), ModelWarning, stacklevel=users_level())
+        return robot
+
+    def judged(self) -> Verdict:
+        """The robot, where one can be made, with all that forbids it and all that is doubtful about it."""
+        reader = Reader()
+        # each part by itself
+        name = reader.name("robot", self.name)
+        gravity = reader.vector(f"robot '{name}': gravity", self.gravity)
+        bodies = [read_body(reader, draft) for draft in self._bodies]
+        joints = [read_joint(reader, _JOINT_DEFAULTS | draft) for draft in self._joints]
+        frames = [read_frame(reader, draft) for draft in self._frames]
+        couplings = [read_coupling(reader, draft) for draft in self._couplings]
+        # the parts together
+        reader.problems += name_problems(name, bodies, joints, frames)
+        declared = list(zip(joints, self._joints, strict=True))
+        wishes = Wishes(
+            frozenset(joint.name for joint, draft in declared if read_cut(reader, draft)),
+            frozenset(joint.name for joint, draft in declared if draft.get("either")),
+        )
+        reader.problems += structure_problems(bodies, joints, wishes)
+        parameters = used_parameters(gravity, bodies, joints, frames, couplings) if reader.symbolic else ()
+        reader.problems += parameter_problems(parameters)
+        if reader.problems:
+            reader.problems += coupling_problems(couplings, joints, ())
+            return Verdict(None, tuple(reader.problems), tuple(reader.doubts))
+        # the tree, and what closes cycles over it
+        tree, loops = cut = cut_loops(bodies, joints, wishes)
+        robot = Robot(name, tuple(bodies), tree, loops, tuple(frames), tuple(couplings), gravity, parameters)
+        reader.problems += coupling_problems(couplings, tree, loops) or gearing_problems(self._couplings, tree)
+        if not reader.problems:
+            reader.problems += limit_problems(robot) + regularity_problems(robot)
+        found = (tuple(reader.problems), tuple(reader.doubts), tuple(loop_remarks(cut)))
+        return Verdict(None if reader.problems else robot, *found)
+
+
+_JOINT_DEFAULTS = {
+    name: parameter.default
+    for name, parameter in signature(RobotBuilder.joint).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+}

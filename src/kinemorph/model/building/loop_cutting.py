@@ -1,0 +1,213 @@
+"""Which joints carry bodies and which close loops: every body hangs on the world by one joint, the others are cuts.
+
+A joint is an edge between two bodies. The tree is grown from the world by the shortest paths, so that it is as shallow
+as the joints allow, and what is left over closes the cycles. A joint declared from parent to child carries its child;
+one that was declared between two bodies (`connect`) carries whichever is farther from the world. Where cuts are chosen
+by hand, the joints that remain may have to be walked against their direction: they are turned round (`reversed_joint`),
+with the same coordinate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from kinemorph.model.body import Body
+from kinemorph.model.building.part_checks import Declared
+from kinemorph.model.building.reversed_joint import PER_VELOCITY, obstacles, opposite, reversed_joint
+from kinemorph.model.input_reader import Problem
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.topology import WORLD, Edge, SpanningTree, spanning_tree, straight_tree
+
+LISTED = 12  # names in one sentence
+
+
+class Wishes(NamedTuple):
+    """Joints by name: those that are to close loops, and those that may carry either of their bodies."""
+
+    cut: frozenset[str] = frozenset()
+    either: frozenset[str] = frozenset()
+
+
+class Cut(NamedTuple):
+    """The joints of a robot, apart: those that carry bodies, some turned round, and those that close loops."""
+
+    tree: tuple[Joint, ...]
+    loops: tuple[Joint, ...]
+
+
+def cut_loops(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes) -> Cut:
+    """Joints of sound structure, each where it belongs, in the order they were declared."""
+    grown = _tree(bodies, joints, wishes)
+    turned = {step.edge.name: step.against for step in grown.steps}
+    tree = [reversed_joint(j) if turned[j.name] else j for j in joints if j.name in turned]
+    return Cut(tuple(tree), tuple(joint for joint in joints if joint.name not in turned))
+
+
+def _tree(
+    bodies: Sequence[Body],
+    joints: Sequence[Joint],
+    wishes: Wishes,
+    extra: Sequence[Edge] = (),
+    *,
+    any_way: bool = False,
+) -> SpanningTree:
+    """The tree over the joints that are not cut. `any_way` turns joints round as if nothing stood against it."""
+    vertices = dict.fromkeys((WORLD, *(body.name for body in bodies)))
+    known = [j for j in joints if j.name not in wishes.cut and j.parent in vertices and j.child in vertices]
+    turnable = {j.name for j in known if (wishes.cut or j.name in wishes.either) and (any_way or not obstacles(j))}
+    edges = [*(Edge(joint.name, joint.parent, joint.child) for joint in known), *extra]
+    if not turnable:
+        return spanning_tree(list(vertices), edges, directed=True)
+    return straight_tree(list(vertices), edges, either=turnable & wishes.either, against=turnable)
+
+
+# ── what is wrong with the structure ──────────────────────────────────────────────────────────────────────────────────
+
+
+def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes) -> list[Problem]:
+    """Every body hangs on the world: known ends, declared roots, no ring that floats by itself, cuts on cycles."""
+    found: list[Problem] = []
+    names = [body.name for body in bodies]
+    ends, declared = {*names, WORLD}, Declared("body", names)
+    for joint in joints:
+        for end, body in (("parent", joint.parent), ("child", joint.child)):
+            if body not in ends:
+                sentence = f"joint '{joint.name}': {end}: {declared.unknown(body)}"
+                found.append(Problem("joint", joint.name, sentence, "name"))
+    tree = _tree(bodies, joints, wishes)
+    if tree.unreached:
+        chosen = _cut_problems(bodies, joints, wishes) or _turning_problems(bodies, joints, wishes, tree)
+        found += chosen or _root_problems(bodies, joints, wishes, tree)
+    return found + _loop_problems(joints, wishes, tree)
+
+
+def _root_problems(
+    bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree
+) -> list[Problem]:
+    """Bodies that nothing carries, and rings of bodies that hang on each other only."""
+    found: list[Problem] = []
+    names, unreached = dict.fromkeys(body.name for body in bodies), set(tree.unreached)
+    carried = {joint.child for joint in joints if joint.name not in wishes.cut}
+    backwards = {joint.parent: joint for joint in reversed(joints)}
+    backwards |= {joint.parent: joint for joint in reversed(joints) if joint.child == WORLD}
+    for name in names:
+        if name in carried or name not in unreached:
+            continue
+        remedy = f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
+        joint = backwards.get(name)
+        if joint is not None and joint.child == WORLD:
+            remedy = f"Swap parent and child of joint '{joint.name}': the world cannot hang on a body."
+        elif joint is not None and joint.child not in unreached:
+            remedy = (
+                f"Call root('{name}', 'fixed') or root('{name}', 'free'); or, to hang it on '{joint.child}', swap "
+                f"parent and child of joint '{joint.name}'."
+            )
+        sentence = f"body '{name}' has no parent joint and is not declared a root, expected one of the two. {remedy}"
+        found.append(Problem("body", name, sentence, "root"))
+    # what hangs below a body without a root, or on itself, is adrift too, but those mistakes have their own sentences
+    loose = [Edge("", WORLD, name) for name in names if name not in carried]
+    loose += [Edge("", WORLD, joint.child) for joint in joints if joint.child == joint.parent and joint.child in names]
+    adrift = _tree(bodies, joints, wishes, loose).unreached
+    if adrift and all(joint.parent in names or joint.parent == WORLD for joint in joints):
+        sentence = f"bodies {_listed(adrift)} hang on each other in a ring but not on the world. "
+        found.append(Problem("body", adrift[0], sentence + "Declare one of them a root.", "root"))
+    return found
+
+
+def _cut_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes) -> list[Problem]:
+    """Cuts that close no cycle: without the joint a body would hang nowhere."""
+    found: list[Problem] = []
+    group = {name: name for name in (WORLD, *(body.name for body in bodies))}
+
+    def first(name: str) -> str:
+        while group[name] != name:
+            group[name] = group[group[name]]
+            name = group[name]
+        return name
+
+    for joint in sorted(joints, key=lambda joint: joint.name in wishes.cut):
+        if joint.parent not in group or joint.child not in group:
+            continue
+        ends = {first(joint.parent): joint.parent, first(joint.child): joint.child}
+        if joint.name in wishes.cut and len(ends) > 1:
+            lost = next(end for head, end in reversed(ends.items()) if head != first(WORLD))
+            others = " once the other cuts are made" if len(found) < LISTED and _in_cycle(joint, joints, group) else ""
+            sentence = (
+                f"joint '{joint.name}' is to be cut, but it closes no cycle{others}: without it body '{lost}' would "
+                "hang nowhere, expected a joint of a cycle. Leave its cut out."
+            )
+            found.append(Problem("joint", joint.name, sentence, "loop"))
+        group[first(joint.child)] = first(joint.parent)
+    return found
+
+
+def _in_cycle(joint: Joint, joints: Sequence[Joint], bodies: Iterable[str]) -> bool:
+    """Whether the bodies of a joint hang together without it."""
+    vertices = dict.fromkeys(bodies)
+    others = [Edge(j.name, j.parent, j.child) for j in joints if j.parent in vertices and j.child in vertices]
+    edges = [edge for edge in others if edge.name != joint.name]
+    return joint.child not in spanning_tree(list(vertices), edges, joint.parent).unreached
+
+
+def _turning_problems(
+    bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree
+) -> list[Problem]:
+    """Joints that would have to be turned round and cannot be."""
+    by_name, missing = {joint.name: joint for joint in joints}, set(tree.unreached)
+    steps = [s for s in _tree(bodies, joints, wishes, any_way=True).steps if s.against and s.child in missing]
+    return [
+        Problem("joint", step.edge.name, f"to carry '{step.child}', it is turned round: {obstacle}", "loop")
+        for step in steps
+        for obstacle in obstacles(by_name[step.edge.name])
+    ]
+
+
+def _loop_problems(joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree) -> list[Problem]:
+    """Loops that hold nothing."""
+    closing = {chord.name for chord in tree.chords} | wishes.cut
+    return [
+        Problem(
+            "joint",
+            joint.name,
+            f"joint '{joint.name}' closes a cycle but is free, so it holds nothing. Remove it.",
+            "loop",
+        )
+        for joint in joints
+        if joint.name in closing and joint.kind == "free"
+    ]
+
+
+def loop_remarks(cut: Cut) -> list[Problem]:
+    """What loops say in vain: data of a coordinate that they do not have, and what another joint says already."""
+    found: list[Problem] = []
+    for loop in cut.loops:
+        idle = [key for key, none, _ in PER_VELOCITY if any(evaluate(x) != none for x in getattr(loop, key))]
+        if any(map(math.isfinite, (*loop.lower, *loop.upper))):
+            idle.insert(0, "limits")
+        if idle:
+            sentence = (
+                f"joint '{loop.name}' closes a loop and has no coordinate for its {', '.join(idle)} to act on. "
+                "Cut the loop at another joint (cut=True there), or leave this out."
+            )
+            found.append(Problem("joint", loop.name, sentence, "loop"))
+    closing = {frozenset((loop.parent, loop.child)) for loop in cut.loops}
+    said: dict[object, str] = {}
+    for joint in (*(j for j in cut.tree if frozenset((j.parent, j.child)) in closing), *cut.loops):
+        ends = frozenset(((joint.parent, joint.placement), (joint.child, joint.child_placement)))
+        axis = joint.axis if joint.axis > opposite(joint.axis) else opposite(joint.axis)  # whichever way it is read
+        first = said.setdefault((joint.kind, ends, axis), joint.name)
+        if first != joint.name:
+            sentence = (
+                f"joint '{joint.name}' closes a loop between the same bodies, of the same kind and in the same place "
+                f"as joint '{first}', so that it holds nothing more. Remove one of the two."
+            )
+            found.append(Problem("joint", joint.name, sentence, "loop"))
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(f"'{name}'" for name in names[:LISTED])
+    return listed + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")

@@ -1,0 +1,101 @@
+"""The rotor of a motor as a body of its own, where its reaction on what carries it matters.
+
+Armature says that a rotor resists; a body says where it turns, too. A motor in a moving link holds its angular momentum
+against turns of the link, and the link feels its torque about the shaft's axis, wherever that points.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.errors import ModelError
+from kinemorph.model.body import Body, Vector
+from kinemorph.model.elements.drives.motors import DCMotor
+from kinemorph.model.joint import Axis, Joint
+from kinemorph.model.parameter import Value, evaluate, parameters_of
+from kinemorph.model.robot import Coupling
+from kinemorph.model.system import System
+
+
+def with_rotor_body(
+    system: System,
+    motor: str,
+    *,
+    mass: Value = 0.0,
+    across: Value | None = None,
+    placement: Pose | None = None,
+    axis: Axis | None = None,
+) -> System:
+    """The system with a motor's rotor as body `<motor>_rotor` on joint `<motor>_shaft`, geared to the motor's joint.
+
+    `mass`          of the rotor [kg]; 0 where what carries it has it already
+    `across`        its inertia [kg m^2] about axes across the shaft; half of that about the shaft unless it is given
+    `placement`     pose of the shaft in the body that carries the motor, the parent of its joint; by default the
+                    joint's, with its `axis`
+
+    The motor drives the shaft then, and the gear between shaft and joint is a coupling: q[shaft] = n q[joint].
+    """
+    element = system.element(motor)
+    what = f"motor '{motor}'"
+    if not isinstance(element, DCMotor):
+        raise ModelError(f"element '{motor}' is a {type(element).__name__}; expected a DCMotor. Name a motor.")
+    if not element.is_rigid:
+        raise ModelError(f"{what}: its rotor turns by itself, behind a stiffness; expected a rigid transmission.")
+    about, side = float(evaluate(element.inertia)), evaluate(across) if across is not None else math.inf
+    if not 0.0 < about <= 2.0 * side:
+        raise ModelError(
+            f"{what}: the rotor's inertia is {about:g} kg m^2 about its axis and {side:g} across; expected above 0, "
+            "and at most twice as much about as across. Give both in kg m^2."
+        )
+    if not 0.0 <= evaluate(mass) < math.inf:
+        raise ModelError(f"{what}: mass is {evaluate(mass):g} kg; expected a finite number of at least 0.")
+    robot = system.robot
+    joint = robot.joint(element.joint)
+    along = joint.axis if axis is None else axis
+    if not math.isclose(math.hypot(*along), 1.0, rel_tol=1e-9):
+        raise ModelError(f"{what}: axis has length {math.hypot(*along):.3g}, expected 1. Divide by its length.")
+    rotor = Body(f"{motor}_rotor", mass, inertia=_round(element.inertia, across, along))
+    shaft = Joint(
+        f"{motor}_shaft",
+        "revolute",
+        joint.parent,
+        rotor.name,
+        joint.placement if placement is None else placement,
+        axis=along,
+        lower=(-math.inf,),
+        upper=(math.inf,),
+        velocity=(math.inf,),
+        effort=(math.inf,),
+        damping=(0.0,),
+        friction=(0.0,),
+        armature=(0.0,),
+    )
+    gear = Coupling(shaft.name, joint.name, element.reduction)
+    new = parameters_of((rotor.mass, rotor.inertia, gear.multiplier, shaft.placement))
+    robot = replace(
+        robot,
+        bodies=(*robot.bodies, rotor),
+        joints=(*robot.joints, shaft),
+        couplings=(*robot.couplings, gear),
+        parameters=tuple(dict.fromkeys((*robot.parameters, *new))),
+    )
+    driving = replace(element, joint=shaft.name, ratio=1.0, lead=0.0, inertia=0.0)
+    elements = tuple(driving if one is element else one for one in system.elements)
+    place, n = system.robot.v_slice(joint.name).start, float(evaluate(element.reduction))
+    q, v = system.settings.q, system.settings.v
+    settings = replace(
+        system.settings,
+        q=(*q, n * q[system.robot.q_slice(joint.name).start]) if q else q,
+        v=(*v, n * v[place]) if v else v,
+    )
+    return replace(system, robot=robot, elements=elements, settings=settings)
+
+
+def _round(about: Value, across: Value | None, axis: Axis) -> tuple[Vector, Vector, Vector]:
+    """The inertia of a body of revolution: across (1 - a a^T) + about a a^T."""
+    side = 0.5 * about if across is None else across
+    rows = [[(side if i == j else 0.0) + (about - side) * (axis[i] * axis[j]) for j in range(3)] for i in range(3)]
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = rows
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))

@@ -1,0 +1,30 @@
+"""Contacts between two bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kinemorph.model.body import Vector
+from kinemorph.model.elements.contact.contact_laws import Normal, Regularized
+from kinemorph.model.parameter import Value
+
+
+@dataclass(frozen=True)
+class PairContact:
+    """A sphere or capsule of one body against one of another; "world" is a body at rest.
+
+    `point_a` [m] is a sphere's center in the axes of `body_a`; with `end_a` [m] the two are the ends of a capsule's
+    axis. The same holds for b. They touch where they are nearest; parallel capsules in the middle of their overlap.
+    """
+
+    name: str
+    body_a: str
+    body_b: str
+    normal: Normal
+    radius_a: Value = field(metadata={"kind": "length"})
+    radius_b: Value = field(metadata={"kind": "length"})
+    friction: Regularized | None = None
+    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    end_a: Vector | None = field(default=None, metadata={"kind": "length"})
+    end_b: Vector | None = field(default=None, metadata={"kind": "length"})

@@ -1,0 +1,1 @@
+"""Controllers and references as data, and how they are wired."""

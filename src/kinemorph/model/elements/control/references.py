@@ -1,0 +1,161 @@
+"""References: what controllers are to follow. Each publishes a position, its velocity and its acceleration.
+
+One of a single path is called like itself: "swing", "swing.velocity", "swing.acceleration". One with `joints` has a
+path for each: "gait.hip", "gait.hip.velocity", ...
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from kinemorph.errors import ModelError
+from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.input_reader import short
+
+
+@dataclass(frozen=True)
+class Setpoint:
+    """A constant position [rad or m], one for all joints or one each."""
+
+    name: str
+    values: Numbers = (0.0,)
+    joints: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "values")
+
+
+@dataclass(frozen=True)
+class Sinusoid:
+    """offset + amplitude sin(2 pi frequency t + phase): [rad or m], frequency [Hz], phase [rad]."""
+
+    name: str
+    amplitude: Numbers = field(default=(1.0,))
+    frequency: Numbers = field(default=(1.0,))
+    offset: Numbers = field(default=(0.0,))
+    phase: Numbers = field(default=(0.0,))
+    joints: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "amplitude", "frequency", "offset", "phase")
+
+
+@dataclass(frozen=True)
+class SplinePath:
+    """Through points at given times [s]; before the first and after the last the path stays there.
+
+    `points` has a row for each time, with a number [rad or m] for each joint; plain numbers where there is one.
+    `method`: "cubic", with continuous acceleration; "monotone", never beyond the points; "linear", straight between.
+    `period` [s], where one is given, repeats the path: its points are then those of one period.
+    In a model file `file` may name a CSV beside the model: a line of names, the first that of the time, the others of
+    joints; then a line for each time.
+    """
+
+    name: str
+    times: Numbers = field(default=(), metadata={"kind": "time"})
+    points: tuple[Numbers, ...] = ()
+    joints: Names = ()
+    method: Literal["cubic", "monotone", "linear"] = "cubic"
+    period: float = field(default=0.0, metadata={"kind": "time"})
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "times")
+        _as_rows(self, "points")
+
+    @classmethod
+    def from_csv(cls, name: str, path: str | Path, **options: Any) -> SplinePath:
+        """Joint angles from a table in a file. Raises ModelError with a sentence."""
+        try:
+            return cls(name, file=str(path), **options).read_from(lambda file: Path(file).read_text("utf-8-sig"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"element '{name}': {error}.") from None
+
+    def read_from(self, read: Callable[[str], str]) -> SplinePath:
+        """The path with what its file holds, whose text `read` gives. Raises ValueError with a sentence."""
+        if not self.file:
+            return self
+        header, rows = _table(self.file, read(self.file))
+        points = tuple(row[1:] for row in rows)
+        return replace(self, times=tuple(row[0] for row in rows), points=points, joints=tuple(header[1:]), file="")
+
+
+@dataclass(frozen=True)
+class MinimumJerk:
+    """From way point to way point at given times [s], at rest in each, with the least jerk in between:
+
+        q = q0 + (q1 - q0) (10 s^3 - 15 s^4 + 6 s^5),     s from 0 to 1 between two times
+
+    Before the first and after the last it stays there. Rows of `points` as for SplinePath.
+    """
+
+    name: str
+    times: Numbers
+    points: tuple[Numbers, ...]
+    joints: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "times")
+        _as_rows(self, "points")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Positions [rad or m] as a function of t [s], over any scalar: one number, or a list of one for each joint.
+
+    Velocities and accelerations are its exact derivatives.
+    """
+
+    name: str
+    law: Callable[..., Any]
+    joints: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+
+
+def _as_rows(element: Any, name: str) -> None:
+    """Rows of numbers; a plain number is a row of one."""
+    given = getattr(element, name)
+    if not hasattr(given, "__iter__") or isinstance(given, str):
+        raise ModelError(f"element '{element.name}': {name} is {short(given)}; expected a row for each time.")
+    rows = tuple(tuple(row) if hasattr(row, "__iter__") and not isinstance(row, str) else (row,) for row in given)
+    object.__setattr__(element, name, tuple(tuple(map(_plain, row)) for row in rows))
+
+
+def _plain(x: Any) -> Any:
+    return float(x) if isinstance(x, (int, float, np.number)) else x
+
+
+def _table(file: str, text: str) -> tuple[list[str], list[tuple[float, ...]]]:
+    """(names of columns, rows) of a CSV file. Lines that begin with # are comments."""
+    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+    parsed = [[cell.strip() for cell in row] for row in csv.reader(line for _, line in lines)]
+    if len(parsed) < 3:
+        raise ValueError(
+            f"file '{file}' has {max(len(parsed) - 1, 0)} rows of numbers, expected a line of names (time first, then "
+            "joints) and two or more rows below it"
+        )
+    rows = []
+    for (number, _), cells in zip(lines[1:], parsed[1:], strict=True):
+        try:
+            row = tuple(map(float, cells))
+        except ValueError:
+            row = ()
+        if len(row) != len(parsed[0]):
+            raise ValueError(
+                f"file '{file}' line {number} is {short(', '.join(cells))}, expected {len(parsed[0])} numbers, one for "
+                "each name of the first line"
+            )
+        rows.append(row)
+    return parsed[0], rows

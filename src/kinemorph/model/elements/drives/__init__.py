@@ -1,0 +1,1 @@
+"""Motors and actuators as data."""

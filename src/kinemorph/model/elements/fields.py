@@ -1,0 +1,157 @@
+"""Rows of elements out of their type hints: what a dataclass says, a model file may say.
+
+float, Value, Vector, Pose, str, bool, int      as everywhere; a field's metadata may hold the `kind` of quantity
+Literal["a", "b"]                               one of these words
+tuple[X, ...], tuple[X, Y]                      a list
+a frozen dataclass, or a union of several       a part: a table, with its `kind` where there are several
+X | Y                                           whichever fits what is written
+X | None                                        X, or left out
+Callable                                        nothing that a file can say
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.model.body import Vector
+from kinemorph.model.elements import kind_of
+from kinemorph.model.parameter import Formula, Parameter, Value
+
+
+class Field(NamedTuple):
+    """A key of a table.
+
+    `form` is a row of the forms (`values`, `text`, `schema`), `kind` the kind of quantity (`units.KINDS`),
+    empty where every unit is taken; for numbers per coordinate, those about and along an axis. `inner` is the form of
+    a list's items, or the choices of a word.
+    """
+
+    name: str
+    form: str
+    kind: str | tuple[str, str] = ""
+    help: str = ""
+    required: bool = False
+    inner: Any = None
+
+
+_PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
+_VALUE = (float, Parameter, Formula)  # of which a Value is one
+
+
+_ROWS: dict[type[Any], tuple[Field, ...]] = {}  # those asked for so far
+
+
+def element_fields(element: type[Any]) -> tuple[Field, ...]:
+    """The rows of an element: one per field of its dataclass but the name."""
+    return tuple(field for field in part_fields(element) if field.name != "name")
+
+
+def part_fields(part: type[Any]) -> tuple[Field, ...]:
+    """The rows of a dataclass."""
+    if part not in _ROWS:
+        _ROWS[part] = tuple(_rows(part))
+    return _ROWS[part]
+
+
+def _rows(part: type[Any]) -> Iterator[Field]:
+    hints = get_type_hints(part)
+    for field in dataclasses.fields(part):
+        if field.init:
+            needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+            form, inner = _form(hints[field.name])
+            yield Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner)
+
+
+def _form(hint: Any) -> tuple[str, Any]:
+    """(form, inner) of a type; anything that is not known is taken as it is written."""
+    if hint in _PLAIN:
+        return _PLAIN[hint], None
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _either(parts)
+    if origin is Literal and all(isinstance(part, str) for part in parts):
+        return "choice", parts
+    if origin is tuple and parts and (parts[-1] is Ellipsis or len(set(parts)) == 1):
+        count = None if parts[-1] is Ellipsis else len(parts)
+        return "list", (_row(parts[0]), count)
+    if origin is tuple and parts:
+        return "row", tuple(map(_row, parts))
+    if is_part(hint):
+        return "part", {kind_of(hint.__name__): hint}
+    if origin is Callable or hint is Callable:
+        return "function", None
+    return "any", None
+
+
+def _either(parts: tuple[Any, ...]) -> tuple[str, Any]:
+    """Of several types the one that fits; dataclasses together are one part, told apart by its kind."""
+    rest = [part for part in parts if part is not type(None)]
+    if all(part in rest for part in _VALUE):
+        rest = [Value, *(part for part in rest if part not in _VALUE)]
+    known = {kind_of(part.__name__): part for part in rest if is_part(part)}
+    rows = [_row(part) for part in rest if not is_part(part)]
+    rows += [Field("", "part", inner=known)] if known else []
+    rows = [row for row in rows if row.form != "function"] or rows
+    return (rows[0].form, rows[0].inner) if len(rows) == 1 else ("either", tuple(rows))
+
+
+def _row(hint: Any) -> Field:
+    form, inner = _form(hint)
+    return Field("", form, inner=inner)
+
+
+def defaults_of(part: Any) -> dict[str, Any]:
+    """What the fields of an object are where nothing is said."""
+    return {
+        field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+        for field in dataclasses.fields(part)
+    }
+
+
+def is_part(hint: Any) -> bool:
+    """Whether a type is a dataclass of data, not a number."""
+    return isinstance(hint, type) and dataclasses.is_dataclass(hint) and hint not in _VALUE
+
+
+# ── which of several forms fits ───────────────────────────────────────────────────────────────────────────────────────
+
+_LISTS, _TABLES = ("vector", "list", "row", "numbers"), ("part", "pose")
+_NUMBERS = ("value", "literal", "whole")
+
+
+def written_row(rows: tuple[Field, ...], raw: Any, is_number: Callable[[str], bool]) -> Field:
+    """The row that fits what a file says; a text may be a number (a quantity, an expression), a word or any text."""
+    if isinstance(raw, str):
+        choices = [row for row in rows if row.form == "choice" and raw in row.inner]
+        words = (*_NUMBERS, "text", "choice") if is_number(raw) else ("text", *_NUMBERS, "choice")
+        return choices[0] if choices else _first(rows, words)
+    forms = {dict: _TABLES, list: _LISTS, bool: ("flag",)}.get(type(raw), _NUMBERS)
+    return _first(rows, forms)
+
+
+def data_row(rows: tuple[Field, ...], data: Any) -> Field:
+    """The row that fits data."""
+    if isinstance(data, Pose):
+        return _first(rows, ("pose",))
+    if is_part(type(data)):
+        return _first(rows, ("part",))
+    forms = {tuple: _LISTS, bool: ("flag",), str: ("choice", "text")}.get(type(data), _NUMBERS)
+    return _first(rows, forms)
+
+
+def _first(rows: tuple[Field, ...], forms: tuple[str, ...]) -> Field:
+    return next((row for form in forms for row in rows if row.form == form), rows[0])
+
+
+def functions_in(part: Any) -> Iterator[str]:
+    """Names of the fields of an element, or of a part of one, that hold Python functions."""
+    for field in dataclasses.fields(part):
+        data = getattr(part, field.name)
+        if is_part(type(data)):
+            yield from (f"{field.name}.{name}" for name in functions_in(data))
+        elif callable(data) and not isinstance(data, type):
+            yield field.name

@@ -1,0 +1,1 @@
+"""Forces as data: springs, bushings, legs, applied forces, forces inside joints, tires."""

@@ -1,0 +1,1 @@
+"""Gaits as data: rhythms for many joints at once."""

@@ -1,0 +1,300 @@
+"""Raw input to checked data: every reader returns something usable and writes down each mistake it meets.
+
+A reader never stops at the first mistake. It notes one sentence (the thing, the value found, what was expected, the
+remedy) and hands back a harmless stand-in, so that the rest of the robot can be checked in the same go.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.vectors import Mat, det3
+from kinemorph.model.body import NO_INERTIA, Matrix, Vector, diagonal
+from kinemorph.model.joint import Axis
+from kinemorph.model.parameter import Formula, Parameter, Value, evaluate, evaluate_all
+
+UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation from orthonormal, without a word
+CLEAN = 8.0 * float(np.finfo(float).eps)  # what is this near is kept to the last bit: reading twice changes nothing
+LARGEST = 1e100  # of any number but a limit: what is beyond overflows in the equations of motion
+LONGEST = 60  # characters of a value in a sentence
+
+COORDINATE_AXES = (*IDENTITY.R, *((-x, -y, -z) for x, y, z in IDENTITY.R))
+NESTED = (tuple, list, np.ndarray)  # what counts as several numbers
+
+
+class Problem(str):
+    """A sentence that knows what it is about: a `kind` of part (body, joint, frame, ...), its `name`, a `rule`.
+
+    The rules have names in `kinemorph.formats.rules`.
+    """
+
+    kind: str
+    name: str
+    rule: str
+
+    def __new__(cls, kind: str, name: object, sentence: str, rule: str = "data") -> Problem:
+        problem = super().__new__(cls, sentence)
+        problem.kind, problem.name, problem.rule = kind, str(name), rule
+        return problem
+
+
+class Reader:
+    """Collects what it finds wrong while it reads, one sentence each, in the order they were found.
+
+    `problems` forbid the robot. `doubts` are numbers that no real body has, though equations of motion exist: a
+    builder refuses them, a file may have them with a warning. `subject` is the part that is being read.
+    """
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.doubts: list[Problem] = []
+        self.subject: tuple[str, object] = ("robot", "")
+        self.symbolic = False  # whether a number was a parameter or a formula
+
+    def note(self, sentence: str, rule: str = "data") -> None:
+        """Writes down one mistake."""
+        self.problems.append(Problem(*self.subject, sentence, rule))
+
+    def doubt(self, sentence: str, rule: str) -> None:
+        """Writes down one doubt."""
+        self.doubts.append(Problem(*self.subject, sentence, rule))
+
+    def reference(self, what: str, raw: Any) -> str:
+        """The name of something declared elsewhere: text. Whether it exists is checked when all is read."""
+        if not isinstance(raw, str):
+            self.note(f"{what}: the name is {short(raw)}, expected text. Give a name in quotes.")
+            return short(raw)
+        return raw
+
+    def name(self, what: str, raw: Any) -> str:
+        """A new name: text, not empty, without white space around it, printable."""
+        text = self.reference(what, raw)
+        if isinstance(raw, str) and (not raw or raw != raw.strip() or not raw.isprintable()):
+            self.note(f"{what}: the name is {short(raw)}, expected printable text without spaces around it. Rename it.")
+        return text
+
+    # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def number(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> Value:
+        """A finite Value; `infinite` lets plus and minus infinity pass (limits)."""
+        if isinstance(raw, (Parameter, Formula)):
+            value: Value = raw
+            self.symbolic = True
+            try:
+                nominal = float(evaluate(raw))
+            except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:
+                self.note(
+                    f"{what} is the formula {short(raw)}, which cannot be evaluated ({_cut(str(error))}). Correct it."
+                )
+                return instead
+        elif isinstance(raw, (bool, np.bool_)) or not isinstance(raw, (int, float, np.integer, np.floating)):
+            self.note(f"{what} is {short(raw)}, expected a number. Give a float, a Parameter or a formula of them.")
+            return instead
+        else:
+            value = nominal = float(raw)
+        if math.isnan(nominal) or (math.isinf(nominal) and not infinite):
+            self.note(
+                f"{what} is {_shown(value)}, expected a finite number. Look for a missing value or a division by 0."
+            )
+            return instead
+        if abs(nominal) > LARGEST and not infinite:
+            self.note(f"{what} is {_shown(value)}, expected at most {LARGEST:g}: its products overflow. Correct it.")
+            return instead
+        return value
+
+    def literal(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> float:
+        """A plain float: no parameter."""
+        if isinstance(raw, (Parameter, Formula)):
+            self.note(
+                f"{what} is the parameter {short(raw)}, expected a plain number, since it shapes the equations. "
+                f"Give a float."
+            )
+            return instead
+        return float(evaluate(self.number(what, raw, instead=instead, infinite=infinite)))
+
+    def not_negative(self, what: str, raw: Any) -> Value:
+        """A finite Value that is nominally at least 0."""
+        value = self.number(what, raw)
+        if evaluate(value) < 0.0:
+            self.note(f"{what} is {_shown(value)}, expected at least 0. Change its sign or leave it out.")
+            return 0.0
+        return value
+
+    # ── vectors and matrices ──────────────────────────────────────────────────────────────────────────────────────
+
+    def sequence(self, what: str, raw: Any) -> tuple[Any, ...]:
+        """The raw items of a list, tuple or array; empty, with a note, where it is none of them."""
+        raw = _listed(raw)
+        if not isinstance(raw, (tuple, list)):
+            self.note(f"{what} is {short(raw)}, expected a list. Put it in brackets.")
+            return ()
+        return tuple(raw)
+
+    def items(self, what: str, raw: Any, length: int) -> tuple[Any, ...] | None:
+        """The raw items of a sequence of this length; None, with a note, where it is not one."""
+        raw = _listed(raw)
+        if not isinstance(raw, (tuple, list)):
+            self.note(f"{what} is {short(raw)}, expected {length} numbers. Give a list or tuple of {length}.")
+            return None
+        if len(raw) != length:
+            self.note(f"{what} has {len(raw)} entries, expected {length}: {short(raw)}. Give exactly {length}.")
+            return None
+        return tuple(raw)
+
+    def vector(self, what: str, raw: Any) -> Vector:
+        """Three finite Values."""
+        if is_plain(raw):
+            return raw
+        items = self.items(what, raw, 3)
+        if items is None:
+            return (0.0, 0.0, 0.0)
+        x, y, z = (self.number(f"{what}[{i}]", item) for i, item in enumerate(items))
+        return (x, y, z)
+
+    def matrix(self, what: str, raw: Any) -> Matrix | None:
+        """Three rows of three finite Values; None, with notes, where the shape is wrong."""
+        if type(raw) is tuple and len(raw) == 3 and all(map(is_plain, raw)):
+            a, b, c = raw
+            return (a, b, c)
+        rows = self.items(what, raw, 3)
+        if rows is None:
+            return None
+        if any(self.items(f"{what} row {i}", row, 3) is None for i, row in enumerate(rows)):
+            return None
+        a, b, c = (self.vector(f"{what} row {i}", row) for i, row in enumerate(rows))
+        return (a, b, c)
+
+    def inertia(self, what: str, raw: Any) -> Matrix:
+        """A 3 x 3 matrix, or its three diagonal moments."""
+        raw = _listed(raw)
+        if isinstance(raw, (tuple, list)) and len(raw) == 3 and not any(isinstance(row, NESTED) for row in raw):
+            return diagonal(*self.vector(what, raw))
+        if not isinstance(raw, (tuple, list)) or len(raw) != 3:
+            self.note(f"{what} is {short(raw)}, expected three moments or a 3 x 3 matrix about the center of mass.")
+            return NO_INERTIA
+        matrix = self.matrix(what, raw)
+        return NO_INERTIA if matrix is None else matrix
+
+    def axis(self, what: str, raw: Any, *, normalize: bool) -> Axis:
+        """A unit vector of plain numbers; what is accepted is scaled to length 1 as well as doubles can."""
+        if is_plain(raw) and raw in COORDINATE_AXES:
+            return raw
+        items = self.items(what, raw, 3)
+        if items is None:
+            return (0.0, 0.0, 1.0)
+        before = len(self.problems)
+        x, y, z = (self.literal(f"{what}[{i}]", item) for i, item in enumerate(items))
+        length = math.hypot(x, y, z) if max(abs(x), abs(y), abs(z)) < 1e150 else math.inf
+        if len(self.problems) > before:
+            return (0.0, 0.0, 1.0)
+        if length == 0.0 or not math.isfinite(length):
+            self.note(
+                f"{what} is {(x, y, z)}, expected a direction of length 1. Give a vector that is not zero or huge."
+            )
+            return (0.0, 0.0, 1.0)
+        if abs(length - 1.0) <= CLEAN:
+            return (x, y, z)
+        if abs(length - 1.0) > UNIT_TOLERANCE and not normalize:
+            self.note(
+                f"{what} is {(x, y, z)} with length {length:.6g}, expected length 1. Pass normalize=True to scale it."
+            )
+        return (x / length, y / length, z / length)
+
+    def pose(self, what: str, raw: Any) -> Pose:
+        """A Pose with an orthonormal, right-handed rotation. A 4 x 4 matrix is read too."""
+        raw = _listed(raw)
+        if isinstance(raw, (list, tuple)) and len(raw) == 4:
+            rows = [self.items(f"{what} row {i}", row, 4) for i, row in enumerate(raw)]
+            if any(row is None for row in rows):
+                return IDENTITY
+            top = [row for row in rows[:3] if row is not None]
+            if rows[3] != (0, 0, 0, 1):
+                self.note(f"{what} row 3 is {short(rows[3])}, expected (0, 0, 0, 1). Give a homogeneous transform.")
+            raw = (tuple(row[:3] for row in top), tuple(row[3] for row in top))
+        if not isinstance(raw, (list, tuple)) or len(raw) != 2:
+            self.note(
+                f"{what} is {short(raw)}, expected a 4 x 4 matrix or the pair (R, p). For a shift use translation=."
+            )
+            return IDENTITY
+        parts = raw
+        return Pose(self.rotation(f"{what} rotation", parts[0]), self.vector(f"{what} translation", parts[1]))
+
+    def rotation(self, what: str, raw: Any) -> Mat:
+        """A 3 x 3 rotation matrix; of plain numbers, the rotation nearest to what is accepted."""
+        before = len(self.problems)
+        matrix = self.matrix(what, raw)
+        if matrix is None or len(self.problems) > before:
+            return IDENTITY.R
+        if matrix == IDENTITY.R:
+            return IDENTITY.R
+        rows = evaluate_all(matrix)
+        error = _departure(rows)
+        if error > UNIT_TOLERANCE:
+            self.note(f"{what} is not orthonormal (R R^T differs from 1 by {error:.3g}). Give a rotation matrix.")
+            return IDENTITY.R
+        if det3(rows) < 0.0:
+            self.note(f"{what} is a reflection (determinant -1), expected a right-handed rotation. Flip one axis.")
+            return IDENTITY.R
+        if error <= CLEAN or any(isinstance(entry, (Parameter, Formula)) for row in matrix for entry in row):
+            return matrix
+        # one step of Newton's iteration for the polar factor: it squares the error, below 1e-17 here, and keeps zeros
+        R = np.array(rows)
+        R = R @ (3.0 * np.eye(3) - R.T @ R) / 2.0
+        return tuple(tuple(row) for row in R.tolist())
+
+    def per_coordinate(self, what: str, raw: Any, count: int, default: float, *, limit: bool) -> tuple[Value, ...]:
+        """One Value per coordinate; a single number stands for all. Limits are plain floats and may be infinite."""
+        if raw is None:
+            return (default,) * count
+        raw = _listed(raw)
+        items = self.items(what, raw, count) if isinstance(raw, (tuple, list)) else (raw,) * count
+        if items is None:
+            return (default,) * count
+        labels = [what] if count == 1 else [f"{what}[{i}]" for i in range(count)]
+        if limit:
+            return tuple(
+                self.literal(label, item, instead=default, infinite=True)
+                for label, item in zip(labels, items, strict=True)
+            )
+        return tuple(self.not_negative(label, item) for label, item in zip(labels, items, strict=True))
+
+
+def is_plain(raw: Any) -> TypeGuard[tuple[float, float, float]]:
+    """Whether this is a tuple of three finite floats, as a file has them: nothing about it needs to be read."""
+    if type(raw) is not tuple or len(raw) != 3:
+        return False
+    x, y, z = raw
+    return type(x) is float is type(y) is type(z) and abs(x) + abs(y) + abs(z) <= LARGEST  # False for NaN
+
+
+def _departure(R: Mat) -> float:
+    """The largest entry of R R^T - 1."""
+    worst = 0.0
+    for i, a in enumerate(R):
+        for j, b in enumerate(R[: i + 1]):
+            worst = max(worst, abs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - (i == j)))
+    return worst
+
+
+def _listed(raw: Any) -> Any:
+    """An array as nested lists of plain numbers; anything else as it is."""
+    return raw.tolist() if isinstance(raw, np.ndarray) else raw
+
+
+def short(raw: Any) -> str:
+    """A raw value in a sentence, on one line and cut where it is long; parameters and formulas as they are written."""
+    return _cut(str(raw) if isinstance(raw, (Parameter, Formula)) else repr(raw))
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def _shown(value: Value) -> str:
+    """A Value in a sentence, a parameter with its nominal value."""
+    return f"{value:.6g}" if isinstance(value, float) else f"{short(value)} = {evaluate(value):.6g}"

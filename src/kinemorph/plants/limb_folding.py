@@ -1,0 +1,390 @@
+"""Plants of robots whose limbs are alike, elements included: the laws of motion on a tree with one limb of each kind.
+
+Six legs with the same joints, a motor on each and a foot on the ground are one leg six times. `folded` finds that out
+by names: elements of a limb speak of its bodies, frames and joints, and of each other; they are the same as those of
+the first limb but for names and numbers. The small system is then a robot with one limb of each kind and its elements,
+and its laws are those of any plant, on the tree of `limb_lanes`, which has the numbers of each limb in tables.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property, reduce
+from typing import Any
+
+from kinemorph.algebra.groups import Pose
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.codegen.loops.splitting import CopiesMeet, Spot
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.deriving.limb_lanes import Spread, as_q, as_v, common, each, faster_of, limb_program
+from kinemorph.mechanics.elements.ensemble import Member, ensemble
+from kinemorph.mechanics.elements.law import ElementLaw
+from kinemorph.mechanics.trees.limbs import Limbs, like_limbs
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Attachment, Tree
+from kinemorph.model.joint import Joint
+from kinemorph.model.parameter import Parameter
+from kinemorph.model.robot import Robot
+from kinemorph.plants.robot_laws import Motion
+from kinemorph.plants.user_laws import Law
+
+Owner = tuple[int, int]  # kind of limb, and which one of them
+NUMBERS = ("t", "h")  # groups of one number
+GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "axis2", "armature", "pitch")
+
+
+class _Unlike(Exception):
+    """Limbs turn out not to be alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class SmallMotion(Motion):
+    """The laws of a robot with one limb of each kind, on the tree `one`."""
+
+    one: Tree | None = None
+
+    @cached_property
+    def bare(self) -> Tree:
+        """The same tree."""
+        assert self.one is not None
+        return self.one
+
+    def tree(self, p: Any) -> Tree:
+        """The same tree; p are the numbers of elements in which limbs differ."""
+        return self.bare
+
+    def prepared(self, tree: Tree) -> Tree:
+        """The same tree: it has been prepared with all limbs."""
+        return tree
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """A system with one limb of each kind in place of all."""
+
+    tree: Tree  # of the whole robot, prepared
+    limbs: tuple[Limbs, ...]
+    motion: SmallMotion  # still without a tree
+    values: tuple[tuple[float, ...], ...]  # for each kind of limb, what its parameters are in one limb after the other
+    attached: tuple[tuple[str, ...], ...]  # for each kind, names on the first limb that have one on each
+    poses: tuple[tuple[float, ...], ...]  # and where they are: R and p of each, in one limb after the other
+    spreads: Mapping[str, Spread]  # how the arrays of laws lie: t, base, s, m, u, p and others
+
+    def program(self, like: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> LoopProgram:
+        """A law as loops over limbs, with the ports of a program that is written out: `law(laws, *inputs)` -> its
+        outputs by name, each laid out as groups (of `spreads`) one after the other.
+        """
+        inputs = [port.name for port in like.inputs]
+        numbers: dict[str, tuple[Spread, Sequence[float]]] = {}
+        for k, kind in enumerate(self.limbs):
+            for what, flat in (("values", self.values[k]), ("poses", self.poses[k])):
+                numbers[f"{what} {k}"] = (each(self.limbs, k, len(flat) // kind.count), flat)
+
+        def run(one: Tree, *arrays: Any) -> Any:
+            given, rows = arrays[: len(inputs)], arrays[len(inputs) :]
+            small = replace(self.motion, one=self._attached(one, rows[1::2]))
+            state = dict(zip(inputs, given, strict=True))
+            state["p"] = [x for row in rows[::2] for x in row]
+            return law(small.laws, *(array[0] if group in NUMBERS else array for group, array in state.items()))
+
+        made = {out: reduce(operator.add, (self.spreads[group] for group in groups)) for out, groups in outputs.items()}
+        spreads = {group: self.spreads[group] for group in inputs}
+        return limb_program(like.name, self.tree, self.limbs, run, spreads, made, numbers)
+
+    def _attached(self, one: Tree, rows: Sequence[Sequence[Any]]) -> Tree:
+        """The tree with bodies and frames on its limbs, where they are in each limb."""
+        found = dict(one.attachments)
+        for kind, names, row, first in zip(self.limbs, self.attached, rows, one.sums, strict=True):
+            for k, name in enumerate(names):
+                x = row[12 * k : 12 * k + 12]
+                pose = Pose((tuple(x[:3]), tuple(x[3:6]), tuple(x[6:9])), tuple(x[9:]))
+                found[name] = Attachment(self.tree.attachments[name].link - kind.first + first, pose)
+        return replace(one, attachments=found)
+
+
+def with_limbs_abreast(
+    found: Folded | None, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]
+) -> Program:
+    """The program of a law, with limbs as lanes of one state where the system is folded and that pays."""
+    if found is None:
+        return program
+    try:
+        return faster_of(program, found.program(program, law, outputs))
+    except CopiesMeet:  # an element of a limb takes hold of the body as well
+        return program
+
+
+def folded(motion: Motion) -> Folded | None:
+    """The same system with one limb of each kind; None where no limbs are alike, or laws speak of all of them."""
+    dynamics = motion.dynamics
+    laws = motion.forces is not None or motion.state_rates is not None or motion.account
+    if dynamics.formulation != "newton_euler" or motion.constrained or laws or motion.parameters or motion.still:
+        return None
+    tree = motion.prepared(resolve(dynamics.robot))
+    limbs = tuple(like_limbs(tree))
+    if not limbs:
+        return None
+    try:
+        return _Folding(motion, tree, limbs).result()
+    except _Unlike:
+        return None
+
+
+# ── finding out ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Folding:
+    """A system on its way to one limb of each kind; raises _Unlike where it is seen not to be possible."""
+
+    def __init__(self, motion: Motion, tree: Tree, limbs: Sequence[Limbs]) -> None:
+        self.motion, self.tree, self.limbs = motion, tree, tuple(limbs)
+        self.robot, self.ensemble = motion.dynamics.robot, motion.elements
+        self.first: dict[str, str] = {}  # name on a limb -> that on the first limb of its kind
+        self.owner: dict[str, Owner] = {}  # name of a body, frame, joint or element -> the limb it belongs to
+        self.parameters: list[list[Parameter]] = [[] for _ in limbs]
+        self.values: list[list[list[float]]] = [[] for _ in limbs]  # of each parameter, limb by limb
+
+    def result(self) -> Folded:
+        attached = [self._name_parts(number) for number in range(len(self.limbs))]
+        groups = self._groups()
+        robot = self._small_robot()
+        small = [self._merged_element(group) for group in groups]
+        cast = ensemble(robot, small)
+        spreads = self._spreads([[self.ensemble.members[k] for k in group] for group in groups])
+        parameters = tuple(parameter for kind in self.parameters for parameter in kind)
+        given = robot.nv if self.motion.pushed else 0
+        dynamics = Dynamics(robot, self.motion.dynamics.formulation)
+        return Folded(
+            self.tree,
+            self.limbs,
+            SmallMotion(dynamics, cast, parameters, None, 0, None, given, self.motion.pushed, (), False),
+            tuple(tuple(x for row in zip(*columns, strict=True) for x in row) for columns in self.values),
+            tuple(tuple(names) for names in attached),
+            tuple(tuple(self._poses(kind, names)) for kind, names in zip(self.limbs, attached, strict=True)),
+            spreads,
+        )
+
+    # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _name_parts(self, number: int) -> list[str]:
+        """Learns what bodies, frames and joints of limbs of a kind are called; gives bodies and frames of the first."""
+        kind, attachments = self.limbs[number], self.tree.attachments
+        size = len(kind.links[0])
+        bodies = {*self.robot.body_names}
+        rows: list[list[tuple[str, int, str]]] = [[] for _ in range(kind.count)]  # (what, link, name) of each limb
+        for name, at in attachments.items():
+            if kind.first <= at.link < kind.others.stop:
+                limb, link = divmod(at.link - kind.first, size)
+                rows[limb].append(("body" if name in bodies else "frame", link, name))
+        for joint in self.robot.joints:
+            link = attachments[joint.child].link - kind.first
+            if 0 <= link < size * kind.count:
+                rows[link // size].append((joint.kind, link % size, joint.name))
+        for row in rows:
+            row.sort(key=lambda entry: entry[:2])
+        for limb, row in enumerate(rows):
+            if [entry[:2] for entry in row] != [entry[:2] for entry in rows[0]]:
+                raise _Unlike
+            for (*_, name), (*_, like) in zip(row, rows[0], strict=True):
+                self._learn(name, like, (number, limb))
+        return [name for what, _, name in rows[0] if what in ("body", "frame")]
+
+    def _learn(self, name: str, like: str, owner: Owner) -> None:
+        """A name on a limb, and that on the first limb; a body and a joint may have the same."""
+        if self.first.setdefault(name, like) != like or self.owner.setdefault(name, owner) != owner:
+            raise _Unlike
+
+    def _poses(self, kind: Limbs, names: Sequence[str]) -> Iterator[float]:
+        alike = {(like, self.owner[name][1]): name for name, like in self.first.items()}
+        for limb in range(kind.count):
+            for name in names:
+                pose = self.tree.attachments[alike[name, limb]].pose
+                yield from (float(x) for row in (*pose.R, pose.p) for x in row)
+
+    # ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _groups(self) -> list[list[int]]:
+        """Elements of no limb alone, those of limbs with their likes, in the order of the small system."""
+        elements = [member.element for member in self.ensemble.members]
+        owners: dict[int, Owner] = {}
+        known = -1
+        while known != len(owners):  # elements that speak of elements that speak of limbs ...
+            known = len(owners)
+            for index, element in enumerate(elements):
+                spoken = {owner for text in _texts(element) if (owner := self._owner(text)) is not None}
+                if len(spoken) > 1:
+                    raise _Unlike
+                if spoken:
+                    (owners[index],) = spoken
+                    if self.owner.setdefault(element.name, owners[index]) != owners[index]:
+                        raise _Unlike
+        if any(self._spans(member) for index, member in enumerate(self.ensemble.members) if index not in owners):
+            raise _Unlike
+        of_limbs: dict[Owner, list[int]] = {}
+        for index, owner in owners.items():
+            of_limbs.setdefault(owner, []).append(index)
+        groups = {index: [index] for index in range(len(elements)) if index not in owners}
+        for number, kind in enumerate(self.limbs):
+            rows = [sorted(of_limbs.get((number, limb), [])) for limb in range(kind.count)]
+            if len({*map(len, rows)}) > 1:
+                raise _Unlike
+            for group in zip(*rows, strict=True):
+                groups[group[0]] = list(group)
+                for limb, index in enumerate(group):
+                    self._learn(elements[index].name, elements[group[0]].name, (number, limb))
+        return [groups[index] for index in sorted(groups)]
+
+    def _spans(self, member: Member) -> bool:
+        """Whether an element that names no limb acts on limbs all the same, by numbers that the first limb has not for
+        all of them: masses, or what moves with a joint of the whole robot. Who does not say where it acts may do so.
+        """
+        element, law, *_ = member
+        if type(law).effort is ElementLaw.effort or law.limb_by_limb(element):
+            return False
+        named = law.acts_on(element, self.robot)
+        return not named or any(name in self.owner for name in named)
+
+    def _owner(self, text: str) -> Owner | None:
+        return next((self.owner[name] for name in _readings(text) if name in self.owner), None)
+
+    def _renamed(self, text: str) -> str:
+        for name in _readings(text):
+            if name in self.first:
+                return text.replace(name, self.first[name], 1)
+        return text
+
+    def _merged_element(self, group: Sequence[int]) -> Any:
+        """The element of the first limb, with parameters for numbers in which limbs differ."""
+        elements = [self.ensemble.members[index].element for index in group]
+        if len(group) == 1:
+            return elements[0]
+        return self._merged(elements, self.owner[elements[0].name][0], elements[0].name, numeric=False)
+
+    def _merged(self, values: Sequence[Any], kind: int, name: str, *, numeric: bool) -> Any:
+        """What is the same in all limbs but for names and, where they may be parameters, numbers."""
+        one = values[0]
+        if any(type(value) is not type(one) for value in values):
+            raise _Unlike
+        if isinstance(one, str):
+            if len({self._renamed(value) for value in values}) > 1:
+                raise _Unlike
+            return one
+        if is_dataclass(one) and not isinstance(one, type):
+            members = {
+                field.name: self._merged(
+                    [getattr(value, field.name) for value in values],
+                    kind,
+                    f"{name}.{field.name}",
+                    numeric=numeric or "Value" in str(field.type) or "Vector" in str(field.type),
+                )
+                for field in fields(one)
+            }
+            return replace(one, **members)
+        if isinstance(one, tuple) and all(len(value) == len(one) for value in values):
+            entries = zip(*values, strict=True)
+            parts = [self._merged(entry, kind, f"{name}.{k}", numeric=numeric) for k, entry in enumerate(entries)]
+            return type(one)(*parts) if hasattr(one, "_fields") else tuple(parts)
+        if all(value == one for value in values):
+            return one
+        if not numeric or not isinstance(one, float):
+            raise _Unlike
+        parameter = Parameter(name, one)
+        self.parameters[kind].append(parameter)
+        self.values[kind].append(list(values))
+        return parameter
+
+    # ── the small robot ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _small_robot(self) -> Robot:
+        """The robot with the first limb of each kind."""
+        gone = {name for name, (_, limb) in self.owner.items() if limb}
+        joints = [self._merged_joint(joint) for joint in self.robot.joints if joint.name not in gone]
+        return Robot(
+            self.robot.name,
+            tuple(body for body in self.robot.bodies if body.name not in gone),
+            tuple(joints),
+            frames=tuple(frame for frame in self.robot.frames if frame.name not in gone),
+            gravity=self.robot.gravity,
+        )
+
+    def _merged_joint(self, joint: Joint) -> Joint:
+        """A joint of the first limb; dampings may differ from limb to limb, where it stands is in the tree."""
+        if joint.name not in self.owner:
+            return joint
+        alike = [one for one in self.robot.joints if self.first.get(one.name) == joint.name]
+        kind = self.owner[joint.name][0]
+        for field in fields(joint):
+            if field.name not in (*GEOMETRY, "damping") and len({getattr(one, field.name) for one in alike}) > 1:
+                raise _Unlike
+        damping = self._merged([one.damping for one in alike], kind, f"{joint.name}.damping", numeric=True)
+        return replace(joint, damping=damping)
+
+    # ── arrays ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _spreads(self, groups: Sequence[Sequence[Member]]) -> dict[str, Spread]:
+        whole = self.ensemble
+        along_v = as_v(self.tree, self.limbs)
+        x = self._along(groups, len(whole.states), lambda member: (member.x, len(member.law.states(member.element))))
+        m = self._along(groups, len(whole.memory), lambda member: (member.m, len(member.law.memory(member.element))))
+        u = along_v
+        if not self.motion.pushed:
+            numbers = {id(member.element): index for index, member in enumerate(whole.members)}
+            open_ = [index for index, _ in whole.open_inputs]
+            u = self._along(
+                groups,
+                len(open_),
+                lambda member: (
+                    next((k for k, index in enumerate(open_) if index == numbers[id(member.element)]), 0),
+                    open_.count(numbers[id(member.element)]),
+                ),
+            )
+        base = as_q(self.tree, self.limbs)
+        return {
+            **{"t": common(1), "h": common(1), "base": base, "s": along_v + along_v + x},
+            **{"m": m, "u": u, "p": common(0), "v": along_v, "guess": along_v},
+        }
+
+    def _along(
+        self, groups: Sequence[Sequence[Member]], size: int, share: Callable[[Member], tuple[int, int]]
+    ) -> Spread:
+        """An array with a share (start, size) for each element."""
+        spots: list[Spot] = []
+        for group in groups:
+            shares = [share(member) for member in group]
+            start, length = shares[0]
+            if len(group) == 1:
+                spots += map(Spot, range(start, start + length))
+                continue
+            stride = shares[1][0] - start
+            if any(one != (start + k * stride, length) for k, one in enumerate(shares)):
+                raise _Unlike
+            kind = self.owner[group[0].element.name][0]
+            spots += [Spot(place, kind, stride) for place in range(start, start + length)]
+        return Spread(size, tuple(spots))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in an element's data, its own name left out."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            if field.name != "name":
+                yield from _texts(getattr(value, field.name))
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from _texts(pair)
+
+
+def _readings(text: str) -> Iterator[str]:
+    """Names that a text may speak of: a part or an element itself, "q.hip", "element.signal", "q.base.x"."""
+    rest = text[2:] if text[:2] in ("q.", "v.") else text
+    for name in (text, rest):
+        yield name
+        yield name.rpartition(".")[0]

@@ -1,0 +1,125 @@
+"""Plants of your own equations: first-order ones, or a residual of second order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.linear import least_squares
+from kinemorph.algebra.scalar import less
+from kinemorph.errors import ModelError, ShapeError
+from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.plants.plant import Laws, Place, Plant
+from kinemorph.plants.user_laws import LEVEL, Column, Law, checked_length, columns, of_groups, split
+
+
+def first_order(
+    rates: Law,
+    states: Mapping[str, str],
+    *,
+    start: Sequence[float] | None = None,
+    inputs: Mapping[str, str] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    outputs: Mapping[str, Law] | None = None,
+    output_units: Mapping[str, str] | None = None,
+    name: str = "equations",
+) -> Plant:
+    """The plant  dx/dt = rates(t, x, u, p). `states` and `inputs` map names to units, `parameters` names to values."""
+    x = columns(states)
+
+    def rate(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
+        value = of_groups(rates, {"t": t, "x": s, "u": u, "p": p}, "rates")
+        return checked_length(value, len(x), "the law of rates")
+
+    def residual(t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
+        return [one - other for one, other in zip(z, rate(t, base, s, m, u, p), strict=True)]
+
+    return _of_equations(name, (), x, start, inputs, parameters, outputs, output_units, rate, residual)
+
+
+def second_order(
+    residual: Law,
+    coordinates: Mapping[str, str],
+    *,
+    start: Sequence[float] | None = None,
+    inputs: Mapping[str, str] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    outputs: Mapping[str, Law] | None = None,
+    output_units: Mapping[str, str] | None = None,
+    name: str = "equations",
+) -> Plant:
+    """The plant  residual(t, q, v, a, u, p) = 0. `coordinates` maps the names of q to units, each a plain number.
+
+    Rows without accelerations (a pressure, a current) are welcome to implicit methods; explicit ones solve for a, which
+    must then enter linearly and with a regular matrix.
+    """
+    q = columns(coordinates)
+    n = len(q)
+
+    def left(t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
+        at = [one + other for one, other in zip(base, s[:n], strict=True)]
+        value = of_groups(residual, {"t": t, "q": at, "v": s[n:], "a": z, "u": u, "p": p}, "residual")
+        return checked_length(value, n, "the residual")
+
+    def rate(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
+        rest = left(t, base, s, [0.0] * n, m, u, p)
+        slopes = []
+        for k in range(n):
+            z = [Dual(0.0, 1.0, level=LEVEL) if j == k else 0.0 for j in range(n)]
+            slopes.append([tangent_of(entry, LEVEL) for entry in left(t, base, s, z, m, u, p)])
+        found, rank = least_squares(list(zip(*slopes, strict=True)), [[-entry] for entry in rest])
+        regular = less(n - 0.5, rank)  # accelerations that are not determined are not a number
+        return [*s[n:], *(row[0] / regular for row in found)]
+
+    return _of_equations(name, q, (), start, inputs, parameters, outputs, output_units, rate, left)
+
+
+def _of_equations(
+    name: str,
+    q: tuple[Column, ...],
+    x: tuple[Column, ...],
+    start: Sequence[float] | None,
+    inputs: Mapping[str, str] | None,
+    parameters: Mapping[str, float] | None,
+    outputs: Mapping[str, Law] | None,
+    output_units: Mapping[str, str] | None,
+    rate: Law,
+    residual: Law,
+) -> Plant:
+    if not q and not x:
+        raise ModelError(f"plant '{name}' has no states. Name at least one, with its unit: {{'x': 'm'}}.")
+    u = columns(inputs)
+    first = q or x
+    values = tuple(map(float, start)) if start is not None else (0.0,) * len(first)
+    if len(values) != len(first):
+        raise ShapeError(f"plant '{name}': start has {len(values)} numbers; expected {len(first)}, one for each name.")
+
+    def place(base: Any, s: Any, *, finished: bool = True) -> list[Any]:
+        return [one + other for one, other in zip(base, s[: len(q)], strict=True)]
+
+    def drift(s: Any, h: Any) -> list[Any]:
+        w, v, _ = split(s, len(q))
+        return [one + h * rate for one, rate in zip(w, v, strict=True)]
+
+    return Plant(
+        name=name,
+        q=q,
+        v=tuple(Column(column.name, f"{column.unit}/s" if column.unit else "1/s") for column in q),
+        x=x,
+        m=(),
+        u=u,
+        p=tuple(Column(key) for key in (parameters or {})),
+        laws=Laws(rate, residual, place, drift),
+        start={
+            "q": values if q else (),
+            "v": (0.0,) * len(q),
+            "x": () if q else values,
+            "m": (),
+            "u": (0.0,) * len(u),
+            "p": tuple(map(float, (parameters or {}).values())),
+        },
+        outputs=outputs or {},
+        output_units=output_units or {},
+        manifold=tuple(Place("prismatic", k, k) for k in range(len(q))),
+    )

@@ -1,0 +1,218 @@
+"""The plant of a robot with its elements, with whatever forces and states the user adds, joints that are locked, and an
+account of the energy exchanged. `robot_laws` holds its laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.mechanics.constraints.closures import constraint_names
+from kinemorph.mechanics.elements.drives.rotors import with_rotors
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
+from kinemorph.mechanics.elements.ensemble import Tick as Clocked
+from kinemorph.model.configuration import neutral
+from kinemorph.model.parameter import Parameter
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System, as_robot
+from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
+from kinemorph.plants.plant import Place, Plant, Stage, Tick
+from kinemorph.plants.robot_laws import Motion
+from kinemorph.plants.user_laws import Column, Law, columns
+
+SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
+
+
+def plant(
+    model: Robot | System | Dynamics | Plant,
+    *,
+    forces: Law | None = None,
+    states: Mapping[str, str] | None = None,
+    state_rates: Law | None = None,
+    inputs: Mapping[str, str] | None = None,
+    outputs: Mapping[str, Law] | None = None,
+    output_units: Mapping[str, str] | None = None,
+    parameters: str | Sequence[str] | None = None,
+    locked: str | Sequence[str] = (),
+    loops: str | LoopMethod | None = None,
+    account: bool = False,
+) -> Plant:
+    """The plant of a robot: its equations of motion, with forces and further states of your own.
+
+    `forces`        a law that gives generalized forces, shape (nv,), [N m] or [N]
+    `states`        names and units of further continuous states x; `state_rates` is the law of their rates
+    `inputs`        names and units of the inputs u. Where none are named, u is one generalized force per velocity
+    `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
+    `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot
+    `locked`        joints, or single velocities by name, that do not move
+    `loops`         how constraints are kept, see `loop_methods`; as a system's settings say where nothing is given
+    `account`       adds two states: the energy that inputs and forces supply, and that damping dissipates [J]
+
+    The elements of a system act, and viscous damping of joints does; limits and Coulomb friction of joints act through
+    the elements JointLimits and JointFriction. Inputs of elements that nothing drives are inputs of the plant: after
+    those that are named; where none are named and elements have some, these are the only ones.
+    """
+    if isinstance(model, Plant):
+        given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
+        _refuse(
+            model, {**given, "output_units": output_units, "parameters": parameters, "locked": locked, "loops": loops}
+        )
+        return model
+    robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
+    cast = ensemble(robot, model.elements if isinstance(model, System) else ())
+    if isinstance(model, System):
+        robot = with_rotors(model)
+        cast = replace(cast, robot=robot)
+    inner, outer = _shared_out(robot, cast, parameters)
+    if isinstance(model, Dynamics):
+        dynamics = derive(robot, model.formulation, parameters=inner) if inner else model  # type: ignore[arg-type]
+    else:
+        dynamics = derive(robot, parameters=inner)
+    extra = columns(states)
+    if extra and state_rates is None:
+        raise ModelError(f"states {', '.join(c.name for c in extra)} are named without a law. Give `state_rates`.")
+    if inputs is not None and forces is None:
+        raise ModelError(f"inputs {', '.join(inputs)} act through `forces`, which is missing. Give it.")
+    velocities = _columns(robot, "v")
+    pushed = inputs is None and not cast.inputs
+    named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
+    still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
+    kept = (*dynamics.parameters, *outer)
+    kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
+    dependent = _dependent(robot, kept_by)
+    motion = Motion(
+        *(dynamics, cast, kept, forces, len(extra), state_rates, len(named), pushed, still, account),
+        *(kept_by, dependent),
+    )
+    chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if motion.chooses else ()
+    x = (*extra, *(Column(*slot[:2]) for slot in cast.states))
+    x += (Column(SUPPLIED, "J"), Column(DISSIPATED, "J")) if account else ()
+    u = (*named, *(Column(*slot[:2]) for slot in cast.inputs))
+    settings = model.settings if isinstance(model, System) else None
+    begun = [slot.start for slot in cast.states]
+    return Plant(
+        name=robot.name,
+        q=_columns(robot, "q"),
+        v=velocities,
+        x=x,
+        m=(*(Column(*slot[:2]) for slot in cast.memory), *chosen),
+        u=u,
+        p=tuple(Column(parameter.name) for parameter in kept),
+        laws=motion.laws,
+        start={
+            "q": settings.q if settings and settings.q else tuple(map(float, neutral(robot))),
+            "v": settings.v if settings and settings.v else (0.0,) * robot.nv,
+            "x": (*(0.0,) * len(extra), *begun, *(0.0,) * (len(x) - len(extra) - len(begun))),
+            "m": (*(slot.start for slot in cast.memory), *(0.0 for _ in chosen)),
+            "u": (*(0.0,) * len(named), *(slot.start for slot in cast.inputs)),
+            "p": tuple(parameter.value for parameter in kept),
+        },
+        dynamics=dynamics,
+        locked=still,
+        outputs={**_signals(motion), **(outputs or {})},
+        output_units={**{name: slot.unit for name, (_, slot) in cast.signals.items()}, **(output_units or {})},
+        manifold=tuple(Place(link.kind, link.q, link.v) for link in motion.bare.links),
+        ticks=_ticks(cast),
+        guards=tuple(name for *_, name in cast.guards),
+        touches=any(member.law.contact for member in cast.members),
+        settlers=(cast.settlers(located=False), cast.settlers(located=True)),
+        elements=model.elements if isinstance(model, System) else (),
+        assembly=model.assembly if isinstance(model, System) else None,
+        constraint_names=(*constraint_names(robot), *cast.constraint_names),
+        position_rows=len(constraint_names(robot)) + len(cast.position_rows),
+        loops=kept_by,
+    )
+
+
+def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
+    """1 for each velocity that follows from those of the named joints, else 0, (nv,); None where none are named."""
+    names = names_independent(method)
+    if names is None:
+        return None
+    free = set(_velocities(robot, names, "independent"))
+    return tuple(float(k not in free) for k in range(robot.nv))
+
+
+def _shared_out(
+    robot: Robot, cast: Ensemble, wanted: str | Sequence[str] | None
+) -> tuple[str | Sequence[str] | None, tuple[Parameter, ...]]:
+    """The parameters to keep: names for `derive`, and those that only elements have."""
+    of_robot = {parameter.name for parameter in robot.parameters}
+    own = {parameter.name: parameter for parameter in cast.parameters if parameter.name not in of_robot}
+    if wanted is None or not own:
+        return wanted, ()
+    if wanted == "all":
+        return wanted, tuple(own.values())
+    names = (wanted,) if isinstance(wanted, str) else wanted
+    return [name for name in names if name not in own], tuple(own[name] for name in names if name in own)
+
+
+def _signals(motion: Motion) -> dict[str, Law]:
+    """The signals of elements as laws of outputs. All of them look at the same world, made once for each trace."""
+    last: list[Any] = [None, None]
+
+    def reading(name: str) -> Law:
+        def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
+            if last[0] is not q:
+                last[:] = [q, motion.world(motion.tree(p), t, q, v, x, m, u, p)]
+            return last[1].signal(name)
+
+        return law
+
+    states = {slot.name for slot in motion.elements.states}  # these are shown as such
+    return {name: reading(name) for name in motion.elements.signals if name not in states}
+
+
+def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
+    """The clocks with what is done at each: stretches of compiled laws, and Python functions between them."""
+
+    def python(sampler: tuple[int, int]) -> bool:
+        return cast.members[sampler[0]].law.python
+
+    def writes(tick: Clocked) -> tuple[str, ...]:
+        owned = {index for index, _ in tick.samplers}
+        return tuple(slot.name for index, slot in cast.owned_memory if index in owned)
+
+    return tuple(
+        Tick(
+            *tick.clock, tuple(Stage(tuple(group), key) for key, group in groupby(tick.samplers, python)), writes(tick)
+        )
+        for tick in cast.ticks
+    )
+
+
+def _columns(robot: Robot, group: str) -> tuple[Column, ...]:
+    """The coordinates or velocities of all joints."""
+    units = [unit for joint in robot.joints for unit in getattr(joint.table, f"{group}_units")]
+    return tuple(map(Column, getattr(robot, f"{group}_names"), units))
+
+
+def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        if value is not None and value != ():
+            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} where it is made.")
+
+
+def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...]:
+    """Velocity indices of joints, or of single velocities, by name."""
+    still: set[int] = set()
+    joints = [joint.name for joint in robot.joints]
+    if not isinstance(names, Iterable):
+        raise ModelError(f"{what} is {names!r}; expected names of joints: {', '.join(joints)}.")
+    for name in names:
+        if name in joints:
+            part = robot.v_slice(name)
+            still.update(range(part.start, part.stop))
+        elif name in robot.v_names:
+            still.add(robot.v_names.index(name))
+        else:
+            known = [*joints, *robot.v_names]
+            raise ModelError(
+                f"{what} '{name}': robot '{robot.name}' has no such joint.{did_you_mean(name, known)} "
+                f"Known: {', '.join(joints)}."
+            )
+    return tuple(sorted(still))

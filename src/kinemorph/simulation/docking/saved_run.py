@@ -1,0 +1,65 @@
+"""The plants of a run that docked, out of the model it began with and what happened in it.
+
+A file of a run holds names and numbers, no equations. Where modules dock on the way, what they become follows from what
+they were: every docking and undocking is an event with a name, and the offsets of dockings are parameters by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.module_types import Side
+from kinemorph.model.modules.organisms import OFFSET
+from kinemorph.model.system import System
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.docking.topologies import Plants, Shape, in_order
+
+CHANGES = ("dock", "undock")
+
+
+def plants_along(system: System, meta: Mapping[str, Any], starts: Sequence[float], account: bool) -> list[Plant | None]:
+    """The plant of each system in the description of a run (`run_record`), None where it cannot be known.
+
+    `system`    what the run began with
+    `starts`    when each of its segments begins [s]
+    """
+    systems = meta["systems"]
+    changes = [event for event in meta["events"] if event["kind"] in CHANGES]
+    plants = Plants(system, {"locked": tuple(systems[0]["locked"]), "loops": None, "account": account})
+    found: list[Plant | None] = [None] * len(systems)
+    assembly: Assembly | None = plants.first
+    for number, ((k, _), t) in enumerate(zip(meta["segments"], starts, strict=True)):
+        while number and changes and changes[0]["t"] <= t and assembly is not None:
+            assembly = _changed(assembly, changes.pop(0))
+        if found[k] is None and assembly is not None:
+            found[k] = plants.of(Shape(in_order(assembly), _made(systems[k], assembly)))
+    return found
+
+
+def _changed(assembly: Assembly, event: Mapping[str, Any]) -> Assembly | None:
+    """The assembly after a change; None where the names are not those of its modules."""
+    if event["kind"] == "undock":
+        gone = next((docking for docking in assembly.dockings if docking.name == event["name"]), None)
+        return None if gone is None else assembly.undock(gone.a, gone.side_a)
+    ends = _ends(assembly, event["name"])
+    turn = next((int(value) for name, value, _ in event.get("numbers", ()) if name == "turn"), 0)
+    return None if ends is None else assembly.dock(*ends[0], *ends[1], turn=turn, offset=IDENTITY)
+
+
+def _ends(assembly: Assembly, name: str) -> tuple[tuple[str, Side], tuple[str, Side]] | None:
+    """The two ports that the name of a docking is made of: modules may have _ in their names."""
+    ports = {f"{module.name}_{side}": (module.name, side) for module in assembly.modules for side in module.type.sides}
+    for first, end in ports.items():
+        rest = name.removeprefix(f"{first}_")
+        if rest != name and rest in ports:
+            return end, ports[rest]
+    return None
+
+
+def _made(system: Mapping[str, Any], assembly: Assembly) -> tuple[str, ...]:
+    """The dockings whose offsets are parameters of a system."""
+    named = {name for name, _ in system["p"]}
+    return tuple(sorted(d.name for d in assembly.dockings if f"{d.name}.{OFFSET[0]}" in named))

@@ -1,0 +1,193 @@
+"""Topologies of a run that docks: what is docked to what, and the plant of each.
+
+Offsets of dockings made on the way are parameters of the plant: it depends on nothing but the topology, and one that
+was met before is at hand.
+
+The root of an organism is the base of the assembly where that is in it, else the first of its modules. So the same
+topology has the same roots, however it came about; columns of a root appear and vanish with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
+from kinemorph.algebra.quaternions import quat_to_rotation
+from kinemorph.model.building.reversed_joint import PER_VELOCITY
+from kinemorph.model.modules.assembly import Assembly
+from kinemorph.model.modules.module_types import TURNED
+from kinemorph.model.modules.organisms import OFFSET, offset_parameters, offset_values, organism_robot
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import Settings, System
+from kinemorph.model.topology import WORLD
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.simulation.docking.changes import Dock, Gap, Undock
+from kinemorph.simulation.results.segment import Segment
+
+# of joints, and what they are where nothing is said
+JOINT_DATA = {"lower": -math.inf, "upper": math.inf, **{key: none for key, none, _ in PER_VELOCITY}}
+MOST_KEPT = 64  # plants of topologies that are at hand
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is docked to what, and which of the dockings were made in the run: their offsets are parameters."""
+
+    assembly: Assembly
+    made: tuple[str, ...] = ()
+
+    @property
+    def p(self) -> dict[str, float]:
+        """The values of the offsets' parameters, by name."""
+        docked = {docking.name: docking for docking in self.assembly.dockings}
+        found: dict[str, float] = {}
+        for name in self.made:
+            names = (parameter.name for parameter in offset_parameters(docked[name]))
+            found |= dict(zip(names, offset_values(docked[name].offset), strict=True))
+        return found
+
+    @property
+    def topology(self) -> tuple[Any, ...]:
+        """What the robot depends on: all but the offsets of dockings that were made in the run."""
+        dockings = tuple(replace(d, offset=IDENTITY) if d.name in self.made else d for d in self.assembly.dockings)
+        return (self.assembly.name, self.assembly.modules, dockings, self.assembly.base, self.made)
+
+    def docked(self, dock: Dock, gap: Gap) -> Shape:
+        """With a docking as it is."""
+        joined = self.assembly.dock(*dock.ends[0], *dock.ends[1], turn=gap.turn, offset=gap.offset)
+        return Shape(in_order(joined), tuple(sorted((*self.made, dock.name))))
+
+    def measured(self, poses: Mapping[str, Pose]) -> Shape:
+        """With dockings at the poses of b's port seen from a's that they have now, by name."""
+        dockings = tuple(
+            replace(d, offset=compose(inverse(TURNED[d.turn]), poses[d.name])) if d.name in poses else d
+            for d in self.assembly.dockings
+        )
+        return Shape(replace(self.assembly, dockings=dockings), tuple(sorted({*self.made, *poses})))
+
+    def undocked(self, undock: Undock) -> tuple[Shape, str]:
+        """Without what is docked to a side, and the name that it had."""
+        left = self.assembly.undock(undock.module, undock.side)
+        (gone,) = {d.name for d in self.assembly.dockings} - {d.name for d in left.dockings}
+        return Shape(left, tuple(name for name in self.made if name != gone)), gone
+
+
+def shape_of(segment: Segment) -> Shape | None:
+    """What was docked to what in a segment of a run, with the offsets as they were; None where there are no modules."""
+    assembly = segment.plant.assembly
+    if assembly is None:
+        return None
+    p = dict(zip((column.name for column in segment.plant.p), segment.p.tolist(), strict=True))
+    dockings, made = [], []
+    for docking in assembly.dockings:
+        values = [p.get(f"{docking.name}.{part}") for part in OFFSET]
+        if None not in values:
+            made.append(docking.name)
+            docking = replace(docking, offset=Pose(quat_to_rotation(values[3:]), tuple(values[:3])))
+        dockings.append(docking)
+    return Shape(in_order(replace(assembly, dockings=tuple(dockings))), tuple(sorted(made)))
+
+
+def in_order(assembly: Assembly) -> Assembly:
+    """The same dockings in an order that does not depend on when they were made."""
+    place = {name: k for k, name in enumerate(assembly.names)}
+    ordered = sorted(assembly.dockings, key=lambda d: (place[d.a], place[d.b], str(d.side_a), str(d.side_b)))
+    return replace(assembly, dockings=tuple(ordered))
+
+
+def changed_parts(robot: Robot, assembly: Assembly) -> list[str]:
+    """Bodies and inner joints of a robot whose data are not those of the modules that they belong to."""
+    found = []
+    bodies = {body.name: body for body in robot.bodies}
+    joints = {joint.name: joint for joint in robot.joints}
+    for module in assembly.modules:
+        for part in module.type.bodies:
+            body = bodies.get(f"{module.name}_{part.name}")
+            if body is None or (body.mass, body.com, body.inertia) != (part.mass, part.com, part.inertia):
+                found.append(f"body '{module.name}_{part.name}'")
+        for inner in module.type.joints:
+            joint = joints.get(f"{module.name}_{inner.name}")
+            if joint is None or any(
+                getattr(joint, key) != (getattr(inner, key) or (none,) * len(getattr(joint, key)))
+                for key, none in JOINT_DATA.items()
+            ):
+                found.append(f"joint '{module.name}_{inner.name}'")
+    return found
+
+
+class Plants:
+    """The plants of one system by topology. Those met in this process are at hand, whichever run made them."""
+
+    def __init__(self, system: System, asked: Mapping[str, Any]) -> None:
+        """`asked`: what `plant` is told besides."""
+        self.system, self.asked = system, asked
+        self.root = _root_of(system.robot)
+        self.gravity = system.robot.gravity
+        self._given = self._kept_by((system, *self._asked_key), lambda: as_plant(system, **asked))
+
+    @cached_property
+    def first(self) -> Assembly:
+        """The assembly as its robot stands: the base that it has, and only that with a place of its own."""
+        assert self.system.assembly is not None
+        assembly, robot = self.system.assembly, self.system.robot
+        rooted = [joint for joint in robot.joints if joint.parent == WORLD]
+        carried = rooted[0].child if self.root in ("free", "fixed") else _last_virtual(robot)
+        base = next(m.name for m in assembly.modules if f"{m.name}_{m.type.bodies[0].name}" == carried)
+        at: Pose | None = None if self.root == "free" else evaluate_all(rooted[0].placement)
+        modules = tuple(replace(module, at=at if module.name == base else None) for module in assembly.modules)
+        return in_order(replace(assembly, modules=modules, base=base))
+
+    def of(self, shape: Shape) -> Plant:
+        """The plant of a topology."""
+        if shape.topology == Shape(self.first).topology:
+            return self._given  # the robot as it was given, in whatever order, and where it stands at the start
+        key = (shape.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops)
+        return self._kept_by((*key, *self._asked_key), lambda: self._made(shape))
+
+    def _kept_by(self, key: tuple[Any, ...], make: Callable[[], Plant]) -> Plant:
+        """The plant that is at hand by a key; made where none is."""
+        try:
+            found = _KEPT.get(key)
+        except TypeError:  # an element that is not plain data
+            return make()
+        if found is None:
+            found = _KEPT[key] = make()
+        _KEPT.move_to_end(key)
+        while len(_KEPT) > MOST_KEPT:
+            _KEPT.popitem(last=False)
+        return found
+
+    @property
+    def _asked_key(self) -> tuple[Any, ...]:
+        return tuple((name, _hashable(value)) for name, value in self.asked.items())
+
+    def _made(self, shape: Shape) -> Plant:
+        robot = organism_robot(shape.assembly, root=self.root, inputs=shape.made, gravity=self.gravity, in_motion=True)
+        settings = Settings(loops=self.system.settings.loops)
+        system = System(robot, self.system.elements, settings, shape.assembly)
+        locked = [name for name in self.asked["locked"] if name in (*robot.joint_names, *robot.v_names)]
+        return as_plant(system, **{**self.asked, "locked": locked}, parameters=tuple(shape.p) or None)
+
+
+_KEPT: OrderedDict[tuple[Any, ...], Plant] = OrderedDict()
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _root_of(robot: Robot) -> str | tuple[str, ...]:
+    """How the base of an assembly's robot stands in the world, as `organism_robot` takes it."""
+    letters = tuple(name.removeprefix("virtual_") for name in robot.joint_names if name.startswith("virtual_"))
+    return letters or next(joint.kind for joint in robot.joints if joint.parent == WORLD)
+
+
+def _last_virtual(robot: Robot) -> str:
+    return next(joint.child for joint in reversed(robot.joints) if joint.name.startswith("virtual_"))

@@ -1,0 +1,100 @@
+"""Records as tables: the columns of a run by name, for formats in text.
+
+Where a run changes its system on the way, a table has the columns of all of them; rows of one system hold nothing in
+those that only others have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.files.run_record import FLAT, SAMPLES, Record, array_key, array_widths, named_plant
+from kinemorph.simulation.results.columns import Source, all_columns, joined_sources, sources
+from kinemorph.simulation.results.derived_columns import ACCOUNT
+from kinemorph.simulation.results.segment import Segment
+
+Table = dict[str, npt.NDArray[np.float64]]
+Places = npt.NDArray[np.intp]
+
+
+def _empty(system: Mapping[str, Any]) -> Segment:
+    """A segment without samples: it knows the columns."""
+    plant = named_plant(system)
+    none = {group: np.zeros((0, len(getattr(plant, group)))) for group in SAMPLES}
+    stored = dict.fromkeys(system["groups"], np.zeros(0))
+    return Segment(plant, np.zeros(0), **none, p=np.zeros(len(plant.p)), stored=stored)
+
+
+def system_sources(meta: Mapping[str, Any]) -> tuple[dict[str, Source], ...]:
+    """The columns of every system, by the names that they have in the run."""
+    return joined_sources([sources(_empty(system)) for system in meta["systems"]])
+
+
+def column_list(meta: Mapping[str, Any]) -> list[Column]:
+    """The columns of a run."""
+    return list(all_columns(system_sources(meta)).values())
+
+
+def row_systems(meta: Mapping[str, Any]) -> Places:
+    """The number of the system that each row of a table is of."""
+    pairs = meta["segments"]
+    return np.repeat(np.array([k for k, _ in pairs], dtype=np.intp), [rows for _, rows in pairs])
+
+
+def held_columns(meta: Mapping[str, Any], names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which of the columns each system has, shape (systems, names)."""
+    return np.array([[name in found for name in names] for found in system_sources(meta)], dtype=bool)
+
+
+def labels(meta: Mapping[str, Any]) -> dict[str, tuple[list[str], list[str]]]:
+    """(names, units) of the columns of each array."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for k, system in enumerate(meta["systems"]):
+        for source in sources(_empty(system)).values():
+            names, units = found.setdefault(array_key(k, source.group), ([], []))
+            names.append(source.column.name)
+            units.append(source.column.unit)
+    return found
+
+
+def to_table(record: Record, names: Sequence[str]) -> Table:
+    """Columns by name; not a number in rows of systems that do not have them."""
+    whose = row_systems(record.meta)
+    table = {name: np.full(len(whose), np.nan) for name in names}
+    for k, found in enumerate(system_sources(record.meta)):
+        rows = np.flatnonzero(whose == k)
+        for name in names:
+            if name in found:
+                array = record.arrays[array_key(k, found[name].group)]
+                table[name][rows] = array.reshape(len(rows), -1)[:, found[name].place]
+    return table
+
+
+def from_table(meta: dict[str, Any], table: Table) -> Record:
+    """The record of a table; what it does not have (rates of further states) is not a number."""
+    whose = row_systems(meta)
+    if len(whose) != len(table["t"]):
+        raise ValueError(f"it has {len(table['t'])} samples, expected {len(whose)}")
+    arrays: dict[str, npt.NDArray[np.float64]] = {}
+    for k, found in enumerate(system_sources(meta)):
+        rows = {name: values[whose == k] for name, values in table.items()}
+        mine = _arrays(meta["systems"][k], found, rows)
+        arrays |= {array_key(k, name): array[:, 0] if name in FLAT else array for name, array in mine.items()}
+    return Record(meta, arrays)
+
+
+def _arrays(system: Mapping[str, Any], found: Mapping[str, Source], table: Table) -> Table:
+    """The arrays of one system, out of its rows."""
+    plant = named_plant(system)
+    arrays = {name: np.full((len(table["t"]), width), np.nan) for name, width in array_widths(plant).items()}
+    for name, source in found.items():
+        arrays[source.group][:, source.place] = table[name]
+    for k, column in enumerate(plant.x):
+        if column.name in ACCOUNT:
+            arrays["x"][:, k] = arrays["account"][:, ACCOUNT.index(column.name)]
+    return arrays

@@ -1,0 +1,207 @@
+"""A run as a record: a description that fits JSON, and arrays by name. What files hold.
+
+The description has every name and unit, the manifold of the configuration, events, outcome, settings and step counts;
+no laws and no times of day, so that a record holds nothing to execute and the same run gives the same record. Arrays:
+
+    t q v x m u             samples of all segments, one after the other
+    a dx                    accelerations, rates of x
+    tau y loop_error        as in `Trajectory`
+    energy account          kinetic, potential; supplied, dissipated, balance
+
+Where a run changes its system on the way, those of the second one are called "system2.q", and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import UnsupportedError
+from kinemorph.plants.plant import Laws, Place, Plant
+from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.results.columns import ENERGIES
+from kinemorph.simulation.results.segment import Segment
+from kinemorph.simulation.results.trajectory import Event, Outcome, Quantity, Statistics, Trajectory
+
+FORMAT, VERSION = "kinemorph trajectory", 1
+GROUPS = ("q", "v", "x", "m", "u", "p")
+SAMPLES = ("q", "v", "x", "m", "u")
+FLAT = ("t", "loop_error")  # of shape (n,)
+COMPUTED = ("z", "tau", "y", "energy", "account", "loop_error")
+
+
+class Record(NamedTuple):
+    """A description and arrays."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, Array]
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def record_of(run: Trajectory) -> Record:
+    """The record of a run."""
+    by_system: dict[tuple[Plant, bytes], list[Segment]] = {}
+    for segment in run.segments:
+        by_system.setdefault((segment.plant, segment.p.tobytes()), []).append(segment)
+    places = {key: k for k, key in enumerate(by_system)}
+    order = [[places[segment.plant, segment.p.tobytes()], len(segment.t)] for segment in run.segments]
+    systems, arrays = [], {}
+    balance = _balance(run)
+    for k, ((plant, _), mine) in enumerate(by_system.items()):
+        groups = [group for group in COMPUTED if all(segment.has(group) for segment in mine)]
+        systems.append(_described(plant, mine[0].p, groups))
+        found = {name: np.concatenate([getattr(one, name) for one in mine]) for name in ("t", *SAMPLES, *groups)}
+        z = found.pop("z")
+        found["a"], found["dx"] = z[:, : plant.nv], z[:, plant.nv :]
+        if "account" in found:
+            kept = np.repeat([system == k for system, _ in order], [rows for _, rows in order])
+            found["account"] = np.column_stack([found["account"], balance[kept]])
+        arrays.update({array_key(k, name): array for name, array in found.items()})
+    meta = {
+        "format": FORMAT,
+        "version": VERSION,
+        "systems": systems,
+        "segments": order,
+        "outcome": {"kind": run.outcome.kind, "t": run.outcome.t, "message": run.outcome.message},
+        "statistics": {name: getattr(run.statistics, name) for name in ("method", "accepted", "rejected", "calls")},
+        "settings": {name: _plain(value) for name, value in run.settings.items()},
+        "events": [_event(event) for event in run.events],
+    }
+    return Record(meta, arrays)
+
+
+def _balance(run: Trajectory) -> Array:
+    try:
+        return run.energy.balance
+    except UnsupportedError:
+        return np.full(len(run), np.nan)
+
+
+def _described(plant: Plant, p: Array, groups: Sequence[str]) -> dict[str, Any]:
+    columns = {group: [[c.name, c.unit] for c in getattr(plant, group)] for group in GROUPS}
+    return {
+        "name": plant.name,
+        **columns,
+        "outputs": [[name, plant.output_units.get(name, "")] for name in plant.outputs],
+        "parameters": p.tolist(),
+        "manifold": [list(place) for place in plant.manifold],
+        "locked": list(plant.locked),
+        "groups": list(groups),
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _event(event: Event) -> dict[str, Any]:
+    sides = {side: {g: a.tolist() for g, a in getattr(event, side).items()} for side in ("before", "after")}
+    told = {"note": event.note} if event.note else {}
+    numbers = {"numbers": [list(number) for number in event.numbers]} if event.numbers else {}
+    return {"t": event.t, "name": event.name, "kind": event.kind, **sides, **told, **numbers}
+
+
+def array_key(system: int, name: str) -> str:
+    """What an array of a system is called."""
+    return name if system == 0 else f"system{system + 1}.{name}"
+
+
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajectory:
+    """The run of a record; `models` take the places of its systems. ValueError where the record is not in order."""
+    meta = record.meta
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise ValueError("its description is not that of a run")
+    if meta["version"] > VERSION:
+        raise ValueError(f"it is of version {meta['version']}; this kinemorph reads up to {VERSION}. Take a newer one")
+    plants = [named_plant(system) for system in meta["systems"]]
+    whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
+    for k, model in enumerate(models):
+        plants[k] = plants[k] if model is None else model
+    begun = [0] * len(plants)
+    segments = []
+    for k, rows in meta["segments"]:
+        part = slice(begun[k], begun[k] + rows)
+        begun[k] += rows
+        held = {name: array[part] for name, array in whole[k].items()}
+        p = np.array(meta["systems"][k]["parameters"], dtype=float)
+        samples = {name: held.pop(name) for name in ("t", *SAMPLES)}
+        segments.append(Segment(plants[k], **samples, p=p, stored=held))
+    for k, arrays in enumerate(whole):
+        if len(arrays["t"]) != begun[k] or not segments:
+            raise ValueError(f"it has {len(arrays['t'])} samples, expected {begun[k]}")
+    events = tuple(map(_read_event, meta["events"]))
+    outcome = Outcome(**meta["outcome"])
+    return Trajectory(tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"])
+
+
+def segment_starts(record: Record) -> list[float]:
+    """When each segment of a record begins [s]."""
+    begun = [0] * len(record.meta["systems"])
+    found = []
+    for k, rows in record.meta["segments"]:
+        found.append(float(record.arrays[array_key(k, "t")][begun[k]]))
+        begun[k] += rows
+    return found
+
+
+def _read_event(event: Mapping[str, Any]) -> Event:
+    """An event; older files have no notes and no numbers."""
+    before, after = ({g: np.array(values) for g, values in event[side].items()} for side in ("before", "after"))
+    numbers = tuple(Quantity(str(name), float(value), str(unit)) for name, value, unit in event.get("numbers", ()))
+    return Event(event["t"], event["name"], event["kind"], before, after, note=event.get("note", ""), numbers=numbers)
+
+
+def named_plant(system: Mapping[str, Any]) -> Plant:
+    """A plant of names and units; its laws are not in a file, and say so."""
+    name = system["name"]
+
+    def refuse(*state: Any, **options: Any) -> Any:
+        raise UnsupportedError(
+            f"run '{name}' comes from a file, which holds samples and no equations of motion. Give the model: "
+            "load_trajectory(path, model=...)."
+        )
+
+    q, v, x, m, u, p = (tuple(Column(*pair) for pair in system[group]) for group in GROUPS)
+    return Plant(
+        name,
+        *(q, v, x, m, u, p),
+        start={group: (0.0,) * len(system[group]) for group in GROUPS},
+        locked=tuple(system["locked"]),
+        outputs={output: refuse for output, _ in system["outputs"]},
+        output_units=dict(system["outputs"]),
+        laws=Laws(refuse, refuse, refuse, refuse),
+        manifold=tuple(Place(*place) for place in system["manifold"]),
+    )
+
+
+def array_widths(plant: Plant) -> dict[str, int]:
+    """How many columns each array of a system has."""
+    widths = {"t": 1, **{group: len(getattr(plant, group)) for group in SAMPLES}, "a": plant.nv, "dx": plant.nx}
+    widths |= {"tau": plant.nv, "y": len(plant.outputs), "loop_error": 1}
+    return widths | {group: len(names) for group, names in ENERGIES.items()}
+
+
+def _arrays(record: Record, k: int, plant: Plant) -> dict[str, Array]:
+    """The arrays of one system, of the shapes that its description asks for; as a Segment names them."""
+    groups = record.meta["systems"][k]["groups"]
+    n = len(record.arrays[array_key(k, "t")])
+    widths = array_widths(plant)
+    found: dict[str, Array] = {}
+    for name in ("t", *SAMPLES, "a", "dx", *(group for group in groups if group != "z")):
+        array = np.asarray(record.arrays[array_key(k, name)])
+        wanted = (n,) if name in FLAT else (n, widths[name])
+        if array.shape != wanted or array.dtype != np.float64:
+            raise ValueError(f"its array '{name}' is {array.dtype} {array.shape}, expected float64 {wanted}")
+        found[name] = array
+    found["z"] = np.column_stack([found.pop("a"), found.pop("dx")])
+    if "account" in found:
+        found["account"] = found["account"][:, :2]  # the balance is found anew
+    return found

@@ -1,0 +1,229 @@
+"""Saving runs and loading them: .npz, .h5 and .csv, which keep everything computed, and EasyDyn's .res.
+
+A file appears under its name complete or not at all: it is written beside and renamed. `Checkpoints` saves a run while
+it goes on, so that one that is killed leaves what it had done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, did_you_mean, users_level
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import SUPPLIED
+from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.simulation.docking.saved_run import plants_along
+from kinemorph.simulation.files.run_record import Record, record_of, segment_starts, trajectory_of
+from kinemorph.simulation.results.trajectory import Trajectory
+
+Model: TypeAlias = Plant | Dynamics | System | Robot
+FORMATS = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".csv": "comma_separated", ".res": "easydyn"}
+EVERY = 5.0  # [s] of wall-clock time between checkpoints, at least
+SHARE = 0.05  # of the time of a run that checkpoints may take
+CAUSES = {
+    errno.ENOSPC: "the disk is full. Make room, or choose another folder",
+    errno.EDQUOT: "your share of the disk is used up. Make room, or choose another folder",
+    errno.EFBIG: "files may not become so large here. Store fewer samples, or choose another folder",
+    errno.EACCES: "the folder cannot be written to. Choose another one",
+    errno.EPERM: "the folder cannot be written to. Choose another one",
+    errno.EROFS: "the folder is read-only. Choose another one",
+    errno.ENOENT: "the folder does not exist. Make it first",
+    errno.ENOTDIR: "the folder does not exist. Make it first",
+    errno.EISDIR: "it is a folder. Name a file in it",
+}
+
+
+# ── saving ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def save_trajectory(run: Trajectory, path: str | Path) -> Path:
+    """Writes a run to a file, by its ending .npz, .h5, .csv or .res; gives the path.
+
+    StorageError where it cannot be written; then a file that was there before is still there.
+    """
+    module = _format(path)
+    data = module.encode(record_of(run))
+    write_whole(Path(path), data)
+    return Path(path)
+
+
+def _format(path: str | Path) -> ModuleType:
+    """The module for a file's ending."""
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        known = ", ".join(FORMATS)
+        found = f"ends in '{ending}'" if ending else "has no ending"
+        raise UnsupportedError(f"'{path}' {found}; expected one of {known}.{did_you_mean(ending, FORMATS)}")
+    return import_module(f"kinemorph.simulation.files.{FORMATS[ending]}")
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Puts a file in its place in one step: whoever looks sees the old one or the new one, never a part."""
+    path = Path(os.path.realpath(path))
+    part: str | None = None
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a folder")
+        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(part, _mode(path))
+        os.replace(part, path)
+        _settle(path.parent)
+    except OSError as error:
+        raise _told(path, error, len(data)) from None
+    finally:
+        if part is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(part)
+
+
+def _mode(path: Path) -> int:
+    """The permissions of a file that is replaced, or of a new one."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _settle(folder: Path) -> None:
+    """Has the new name reach the disk as well, where folders can be opened."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _told(path: Path, error: OSError, size: int = 0) -> StorageError:
+    cause = CAUSES.get(error.errno or 0, f"{error.strerror or error}. Choose another folder")
+    need = f" ({size / 1e6:.3g} MB)" if size > 100_000 else ""
+    return StorageError(f"'{path}'{need} cannot be written: {cause}.")
+
+
+# ── loading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | None = None) -> Trajectory:
+    """The run that a file holds: columns, energies, events and outcome as they were.
+
+    Nothing in a file is executed, and no equations are in it. What only they can tell (joint reactions) needs the
+    `model` that was run. Of a run in which modules dock, that is the System it began with; of another that changes its
+    system on the way, a list with one for each, None for what is not at hand. StorageError, in a sentence, for a file
+    that is none of ours, damaged or cut short.
+    """
+    module = _format(path)
+    path = Path(path)
+    if not path.is_file():
+        found = "is no file" if path.exists() else "does not exist"
+        raise StorageError(f"'{path}' {found}; expected a file of a run.")
+    try:
+        record: Record = module.decode(path)
+        return trajectory_of(record, _models(model, record, path))
+    except StorageError:
+        raise
+    except PermissionError:
+        raise StorageError(f"'{path}' may not be read. Ask its owner.") from None
+    except json.JSONDecodeError as error:
+        raise StorageError(f"'{path}' cannot be read as a run: its description is damaged ({error}).") from None
+    except (ValueError, OSError, RuntimeError) as error:
+        raise StorageError(f"'{path}' cannot be read as a run: {error}.") from None
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise StorageError(f"'{path}' cannot be read as a run: its description lacks or garbles {error}.") from None
+
+
+def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
+    """The plants of the systems in a file. One model is that of the first, and of those that differ by numbers only;
+
+    where its modules dock on the way, it gives all of them.
+    """
+    systems = record.meta["systems"]
+    if not isinstance(model, (list, tuple)):
+        first = None if model is None else _agreeing(model, systems[0], path)
+        if isinstance(model, System) and model.assembly is not None and len(systems) > 1:
+            account = SUPPLIED in [name for name, _ in systems[0]["x"]]
+            along = plants_along(model, record.meta, segment_starts(record), account)
+            return [m and _agreeing(m, system, path) for m, system in zip(along, systems, strict=True)]
+        alike = ({**systems[0], "parameters": 0, "groups": 0} == {**s, "parameters": 0, "groups": 0} for s in systems)
+        return [first if same else None for same in alike]
+    if len(model) != len(systems):
+        turns = ", ".join(f"'{system['name']}'" for system in systems)
+        raise StorageError(
+            f"'{path}' is a run of {len(systems)} systems in turn ({turns}); {len(model)} models are given. Give one "
+            "for each, None for what is not at hand."
+        )
+    return [None if m is None else _agreeing(m, system, path) for m, system in zip(model, systems, strict=True)]
+
+
+def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
+    """The plant of a model whose numbers have the names of those of a system in a file."""
+    named = {group: [name for name, _ in system[group]] for group in ("q", "v", "x", "u")}
+    plant = model if isinstance(model, Plant) else as_plant(model, account=SUPPLIED in named["x"])
+    for group, names in named.items():
+        here = [column.name for column in getattr(plant, group)]
+        if here != names:
+            raise StorageError(
+                f"'{path}' is a run of '{system['name']}' with {group} {names}; '{plant.name}' has {here}. Give the "
+                "model, or the plant, that was run."
+            )
+    return plant
+
+
+# ── while a run goes on ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Checkpoints:
+    """Saves a run now and then while it goes on. The first time, a problem is an error; later it is a warning."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.due = -1.0  # of the clock; the first one is written at once
+        self.warned = False
+        module = _format(path)
+        if hasattr(module, "required"):
+            module.required()
+        if not Path(os.path.realpath(path)).parent.is_dir():
+            raise StorageError(f"'{path}' cannot be written: {CAUSES[errno.ENOENT]}.")
+
+    def note(self, so_far: Callable[[], Trajectory]) -> None:
+        """Saves what there is, where it is time to."""
+        began = time.monotonic()
+        if began < self.due:
+            return
+        if self.due < 0.0:
+            save_trajectory(so_far(), self.path)
+        else:
+            self._try(so_far, "It is tried again while the run goes on.")
+        took = time.monotonic() - began
+        self.due = began + took + max(EVERY, took / SHARE)
+
+    def finish(self, run: Trajectory) -> None:
+        """Saves the whole run."""
+        self._try(lambda: run, "The run is returned as it is: save it elsewhere by run.save(path).", last=True)
+
+    def _try(self, make: Callable[[], Trajectory], then: str, last: bool = False) -> None:
+        try:
+            save_trajectory(make(), self.path)
+            self.warned = False
+        except (KinemorphError, OSError, MemoryError) as error:
+            if last or not self.warned:
+                warnings.warn(f"{error} {then}", StorageWarning, stacklevel=users_level())
+            self.warned = True

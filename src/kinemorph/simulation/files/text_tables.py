@@ -1,0 +1,84 @@
+"""Tables in text: a first line with the description, a line of names, then one row per sample.
+
+Lines that begin with # are comments to gnuplot, NumPy and pandas (`comment="#"`). Numbers are written with as many
+digits as bring them back to the last bit. A cell is empty where the system of its row does not have the column.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.files.record_tables import Table, from_table, held_columns, row_systems
+from kinemorph.simulation.files.run_record import Record
+
+MARK = "# kinemorph trajectory "
+Layout = tuple[Sequence[str], str]  # names of the columns, and the line that shows them
+
+
+def title(column: Column) -> str:
+    """A column's name with its unit."""
+    return f"{column.name} [{column.unit}]" if column.unit else column.name
+
+
+def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) -> bytes:
+    """The whole file."""
+    lines = [MARK + json.dumps(meta), header]
+    rows = np.stack(list(table.values()), axis=1).tolist()
+    held = held_columns(meta, list(table))
+    if held.all():
+        lines += [separator.join(map(repr, row)) for row in rows]
+    else:
+        cells = held.tolist()
+        for row, system in zip(rows, row_systems(meta).tolist(), strict=True):
+            written = (repr(x) if has else "" for x, has in zip(row, cells[system], strict=True))
+            lines.append(separator.join(written))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def parsed(path: Path, separator: str | None, layout_of: Callable[[dict[str, Any]], Layout]) -> Record:
+    """The record of a file whose columns are those that its description asks for."""
+    with path.open(encoding="utf-8", newline="") as file:
+        first = file.readline()
+        if not first.startswith(MARK):
+            raise ValueError(f"its first line does not begin with '{MARK.strip()}'")
+        meta = json.loads(first[len(MARK) :])
+        names, header = layout_of(meta)
+        found = file.readline().rstrip("\r\n")
+        body = file.read()
+    if found != header:
+        raise ValueError("its line of names is not the one that was written")
+    if not body.endswith("\n"):
+        raise ValueError("it is cut short in the last line")
+    lines = body.splitlines()
+    held = held_columns(meta, names)
+    if not held.all():
+        lines = _filled(lines, separator, held[row_systems(meta)])
+    numbers = _numbers(lines, separator, len(names))
+    return from_table(meta, dict(zip(names, numbers.T, strict=True)))
+
+
+def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bool_]) -> list[str]:
+    """Rows with "nan" in cells that are empty; those are the ones that their systems do not have, and no others."""
+    if len(lines) != len(held):
+        raise ValueError(f"it has {len(lines)} samples, expected {len(held)}")
+    filled = []
+    for number, (line, wanted) in enumerate(zip(lines, held.tolist(), strict=True), 1):
+        cells = line.split(separator)
+        if [bool(cell.strip()) for cell in cells] != wanted:
+            raise ValueError(f"its row {number} has other empty cells than the system that it is of")
+        filled.append(",".join(cell or "nan" for cell in cells))
+    return filled
+
+
+def _numbers(lines: Iterable[str], separator: str | None, count: int) -> np.ndarray:
+    table = np.loadtxt(lines, delimiter=separator, ndmin=2)
+    if table.shape[1] != count:
+        raise ValueError(f"its rows have {table.shape[1]} numbers, expected {count}")
+    return table

@@ -1,0 +1,179 @@
+"""Constrained motion as a system of differential and algebraic equations, by IDA of SUNDIALS.
+
+Multipliers are unknowns like coordinates and velocities, and constraints are equations at both levels, positions and
+velocities: the stabilized form of index 2 (plants: `unmet`). Backward differences then keep them as they solve for
+everything else. With no constraints it is an implicit method for M a = f.
+
+    C. W. Gear, B. Leimkuhler, G. K. Gupta, Automatic integration of Euler-Lagrange equations with constraints, Journal
+    of Computational and Applied Mathematics 12-13 (1985) 77-90
+
+Constraints that repeat others, as of planar linkages of hinges in space, would make its matrices singular: an
+independent part of them is chosen where the method begins, and anew where that part hardly holds the others. Errors of
+multipliers are not controlled; that of a multiplier is larger than those of the motion, and nothing follows from it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.mechanics.constraints.constrained import MOST_REPEATED, PER_OPENING, REPEATED
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.foreign.engines import Problem, Sundials
+
+Mask = npt.NDArray[np.bool_]
+
+WORSE = 0.05  # of what other rows would hold: those that were chosen hardly do
+UNWATCHED = 1e10  # the tolerance of multipliers
+
+
+class _Functions(NamedTuple):
+    """The equations of a plant, compiled."""
+
+    unmet: CompiledFunction
+    slopes: CompiledFunction  # by y and by dy/dt
+    constraints: CompiledFunction | None
+
+
+_BUILT: WeakKeyDictionary[Plant, _Functions] = WeakKeyDictionary()
+
+
+class IdaEngine(Sundials):
+    """IDA of SUNDIALS, by scikit-sundae."""
+
+    y: Array  # [q, v, x] now
+    rows: Mask  # constraints that are kept, (nc,)
+    sizes: Array  # of all constraints, (nc,)
+
+    def __init__(self, name: str, problem: Problem) -> None:
+        self.problem, self.equations, self.plant = problem, problem.equations, problem.equations.plant
+        if self.plant not in _BUILT:
+            constraints = build(self.plant.constraints) if self.plant.constraints is not None else None
+            unmet = self.plant.unmet
+            _BUILT[self.plant] = _Functions(build(unmet), build(jacobian(unmet, "out", ("y", "dy"))), constraints)
+        self.functions = _BUILT[self.plant]
+        self.stop, self.size = problem.stop, len(problem.y)
+        self.worse = False
+        self._begin(problem.t, problem.y, problem.beginning)
+
+    def step(self) -> tuple[float, Array]:
+        if self.worse:  # only now: values within the last step may have been asked for
+            self._begin(self.t, self.y, 0.0)
+        t, self.y = super().step()
+        self.worse = self._is_worse()
+        return t, self.y
+
+    def _begin(self, t: float, y: Array, first: float) -> None:
+        """Starts at a state [q, v, x], with multipliers and rates that go with it."""
+        from sksundae.ida import IDA
+
+        count = self.plant.position_rows
+        self.t, self.y, self.worse = t, y, False
+        J, own = self._slopes_of_rows()
+        self.rows = independent_rows(J, count, own)
+        self.hold = _smallest(J[self.rows])
+        whole, rates = np.concatenate([y, np.zeros(len(J) + count)]), np.zeros(self.size + len(J) + count)
+        rates[: self.size] = self.equations.rate(t, y)
+        if len(J):
+            sizes = self.sizes[self.rows]  # J is against them
+            unheld = self._unmet(t, whole, rates)[self.plant.nq : self.plant.nq + self.plant.nv]
+            forces = np.linalg.lstsq(J[self.rows].T, unheld, rcond=None)[0] / sizes
+            whole[self.size : self.size + len(J)][self.rows] = forces
+        tolerances = np.full(len(whole), self.problem.atol)
+        tolerances[self.size :] = UNWATCHED
+        self.solver = IDA(
+            self._residual,
+            jacfn=self._matrix,
+            rtol=max(self.problem.rtol, 1e-15),
+            atol=tolerances,
+            algebraic_idx=list(range(self.size, len(whole))) or None,
+            max_step=self.problem.longest,
+            first_step=first,
+            max_num_steps=100_000,
+        )
+        self.solver.init_step(t, whole, rates)
+
+    # ── the equations ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _given(self, t: float, y: Array, dy: Array) -> tuple[Array, ...]:
+        return np.array(float(t)), y.copy(), dy[: self.size].copy(), self.rows.astype(float), *self.equations.numbers
+
+    def _unmet(self, t: float, y: Array, dy: Array) -> Array:
+        out = np.zeros(len(y))
+        self.functions.unmet.raw(out, *self._given(t, y, dy))
+        self.equations.looked()
+        return out
+
+    def _residual(self, t: float, y: Array, dy: Array, out: Array) -> None:
+        out[:] = self._unmet(t, y, dy)
+
+    def _matrix(self, t: float, y: Array, dy: Array, _: Array, share: float, out: Array) -> None:
+        by_y, by_dy = np.zeros((len(y), len(y))), np.zeros((len(y), self.size))
+        self.functions.slopes.raw((by_y, by_dy), *self._given(t, y, dy))
+        self.equations.looked()
+        by_y[:, : self.size] += share * by_dy
+        out[:] = by_y
+
+    # ── independent constraints ───────────────────────────────────────────────────────────────────────────────────
+
+    def _slopes_of_rows(self) -> tuple[Array, float]:
+        """J (nc, nv) of all constraints here, each against its size, nothing where a joint is locked; and the share of
+        a row that has to be its own: where loops are open a little, rows that repeat others differ by as much.
+        """
+        if self.functions.constraints is None:
+            return np.zeros((0, self.plant.nv)), REPEATED
+        q, rest = self.y[: self.plant.nq], self.y[self.plant.nq :]
+        phi, _, J, self.sizes = self.functions.constraints(
+            self.t, q, np.concatenate([np.zeros(self.plant.nv), rest]), *self.equations.numbers
+        )
+        J = J / self.sizes[:, None]
+        J[:, list(self.plant.locked)] = 0.0
+        opening = float(np.abs(phi / self.sizes[: len(phi)]).max(initial=0.0))
+        return J, min(REPEATED + PER_OPENING * opening, MOST_REPEATED)
+
+    def _is_worse(self) -> bool:
+        """Whether other constraints would hold the motion much better than those that were chosen."""
+        if self.rows.all():
+            return False
+        J, own = self._slopes_of_rows()
+        mine = _smallest(J[self.rows])
+        if mine > 0.3 * self.hold:  # not worth a look at others
+            return False
+        best = independent_rows(J, self.plant.position_rows, own)
+        if (best == self.rows).all() or best.sum() < self.rows.sum():  # the rank is lost for an instant: go through
+            return False
+        return bool(best.sum() > self.rows.sum() or mine < WORSE * _smallest(J[best]))
+
+
+def _smallest(J: Array) -> float:
+    """The smallest singular value."""
+    return float(np.linalg.svd(J, compute_uv=False).min(initial=np.inf))
+
+
+def independent_rows(J: Array, positions: int, own: float = REPEATED) -> Mask:
+    """Which rows of J (nc, nv) to keep, as a mask (nc,): as many as its rank, those with most of their own first; of
+    the first `positions`, which hold both positions and velocities, as many as are independent. A row with less than
+    `own` times the longest of its own repeats others.
+    """
+    chosen = np.zeros(len(J), dtype=bool)
+    rest = J.copy()
+    longest = float(np.linalg.norm(J, axis=1).max(initial=0.0))
+    for part in (slice(0, positions), slice(positions, len(J))):
+        for _ in range(part.stop - part.start):
+            sizes = np.linalg.norm(rest[part], axis=1)
+            best = part.start + int(np.argmax(sizes))
+            if sizes.max() <= own * longest:
+                break
+            chosen[best] = True
+            along = rest[best] / np.linalg.norm(rest[best])
+            for _ in range(2):  # what rounding has left is taken away as well
+                rest = rest - np.outer(rest @ along, along)
+            rest[best] = 0.0
+    return chosen

@@ -1,0 +1,190 @@
+"""What a method has to write, and where: one step of a march, in local coordinates.
+
+A step goes from (t, base, s) with s = [0, v, x] to `new`, in the same coordinates, over the time `h`. The march around
+it (see `march`) chooses h, accepts or rejects, moves on, samples and looks for events; a method is asked for four
+things, each written into the loop program at hand:
+
+    attempt    writes `new`; where it is adaptive `error`, the error against the tolerances, good up to 1; and `failed`,
+               above 0 where there is no `new` (a Newton iteration that does not converge)
+    advance    after a step is accepted and the march stands at the new base: what is carried on to the next step
+    prepare    writes `dense`: coefficients C_j, shape (degree, ns), with  s(theta) = s_old + sum_j C_j theta^(j+1)
+    control    the size of the next step
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kinemorph.codegen.derivatives.iterations import combine
+from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.plants.plant import Plant
+
+Shape = tuple[int, ...]
+
+SAFETY, SHRINK, GROW = 0.9, 1.0 / 3.0, 6.0  # of the usual control of the step size
+INTEGRAL, PROPORTIONAL = 0.7, 0.4  # its exponents times the order
+CHANGED = 0.5  # `fresh` where memory or inputs are others, and the motion goes on as it was
+LEAST_ERROR = 1e-4  # an old error below it counts as this
+
+
+@dataclass(frozen=True)
+class Site:
+    """The place where a method writes its step: the loop program, and views of what stands there.
+
+    At `attempt` (t, base, s, h) are the start of the step. At `advance` they are the state reached, and at `prepare`,
+    too; the step just taken is then (t_old, base_old, s_old, h_old) and `new` its end in its own coordinates.
+    """
+
+    loop: LoopBuilder
+    plant: Plant
+    t: View
+    h: View
+    base: View
+    s: View
+    t_old: View
+    h_old: View
+    base_old: View
+    s_old: View
+    new: View
+    error: View
+    failed: View
+    again: View  # above 0 where the try before this one was rejected
+    error_old: View  # of the last step that was accepted, 0 at the start
+    fresh: View  # above 0 where no rate carried on may be used: 1 at the start and after an event, else CHANGED
+    dense: View
+    m: View
+    u: View
+    p: View
+    rtol: View
+    atol: View
+    own: Mapping[str, View]  # what the method asked for in `memory`
+    fixed: bool = False  # all steps have one size: nobody looks at `error`
+
+    def rate(self, out: View, t: View, s: View, base: View | None = None) -> None:
+        """Writes ds/dt at (t, s), in the coordinates about `base` (the march's own where none is given)."""
+        self.loop.call(self.plant.rate, [out], [t, base or self.base, s, self.m, self.u, self.p])
+
+    def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
+        """out = start + h sum weights[k] slopes[k], entry by entry; without the start where there is none."""
+        combine(self.loop, out, start, h, slopes, weights)
+
+    def measure(self, out: View, off: View) -> None:
+        """Writes the root mean square of an error `off`, shape (ns,), against the tolerances; 1 is just good enough.
+
+        An entry of v or x counts against  atol + rtol max(|old|, |new|), one of w against  atol + rtol max(1, |w|):
+        lengths and angles against 1 m and 1 rad, wherever the zero of a coordinate is.
+        """
+        n, nv = self.plant.ns, self.plant.nv
+        self.loop.let(out, lambda: 0.0)
+        for first, last, least in ((0, nv, 1.0), (nv, n, 0.0)):
+            if first == last:
+                continue
+            with self.loop.repeat(first, last) as i:
+                self.loop.let(
+                    out,
+                    lambda e, d, old, new, rtol, atol, least=least: (
+                        e + (d / (atol + rtol * abs(old).maximum(abs(new)).maximum(least))) ** 2 / n
+                    ),
+                    *(out, off[i], self.s[i], self.new[i], self.rtol, self.atol),
+                )
+        self.loop.let(out, lambda e: e.sqrt(), out)
+
+    def hermite(self, first: View, last: View) -> None:
+        """Writes `dense` as the cubic through both ends of the step with the slopes `first` and `last` there."""
+        with self.loop.repeat(self.plant.ns) as i:
+            self.loop.let(self.dense[0, i], lambda h, a: h * a, self.h_old, first[i])
+            self.loop.let(
+                self.dense[1, i],
+                lambda h, a, b, y0, y1: 3.0 * (y1 - y0) - h * (2.0 * a + b),
+                *(self.h_old, first[i], last[i], self.s_old[i], self.new[i]),
+            )
+            self.loop.let(
+                self.dense[2, i],
+                lambda h, a, b, y0, y1: h * (a + b) - 2.0 * (y1 - y0),
+                *(self.h_old, first[i], last[i], self.s_old[i], self.new[i]),
+            )
+
+    def cubic(self) -> None:
+        """Writes `dense` as the cubic with the rates at both ends, for methods that do not have these at hand."""
+        slopes = [self.loop.scratch(f"slope_{name}", (self.plant.ns,)) for name in ("first", "last")]
+        moment = self.loop.scratch("moment_end")
+        self.loop.let(moment, lambda t, h: t + h, self.t_old, self.h_old)
+        self.rate(slopes[0], self.t_old, self.s_old, self.base_old)
+        self.rate(slopes[1], moment, self.new, self.base_old)
+        self.hermite(*slopes)
+
+
+class Method(Protocol):
+    """A member of a family. All of its numbers are data; see this module's text for what it writes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def order(self) -> int: ...
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether it knows its error, so that steps may choose their own size."""
+        ...
+
+    @property
+    def degree(self) -> int:
+        """Of its dense output in theta."""
+        ...
+
+    def memory(self, plant: Plant) -> dict[str, Shape]:
+        """Names and shapes of the arrays that it keeps from step to step."""
+        ...
+
+    def attempt(self, site: Site) -> None: ...
+
+    def advance(self, site: Site) -> None: ...
+
+    def prepare(self, site: Site) -> None: ...
+
+    def control(self, site: Site, taken: View, out: View) -> None:
+        """Writes to `out` the size of the next step after one of size `taken` with `error`, accepted or not."""
+        ...
+
+
+def snap_reach(method: Method) -> float:
+    """A step that would end within `reach` times its size of where it may not go beyond ends there.
+
+    A method may say so by an attribute of that name.
+    """
+    return float(getattr(method, "reach", 1.0 + 1e-9))
+
+
+def rough_power(base: Any, exponent: float) -> Any:
+    """base^exponent with the exponent, above 0, rounded to 64ths, by square roots alone.
+
+    Lanes have square roots, but no powers: those would go one by one through the C library, and take as long as all
+    else in a step of a small system. A step's size is no matter of digits.
+    """
+    count, root, product = max(1, round(64 * exponent)), base, 1.0
+    for bit in (32, 16, 8, 4, 2, 1):
+        root = root.sqrt()
+        product = product * root if count & bit else product
+    return product
+
+
+def usual_control(site: Site, order: int, taken: View, out: View) -> None:
+    """Step size by the errors of the last two steps: h error^(-0.7 / order) error_old^(0.4 / order), with care.
+
+    A proportional and integral controller (Gustafsson 1991; Hairer & Wanner, Solving ODEs II, IV.2). Against the plain
+    h error^(-1 / order) it saves most of the rejections, and a sixth of the work at equal error with dop853, a tenth
+    with dormand_prince. After a rejection the plain rule holds, and the next step does not grow.
+    """
+
+    def next_size(h: Any, e: Any, old: Any, again: Any) -> Any:
+        now = e.maximum(1e-10)
+        before = (old > 0.0).where(old.maximum(LEAST_ERROR), 1.0)
+        smooth = rough_power(before, PROPORTIONAL / order) / rough_power(now, INTEGRAL / order)
+        factor = SAFETY * (e <= 1.0).where(smooth, 1.0 / rough_power(now, 1.0 / order))
+        largest = (again > 0.0).where(1.0, GROW)
+        return h * (e <= 1e100).where(factor.minimum(largest).maximum(SHRINK), SHRINK)
+
+    site.loop.let(out, next_size, taken, site.error, site.error_old, site.again)

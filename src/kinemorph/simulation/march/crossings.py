@@ -1,0 +1,98 @@
+"""Looking for events along a step, as part of the march: where a guard changes its sign, and the first place of it.
+
+Guards are looked at on the dense output, at the ends of some pieces of the step; where one has crossed zero the way it
+counts, its place is narrowed down to neighboring numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.simulation.march.layout import Guards
+
+PIECES = 4  # of a step, at whose ends guards are looked at
+
+
+class Watching:
+    """Writes the search. `interpolate(moment)` writes s at a time within the step to `between`, about the old base."""
+
+    def __init__(
+        self,
+        loop: LoopBuilder,
+        at: Mapping[str, View],
+        guards: Guards,
+        interpolate: Callable[[View], None],
+        between: View,
+    ) -> None:
+        self.loop, self.at, self.guards = loop, at, guards
+        self.interpolate, self.between = interpolate, between
+        self.values = loop.buffer("guard_values", (guards.count,))
+        self.which = loop.constant("directions", [float(d) for d in guards.directions])
+        self.hit = loop.buffer("guard_hit")
+
+    def write(self, happen: Callable[[View], None]) -> None:
+        """Looks along the step just taken; at the first crossing writes `happen(its time)`, and looks no further."""
+        loop, at, hit = self.loop, self.at, self.hit
+        low, high, end, piece, searching, found = (
+            loop.buffer(f"guard_{name}") for name in ("low", "high", "end", "piece", "searching", "found")
+        )
+        loop.copy(end, at["t"])
+        loop.copy(low, at["t_old"])
+        loop.let(hit, lambda: 0.0)
+        loop.let(piece, lambda: 1.0)
+        loop.let(searching, lambda: 1.0)
+        with loop.while_(searching):
+            loop.let(
+                high,
+                lambda k, t0, t1: (k < PIECES - 0.5).where(t0 + (t1 - t0) * (k / PIECES), t1),
+                *(piece, at["t_old"], end),
+            )
+            self._look_at(high)
+            loop.copy(found, hit)
+            with loop.if_(found):
+                self._bisect(low, high)
+                loop.let(searching, lambda: 0.0)
+                happen(high)
+            with loop.otherwise():
+                self._note_sides()
+                loop.copy(low, high)
+                loop.let(piece, lambda k: k + 1.0, piece)
+                loop.let(searching, lambda k: k < PIECES + 0.5, piece)
+
+    def _look_at(self, moment: View) -> None:
+        """hit = 1 where some guard has crossed zero at this moment, the way it counts."""
+        loop, at, hit = self.loop, self.at, self.hit
+        self.interpolate(moment)
+        ins = [moment, at["base_old"], self.between, at["m"], loop["u"], loop["p"]]
+        loop.call(self.guards.program, [self.values], ins)
+        loop.let(hit, lambda: 0.0)
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                loop["fired"][i],
+                lambda g, side, way: (g * side <= 0.0) * (side * side > 0.0) * (way * side <= 0.0),
+                *(self.values[i], at["sides"][i], self.which[i]),
+            )
+            loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
+
+    def _note_sides(self) -> None:
+        with self.loop.repeat(self.guards.count) as i:
+            self.loop.let(
+                self.at["sides"][i],
+                lambda g, side: (g > 0.0).where(1.0, (g < 0.0).where(-1.0, side)),
+                *(self.values[i], self.at["sides"][i]),
+            )
+
+    def _bisect(self, low: View, high: View) -> None:
+        """Narrows (low, high] around the first crossing, down to neighboring numbers; ends with a look at high."""
+        loop, middle, apart = self.loop, self.loop.buffer("guard_middle"), self.loop.buffer("guard_apart")
+        loop.let(apart, lambda: 1.0)
+        with loop.while_(apart):
+            loop.let(middle, lambda a, b: a + 0.5 * (b - a), low, high)
+            self._look_at(middle)
+            with loop.if_(self.hit):
+                loop.copy(high, middle)
+            with loop.otherwise():
+                loop.copy(low, middle)
+            loop.let(apart, lambda a, b: (a + 0.5 * (b - a) > a) * (a + 0.5 * (b - a) < b) * (b - a > 1e-14), low, high)
+        self._look_at(high)

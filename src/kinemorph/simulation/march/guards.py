@@ -1,0 +1,228 @@
+"""Events: guards whose change of sign interrupts a run, what happens then, and how endless series of them end.
+
+A guard is a law of one number. Where it changes sign the march stops, on the dense output of the step and to the last
+digits of t; then the run goes on from the state that `reset` gives, or ends. A ball that bounces ever faster has
+infinitely many events in finite time (Zeno): `Pace` sees the times between events of one guard shrink and says when
+the motion has come to rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.derivatives.differentiate import forward
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.errors import ModelError, ShapeError
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.user_laws import Law, of_groups
+from kinemorph.simulation.march.layout import Guards
+
+RESOLUTION = 1e-12  # [s] between two events that cannot be told apart: the first has not led away from the guard
+MOST_QUICK = 20  # events in a row that come too soon before they count as rest, ever faster or not
+MOST_WATCHES = 4  # of one plant that are kept
+FEW = 20  # calls of a program that is not worth compiling
+FAR = 1e-3  # of a guard's value: zero is not in question, however fast it is
+DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A function of the state whose change of sign is an event.
+
+    `law`           gives one number; its arguments are named after what they read, as `lambda q: q[2] - 0.1`
+    `direction`     "falling" (from positive to negative), "rising" or "both"
+    `reset`         gives the state after the event, a dict of the groups that change: {"v": [...]}; the state is
+                    passed as floats, by the same names
+    `stop`          ends the run there
+    `shortest`      time between resets [s] below which ones that come ever faster count as rest
+
+    It is looked at four times in every step. A sign that changes back between two looks is not seen: bound the steps
+    by `largest` where a guard is faster than the motion.
+    """
+
+    name: str
+    law: Law
+    direction: str = "both"
+    reset: Law | None = None
+    stop: bool = False
+    shortest: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            listed = ", ".join(f"'{name}'" for name in DIRECTIONS)
+            raise ModelError(f"guard '{self.name}': direction '{self.direction}' is unknown. Choose one of {listed}.")
+
+
+@dataclass
+class Pace:
+    """The times between the events of one guard; says when they have run together."""
+
+    shortest: float  # [s]
+    times: list[float] = field(default_factory=list)
+    quick: int = 0  # events in a row that came sooner than that
+
+    @property
+    def last(self) -> float:
+        """The time between the last two events [s]."""
+        return self.times[-1] - self.times[-2]
+
+    def at_rest(self, t: float) -> float | None:
+        """Notes an event; the time at which the series ends, where it does, else None."""
+        self.times = [*self.times[-2:], t]
+        if len(self.times) > 1 and self.last < RESOLUTION:
+            return t
+        if len(self.times) < 3:
+            return None
+        before, last = np.diff(self.times)
+        self.quick = self.quick + 1 if last < self.shortest else 0
+        if not self.quick or (last > before and self.quick < MOST_QUICK):
+            return None
+        ratio = last / before if before > 0.0 else 0.0
+        return float(t + (last * ratio / (1.0 - ratio) if ratio < 1.0 else 0.0))
+
+
+class Seldom:
+    """A program that is asked at events only: interpreted the first few times, compiled where there are many.
+
+    To compile takes a hundred times as long as to interpret once; a run that stops at its first event never would.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.calls = program, 0
+
+    @cached_property
+    def _slow(self) -> CompiledFunction:
+        return build(self.program, "interpreter")
+
+    @cached_property
+    def _fast(self) -> CompiledFunction:
+        return build(self.program)
+
+    def __call__(self, *inputs: Any) -> Any:
+        self.calls += 1
+        return (self._slow if self.calls <= FEW else self._fast)(*inputs)
+
+
+class Watch:
+    """The guards of a run, compiled: their values, and on which side of zero each one stands."""
+
+    def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> None:
+        for guard in guards:
+            if not isinstance(guard, Guard):
+                raise ModelError(
+                    f"events: {guard!r} is given; expected a Guard, as Guard('ground', lambda "
+                    "q: q[0]), a Dock or an Undock."
+                )
+        names = [guard.name for guard in guards]
+        for name in names:
+            if names.count(name) > 1:
+                raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each a name of its own.")
+        self.plant, self.guards = plant, tuple(guards)
+        self.switches = plant.guards if located else ()  # names of guards of elements, after those of the user
+        self.program = plant.observed(
+            {guard.name: guard.law for guard in guards}, "guards", switches=bool(self.switches)
+        )
+        self._switching: dict[int, CompiledFunction] = {}
+
+    @property
+    def marched(self) -> Guards:
+        """As the march wants them."""
+        ways = [DIRECTIONS[guard.direction] for guard in self.guards]
+        return Guards(self.program, (*ways, *(-1 for _ in self.switches)))
+
+    @cached_property
+    def _values(self) -> Seldom:
+        return Seldom(self.program)
+
+    @cached_property
+    def _along(self) -> Seldom:
+        """(values, their rates) from the inputs of `rate`, and d_t, d_s."""
+        return Seldom(forward(self.program, ("t", "s"), values=True))
+
+    @cached_property
+    def _rate(self) -> Seldom:
+        return Seldom(self.plant.rate)
+
+    def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
+        """+1 or -1 for each guard: its sign, or where it is zero that of its rate, the side it is about to be on.
+
+        `state` are the inputs of `rate`. Values up to `zero` (guards,) count as zero: see `zero_at`. A guard that is
+        `due` and still at zero has its change of sign before it.
+        """
+        far: Array = self._values(*state)
+        if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: no need to know where they go
+            return np.sign(far)
+        values, rates = self._along(*state, 1.0, self._rate(*state))
+        small = np.abs(values) <= np.maximum(1e-12 * (1.0 + np.abs(rates)), zero)
+        sides: Array = np.where(small & (np.asarray(due) != 0.0), due, np.sign(np.where(small, rates, values)))
+        return sides
+
+    def due(self, fired: Sequence[int], sides: Array, *state: Any) -> Array:
+        """The sides of guards that are at zero at an event of others, shape (guards,); 0 for all the rest.
+
+        Feet that land together do so some rounding apart: where one is found, the next is about to change its sign.
+        """
+        values, rates = self._along(*state, 1.0, self._rate(*state))
+        small = np.abs(values) <= 1e-12 * (1.0 + np.abs(rates))
+        found: Array = np.where(small & ~np.isin(np.arange(len(values)), fired), sides, 0.0)
+        return found
+
+    def is_met(self, guard: int, *state: Any) -> bool:
+        """Whether a guard of an element stands at zero or below: another at the same instant may have settled it."""
+        values, rates = self._along(*state, 1.0, self._rate(*state))
+        return bool(values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
+
+    def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
+        """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.
+
+        An event is as late as numbers resolve t and the guard. What it resets goes on from there, and a guard that is
+        no farther off than that afterwards is at zero. One that jumps over zero has no such distance.
+        """
+        values, rates = self._along(*state, 1.0, self._rate(*state))
+        near = np.abs(values) <= 1e-8 * (1.0 + np.abs(rates))
+        found: Array = np.where(near & np.isin(np.arange(len(values)), fired), np.abs(values), 0.0)
+        return found
+
+    def switched(self, switch: int, *state: Any) -> tuple[Array, Array]:
+        """(m, x) after a guard of an element has fallen through zero; `state` are the inputs of `rate`."""
+        if switch not in self._switching:
+            self._switching[switch] = build(self.plant.switching(switch))
+        m, x = self._switching[switch](*state)
+        return m, x
+
+    def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
+        """The groups of the state that a guard's reset changes, with their new values."""
+        assert guard.reset is not None
+        changed = of_groups(guard.reset, state, f"'{guard.name}', reset")
+        if not isinstance(changed, Mapping) or not set(changed) <= {"q", "v", "x", "m"}:
+            raise ShapeError(
+                f"guard '{guard.name}': its reset gives {changed!r}; expected a dict of new values for q, v, x or m, "
+                "as {'v': [0.0, 1.0]}."
+            )
+        return {group: self.plant.initial(group, values) for group, values in changed.items()}
+
+
+_WATCHES: WeakKeyDictionary[Plant, dict[tuple[Any, ...], Watch]] = WeakKeyDictionary()
+
+
+def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
+    """The watch over guards; for the same guards of the same plant the same one, as long as it is one of the last."""
+    known = _WATCHES.setdefault(plant, {})
+    key = (tuple(guards), located)
+    try:
+        found = known.pop(key, None) or Watch(plant, guards, located=located)
+    except TypeError:  # what is no guard, or cannot be compared
+        return Watch(plant, guards, located=located)
+    known[key] = found
+    while len(known) > MOST_WATCHES:
+        del known[next(iter(known))]
+    return found

@@ -1,0 +1,99 @@
+"""Where bodies are at any time of a run, whatever their joints are then.
+
+Coordinates belong to a system, and a run may change it: robots dock, one falls apart. Bodies keep their names, so it is
+by their poses that such a run is looked at from its beginning to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.robot import Robot
+from kinemorph.simulation.results.segment import Segment
+from kinemorph.simulation.results.trajectory import Trajectory, stretch_numbers
+
+
+def body_poses(run: Trajectory, times: npt.ArrayLike | None = None, names: Sequence[str] | None = None) -> Array:
+    """Poses of bodies and frames in the world, shape (n, names, 4, 4) [m].
+
+    `times`    [s] (n,), within the run; those of its samples by default
+    `names`    of bodies or frames; by default all bodies, in the order in which the run first has them
+
+    Where the system changes, a time belongs to what comes after. NaN while there is no body of that name.
+    """
+    robots = run_robots(run)
+    known = {name: None for robot in robots for name in (*robot.body_names, *(frame.name for frame in robot.frames))}
+    wanted = bodies_in_turn(robots) if names is None else _listed(run, names, known)
+    found = np.full((len(run) if times is None else np.size(times), len(wanted), 4, 4), np.nan)
+    if times is None:
+        rows = np.cumsum([0, *(len(part) for part in run.stretches)])
+        chosen: list[Any] = [slice(a, b) for a, b in pairwise(rows)]
+        q = [np.concatenate([segment.q for segment in part.segments]) for part in run.stretches]
+    else:
+        flat = np.asarray(times, dtype=float).ravel()
+        run.check_times(flat)
+        whose = stretch_numbers(run, flat)
+        chosen = [np.flatnonzero(whose == number) for number in range(len(run.stretches))]
+        q = [part.at(flat[mine]).q for part, mine in zip(run.stretches, chosen, strict=True)]
+    for robot, mine, values in zip(robots, chosen, q, strict=True):
+        here = [k for k, name in enumerate(wanted) if name in _frame_names(robot)]
+        if here and len(values):
+            part = np.full((len(values), len(wanted), 4, 4), np.nan)
+            part[:, here] = frame_matrices(robot, values, [wanted[k] for k in here])
+            found[mine] = part
+    return found
+
+
+def run_robots(run: Trajectory) -> tuple[Robot, ...]:
+    """The robot of each of a run's stretches, with the parameters that it was run with."""
+    return tuple(_robot(run, part.segments[0]) for part in run.stretches)
+
+
+def _robot(run: Trajectory, segment: Segment) -> Robot:
+    if segment.robot is None:
+        again = "model=robot" if len(run.stretches) == 1 else "model=[...], with a model for each system"
+        raise UnsupportedError(
+            f"run '{run.name}' has no robot to draw: it is of equations, or comes from a file, which holds none. Then "
+            f"give load_trajectory(path, {again})."
+        )
+    return segment.robot
+
+
+def bodies_in_turn(robots: Iterable[Robot]) -> list[str]:
+    """The names of all bodies, each once, in the order in which they appear."""
+    return list(dict.fromkeys(name for robot in robots for name in robot.body_names))
+
+
+def frame_matrices(robot: Robot, q: Array, names: Sequence[str]) -> Array:
+    """Poses of bodies or frames in configurations q (n, nq), shape (n, names, 4, 4)."""
+    matrices = np.zeros((len(q), len(names), 4, 4))
+    matrices[..., 3, 3] = 1.0
+    for k, pose in enumerate(forward_kinematics(resolve(robot), list(q.T), list(names))):
+        for i in range(3):
+            matrices[:, k, i, 3] = pose.p[i]
+            for j in range(3):
+                matrices[:, k, i, j] = pose.R[i][j]
+    return matrices
+
+
+def _frame_names(robot: Robot) -> set[str]:
+    return {*robot.body_names, *(frame.name for frame in robot.frames)}
+
+
+def _listed(run: Trajectory, names: Sequence[str], known: dict[str, None]) -> list[str]:
+    wanted = [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        if name not in known:
+            raise ModelError(
+                f"run '{run.name}' has no body or frame '{name}'.{did_you_mean(name, known)} Known: {', '.join(known)}."
+            )
+    return wanted

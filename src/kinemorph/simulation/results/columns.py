@@ -1,0 +1,112 @@
+"""Columns: every number of a run by name, with its unit.
+
+    t                                               time
+    q.elbow  v.elbow  a.elbow                       coordinates, velocities, accelerations
+    u.elbow  tau.elbow                              inputs; generalized forces, those of damping included
+    current, height                                 further states and outputs, by their own names
+    m.anchor                                        discrete memory
+    energy.kinetic  energy.potential                of a robot
+    energy.supplied  energy.dissipated              by forces and inputs; by damping
+    energy.balance                                  kinetic + potential - supplied + dissipated - its first value
+    loop_error                                      the largest error of loops and couplings
+
+A state or output whose name is taken is written with its group: "x.t", "y.loop_error".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinemorph.errors import ShapeError, did_you_mean
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
+from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.results.derived_columns import ACCOUNT
+
+if TYPE_CHECKING:
+    from kinemorph.simulation.results.segment import Segment
+
+ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
+ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # of groups
+LOOP_UNIT = "m or rad"
+
+
+class Source(NamedTuple):
+    """Where a column's numbers are: a group of arrays of a segment, and the place in it."""
+
+    column: Column
+    group: str
+    place: int
+
+
+def sources(segment: Segment) -> dict[str, Source]:
+    """The columns of a segment, in order, by name."""
+    found: dict[str, Source] = {}
+    for group, index, name, unit in _listed(segment):
+        taken = name if name not in found else f"{group}.{name}"
+        found[taken] = Source(Column(taken, unit), group, index)
+    return found
+
+
+def joined_sources(segments: Sequence[dict[str, Source]]) -> tuple[dict[str, Source], ...]:
+    """The columns of segments that follow each other, by the names that they have in the whole run.
+
+    Those of one name are one column. Where the unit is another than before (a joint that turned, and slides now), the
+    name says so: "q.arm [m]".
+    """
+    units: dict[str, str] = {}
+    found = []
+    for mine in segments:
+        named = {}
+        for name, source in mine.items():
+            unit = source.column.unit
+            told = name if units.setdefault(name, unit) == unit else f"{name} [{unit}]"
+            named[told] = source if told == name else source._replace(column=Column(told, unit))
+        found.append(named)
+    return tuple(found)
+
+
+def all_columns(segments: Sequence[dict[str, Source]]) -> dict[str, Column]:
+    """Every column of a run by name, in order: those of one group together, whichever segment has them first."""
+    found = {name: source for mine in reversed(segments) for name, source in mine.items()}
+    named = dict.fromkeys(name for mine in segments for name in mine)
+    return {name: found[name].column for name in sorted(named, key=lambda name: ORDER.index(found[name].group))}
+
+
+def _listed(segment: Segment) -> Iterator[tuple[str, int, str, str]]:
+    """(group, place, name, unit) of everything there is."""
+    plant = segment.plant
+    yield "t", 0, "t", "s"
+    for group, columns in (("q", plant.q), ("v", plant.v)):
+        for k, column in enumerate(columns):
+            yield group, k, f"{group}.{column.name}", column.unit
+    for k, column in enumerate(plant.v):
+        yield "a", k, f"a.{column.name}", per_second(column.unit)
+    for k, column in enumerate(plant.x):
+        if column.name not in ACCOUNT:  # shown as energies
+            yield "x", k, column.name, column.unit
+    for k, column in enumerate(plant.u):
+        yield "u", k, f"u.{column.name}", column.unit
+    if segment.has("tau"):
+        for k, column in enumerate(plant.v):
+            yield "tau", k, f"tau.{column.name}", FORCE_UNITS.get(column.unit, "")
+    for k, name in enumerate(plant.outputs if segment.has("y") else ()):
+        yield "y", k, name, plant.output_units.get(name, "")
+    for k, column in enumerate(plant.m):
+        yield "m", k, f"m.{column.name}", column.unit
+    for group, names in ENERGIES.items():
+        for k, name in enumerate(names if segment.has(group) else ()):
+            yield group, k, f"energy.{name}", "J"
+    if segment.has("loop_error"):
+        yield "loop_error", 0, "loop_error", LOOP_UNIT
+
+
+def per_second(unit: str) -> str:
+    """The unit of a rate."""
+    return f"{unit}^2" if unit.endswith("/s") else f"{unit or '1'}/s"
+
+
+def unknown_column(owner: str, name: object, known: list[str]) -> ShapeError:
+    """The error for a name that is not there."""
+    listed = ", ".join(known[:24]) + (", ..." if len(known) > 24 else "")
+    return ShapeError(f"{owner} has no column '{name}'.{did_you_mean(name, known)} Known: {listed}.")

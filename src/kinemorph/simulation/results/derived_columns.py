@@ -1,0 +1,169 @@
+"""What a run did not store: accelerations, forces, outputs, energies and loop errors, found again from its samples.
+
+All samples go through one compiled call. A number that does not exist at a sample (the acceleration where the mass
+matrix is singular) is NaN there: the last samples of a run that failed can still be looked at.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import UnsupportedError
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
+
+if TYPE_CHECKING:
+    from kinemorph.simulation.results.segment import Segment
+
+ACCOUNT = (SUPPLIED, DISSIPATED)
+
+
+class Recomputer:
+    """The compiled functions of one plant, each made when it is first asked for."""
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = ref(plant)  # it lives as long as its plant, and does not keep it alive
+
+    @property
+    def plant(self) -> Plant:
+        """Whose functions these are."""
+        plant = self._plant()
+        assert plant is not None
+        return plant
+
+    @cached_property
+    def _rate(self) -> CompiledFunction:
+        return build(self.plant.rate)
+
+    @cached_property
+    def _efforts(self) -> CompiledFunction | None:
+        return build(self.plant.efforts) if self.plant.efforts else None
+
+    @cached_property
+    def _stored(self) -> CompiledFunction | None:
+        return build(self.plant.stored) if self.plant.stored else None
+
+    @cached_property
+    def _reactions(self) -> CompiledFunction:
+        return build(self.plant.reactions)
+
+    @cached_property
+    def _outputs(self) -> CompiledFunction:
+        return build(self.plant.observed(self.plant.outputs, "outputs"))
+
+    def rates(self, segment: Segment) -> Array:
+        """[a, dx/dt], shape (n, nv + nx)."""
+        (found,) = in_batch(self._rate, len(segment.t), *_inputs(segment))
+        return found[:, self.plant.nv :]
+
+    def forces(self, segment: Segment) -> Array:
+        """tau, shape (n, nv): supplied forces and those of damping; (n, 0) for equations, which name no forces."""
+        if self._efforts is None:
+            return np.zeros((len(segment.t), 0))
+        supplied, damping = in_batch(self._efforts, len(segment.t), *_inputs(segment))
+        return supplied + damping
+
+    def outputs(self, segment: Segment) -> Array:
+        """y, shape (n, ny)."""
+        if not self.plant.outputs:
+            return np.zeros((len(segment.t), 0))
+        return in_batch(self._outputs, len(segment.t), *_inputs(segment))[0]
+
+    def mechanical(self, segment: Segment) -> Array:
+        """Kinetic and potential energy [J], shape (n, 2); the latter of gravity and of what elements hold."""
+        dynamics = _of_robot(self.plant, "energies")
+        energies = np.stack(in_batch(dynamics.energy, len(segment.t), segment.q, segment.v, *_given(segment)), axis=-1)
+        if self._stored is not None:
+            energies[:, 1] += in_batch(self._stored, len(segment.t), *_inputs(segment))[0][:, 0]
+        return energies
+
+    def momentum(self, segment: Segment) -> Array:
+        """[linear; angular about the world's origin] momentum in world axes, shape (n, 6)."""
+        dynamics, n = _of_robot(self.plant, "momentum"), len(segment.t)
+        (found,) = in_batch(dynamics.momentum, n, segment.q, segment.v, *_given(segment))
+        (center,) = in_batch(dynamics.center_of_mass, n, segment.q, *_given(segment))
+        return np.concatenate([found[:, :3], found[:, 3:] + np.cross(center, found[:, :3])], axis=1)
+
+    def accounted(self, segment: Segment) -> Array:
+        """Supplied and dissipated energy [J], shape (n, 2): states that keep account, or zero where nothing acts."""
+        _of_robot(self.plant, "energies")
+        names = [column.name for column in self.plant.x]
+        if SUPPLIED in names:
+            return segment.x[:, [names.index(name) for name in ACCOUNT]]
+        if np.any(self.forces(segment)):
+            raise UnsupportedError(
+                f"plant '{self.plant.name}' keeps no account of the energy that its forces supply. Make it with "
+                "plant(..., account=True); energy.kinetic and energy.potential are known."
+            )
+        return np.zeros((len(segment.t), 2))
+
+    def loop_error(self, segment: Segment) -> Array:
+        """The largest error of loops, couplings and other constraints [m or rad], shape (n,)."""
+        return self._off(segment, 0)
+
+    def loop_rate(self, segment: Segment) -> Array:
+        """The fastest opening of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
+        return self._off(segment, 1)
+
+    def _off(self, segment: Segment, which: int) -> Array:
+        if self._constraints is None:
+            raise UnsupportedError(f"'{self.plant.name}' has no loops and no other constraints.")
+        off = in_batch(self._constraints, len(segment.t), *_inputs(segment))[which]
+        largest: Array = np.max(np.abs(off), axis=1, initial=0.0)
+        return largest
+
+    @cached_property
+    def _constraints(self) -> CompiledFunction | None:
+        return build(self.plant.constraints) if self.plant.constraints else None
+
+    def wrenches(self, segment: Segment, a: Array) -> Array:
+        """The wrench through every joint, loops last, shape (n, joints + loops, 6)."""
+        _of_robot(self.plant, "joint reactions")
+        t, q, s, *others = _inputs(segment)
+        return in_batch(self._reactions, len(segment.t), t, q, s, a, *others)[0]
+
+
+_RECOMPUTERS: WeakKeyDictionary[Plant, Recomputer] = WeakKeyDictionary()
+
+
+def recomputer(plant: Plant) -> Recomputer:
+    """The one of this plant: trajectories of one plant share compiled functions."""
+    found = _RECOMPUTERS.get(plant)
+    if found is None:
+        found = _RECOMPUTERS[plant] = Recomputer(plant)
+    return found
+
+
+def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:
+    """The outputs of a function at n states, shape (n, ...) each; NaN is handed on."""
+    outs = [np.zeros((n, *port.shape), dtype=function.dtype) for port in function.program.outputs]
+    if any(out.size for out in outs):
+        ready = [np.ascontiguousarray(values, dtype=function.dtype) for values in inputs]
+        function.raw(outs[0] if len(outs) == 1 else tuple(outs), *ready)
+    return [np.asarray(out, dtype=float) for out in outs]
+
+
+def _inputs(segment: Segment) -> tuple[Array, ...]:
+    """The inputs of `rate` at every sample, each about its own configuration."""
+    s = np.concatenate([np.zeros_like(segment.v), segment.v, segment.x], axis=1)
+    return segment.t, segment.q, s, segment.m, segment.u, segment.p
+
+
+def _given(segment: Segment) -> tuple[Array, ...]:
+    """The robot's own parameters, which come first."""
+    own = len(segment.plant.dynamics.parameters) if segment.plant.dynamics else 0
+    return (segment.p[:own],) if own else ()
+
+
+def _of_robot(plant: Plant, what: str) -> Dynamics:
+    if plant.dynamics is None:
+        raise UnsupportedError(f"'{plant.name}' is no robot: it has no {what}. Name an output for what you need.")
+    return plant.dynamics

@@ -1,0 +1,154 @@
+"""A segment of a run: the samples between two changes of the system, and what is computed from them when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.parameter import nominal_part
+from kinemorph.model.robot import Robot
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.results.derived_columns import recomputer
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Samples between two changes of the system.
+
+    t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u is what acts from that time on. A segment
+    that comes from a file has no laws to compute with: `stored` holds what was computed when it was saved.
+    """
+
+    plant: Plant
+    t: Array
+    q: Array
+    v: Array
+    x: Array
+    m: Array
+    u: Array
+    p: Array
+    stored: Mapping[str, Array] | None = None
+
+    def continues_in(self, other: Segment) -> bool:
+        """Whether the system is the same in another segment, with the same parameters."""
+        return self.plant is other.plant and np.array_equal(self.p, other.p)
+
+    def column_names(self, group: str) -> tuple[str, ...]:
+        """What the columns of an array are called: of two segments with the same names, samples may be joined."""
+        if group == "y":
+            return tuple(self.plant.outputs)
+        groups = {"a": ("v",), "tau": ("v",), "z": ("v", "x"), "z_until": ("v", "x")}
+        whose = groups.get(group, (group,) if group in ("q", "v", "x", "m", "u") else ())
+        return tuple(column.name for one in whose for column in getattr(self.plant, one))
+
+    @cached_property
+    def robot(self) -> Robot | None:
+        """The robot as it was run: its parameters are the numbers that they had. None where it is of equations."""
+        dynamics = self.plant.dynamics
+        if dynamics is None or not dynamics.parameters:
+            return self.plant.robot
+        given = {one.name: float(value) for one, value in zip(dynamics.parameters, self.p, strict=False)}
+        if all(one.value == given[one.name] for one in dynamics.parameters):
+            return dynamics.robot
+        found: Robot = nominal_part(replace(dynamics.robot, parameters=()), given)
+        return found
+
+    def has(self, group: str) -> bool:
+        """Whether there is something: "tau", "energy", "account" (of supplied energy), "loop_error", ..."""
+        if self.stored is not None and group in self.stored:
+            return True
+        if self.stored is not None and group not in _OF_STATES:
+            return False
+        return _PRESENT[group](self)
+
+    def _either(self, group: str, compute: Callable[[Segment], Array]) -> Array:
+        """What was stored, or else computed now; laws of forces are not in a file, so some of it cannot be."""
+        if self.stored is not None and group in self.stored:
+            return self.stored[group]
+        if self.stored is None or (group in _OF_STATES and self.plant.dynamics is not None):
+            return compute(self)
+        raise UnsupportedError(
+            f"'{group}' of run '{self.plant.name}' is computed from the model, which its file does not hold. Save it "
+            "as .npz, .h5 or .csv, which keep more, or run it again."
+        )
+
+    @cached_property
+    def z(self) -> Array:
+        """Rates [a, dx/dt], shape (n, nv + nx)."""
+        return self._either("z", recomputer(self.plant).rates)
+
+    @cached_property
+    def z_until(self) -> Array:
+        """Rates just before each sample, shape (n, nv + nx), under inputs and memory that were held until then.
+
+        They differ from `z` where these jump; from a file without laws to compute with they are NaN there.
+        """
+        u, m = (np.concatenate([held[:1], held[:-1]]) for held in (self.u, self.m))
+        jumps = np.any(u != self.u, axis=1) | np.any(m != self.m, axis=1)
+        if not jumps.any():
+            return self.z
+        before = np.full_like(self.z, np.nan) if self.stored is not None else replace(self, u=u, m=m).z
+        return np.where(jumps[:, None], before, self.z)
+
+    @property
+    def a(self) -> Array:
+        """Accelerations, shape (n, nv)."""
+        return self.z[:, : self.plant.nv]
+
+    @cached_property
+    def tau(self) -> Array:
+        """Generalized forces, shape (n, nv)."""
+        return self._either("tau", recomputer(self.plant).forces)
+
+    @cached_property
+    def y(self) -> Array:
+        """Outputs, shape (n, ny)."""
+        return self._either("y", recomputer(self.plant).outputs)
+
+    @cached_property
+    def energy(self) -> Array:
+        """Kinetic and potential energy [J], shape (n, 2)."""
+        return self._either("energy", recomputer(self.plant).mechanical)
+
+    @cached_property
+    def account(self) -> Array:
+        """Supplied and dissipated energy [J], shape (n, 2)."""
+        return self._either("account", recomputer(self.plant).accounted)
+
+    @cached_property
+    def loop_error(self) -> Array:
+        """The largest error of loops, couplings and other constraints, shape (n,)."""
+        return self._either("loop_error", recomputer(self.plant).loop_error)
+
+    @cached_property
+    def momentum(self) -> Array:
+        """[linear; angular about the world's origin] momentum in world axes, shape (n, 6) [N s, N m s]."""
+        return recomputer(self.plant).momentum(self)
+
+    @cached_property
+    def loop_rate(self) -> Array:
+        """The fastest opening of loops, couplings and other constraints, shape (n,)."""
+        return recomputer(self.plant).loop_rate(self)
+
+
+def _keeps_account(segment: Segment) -> bool:
+    try:
+        return segment.plant.dynamics is not None and len(segment.account) > 0
+    except UnsupportedError:
+        return False
+
+
+_OF_STATES = ("energy", "loop_error")  # what a robot and its states are enough for
+_PRESENT: dict[str, Callable[[Segment], bool]] = {
+    "z": lambda segment: True,
+    "y": lambda segment: True,
+    "tau": lambda segment: segment.plant.efforts is not None,
+    "energy": lambda segment: segment.plant.dynamics is not None,
+    "account": _keeps_account,
+    "loop_error": lambda segment: bool(segment.plant.constraint_names),
+}

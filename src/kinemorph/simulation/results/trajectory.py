@@ -1,0 +1,370 @@
+"""What a run gives: segments of samples, joined by events, with how it ended.
+
+A plain run has one segment. A reset begins another one, and so does a change of the system: robots that dock have other
+coordinates from then on. Columns are addressed by name across segments (see `columns`): run["q.elbow"] is NaN where
+there is no elbow. What was not stored is found again from the samples when it is asked for (`derived_columns`), and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.plants.user_laws import Column
+from kinemorph.shown import ShownRun
+from kinemorph.simulation.results.columns import Source, all_columns, joined_sources, sources, unknown_column
+from kinemorph.simulation.results.derived_columns import recomputer
+from kinemorph.simulation.results.event import Event as Event
+from kinemorph.simulation.results.event import EventKind as EventKind
+from kinemorph.simulation.results.event import Quantity as Quantity
+from kinemorph.simulation.results.interpolation import Knots, States, between
+from kinemorph.simulation.results.segment import Segment as Segment
+
+if TYPE_CHECKING:
+    import pandas
+
+Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfinished"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, and when. A run that failed keeps what was computed; the message says what is wrong."""
+
+    kind: Ending
+    t: float
+    message: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run did what was asked: reached its end, a stopping event, or rest."""
+        return self.kind in ("finished", "stopped", "rest")
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a run cost."""
+
+    method: str
+    accepted: int = 0  # steps
+    rejected: int = 0
+    calls: int = 0  # of compiled code
+    seconds: float = 0.0  # of wall-clock time, compilation not counted; files do not hold it
+    compile_seconds: float = 0.0
+
+
+class Energy(NamedTuple):
+    """Energies [J] at every sample, shape (n,) each; `balance` is what is left unexplained, zero in exact arithmetic.
+
+    balance = kinetic + potential - supplied + dissipated - its first value. An event that resets velocities takes or
+    gives energy and shows in it; one that docks says how much, in its `numbers`.
+    """
+
+    kinetic: Array
+    potential: Array
+    supplied: Array
+    dissipated: Array
+    balance: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory(ShownRun):
+    """A run. `settings` are the options it was made with, in words and numbers."""
+
+    segments: tuple[Segment, ...]
+    events: tuple[Event, ...]
+    outcome: Outcome
+    statistics: Statistics
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Number of samples."""
+        return sum(len(segment.t) for segment in self.segments)
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
+        done = f"{self.statistics.method}, {_counted(self.statistics.accepted, 'step')}"
+        samples = _counted(len(self), "sample")
+        events = f", {_counted(len(self.events), 'event')}" if self.events else ""
+        turns = f", {len(self.stretches)} systems in turn" if len(self.stretches) > 1 else ""
+        return f"<Trajectory '{self.name}': {span}, {samples}, {self.outcome.kind}, {done}{events}{turns}>"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.outcome.message}" if self.outcome.message else repr(self)
+
+    @property
+    def name(self) -> str:
+        """Of what was run; of what was run first, where the system changes."""
+        return self.segments[0].plant.name
+
+    # ── segments ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def stretches(self) -> tuple[Trajectory, ...]:
+        """The parts of the run in which the system stays the same, each a run of its own; mostly one, the run itself.
+
+        Cost and settings of each are those of the whole. An event that changes the system ends the part before it.
+        """
+        return self._stretches or (self,)
+
+    @cached_property
+    def _stretches(self) -> tuple[Trajectory, ...]:
+        """The parts of a run that has several; a run that held itself would not be freed when nobody needs it."""
+        parts: list[list[Segment]] = []
+        for segment in self.segments:
+            if parts and parts[-1][-1].continues_in(segment):
+                parts[-1].append(segment)
+            else:
+                parts.append([segment])
+        return tuple(self._part(part, first=part is parts[0]) for part in parts) if len(parts) > 1 else ()
+
+    def _part(self, segments: list[Segment], *, first: bool) -> Trajectory:
+        times = np.concatenate([segment.t for segment in segments])
+        begin, end = (float(times[0]), float(times[-1])) if len(times) else (np.inf, -np.inf)
+        events = tuple(event for event in self.events if begin < event.t <= end or (first and event.t <= begin))
+        outcome = self.outcome if segments[-1] is self.segments[-1] else Outcome("finished", end)
+        return replace(self, segments=tuple(segments), events=events, outcome=outcome)
+
+    def segment_at(self, t: float) -> Segment:
+        """The segment that holds a time [s]; where two of them meet, the later one."""
+        self.check_times(np.array([float(t)]))
+        return [segment for segment in self.segments if len(segment.t) and segment.t[0] <= t][-1]
+
+    # ── arrays ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def t(self) -> Array:
+        """Times of the samples [s], shape (n,)."""
+        return np.concatenate([segment.t for segment in self.segments])
+
+    @property
+    def q(self) -> Array:
+        """Configurations, shape (n, nq)."""
+        return self._joined("q")
+
+    @property
+    def v(self) -> Array:
+        """Velocities, shape (n, nv)."""
+        return self._joined("v")
+
+    @property
+    def a(self) -> Array:
+        """Accelerations, shape (n, nv)."""
+        return self._joined("a")
+
+    @property
+    def x(self) -> Array:
+        """Further continuous states, shape (n, nx)."""
+        return self._joined("x")
+
+    @property
+    def m(self) -> Array:
+        """Discrete memory, shape (n, nm)."""
+        return self._joined("m")
+
+    @property
+    def u(self) -> Array:
+        """Inputs, shape (n, nu): what acts from the sample's time on."""
+        return self._joined("u")
+
+    @property
+    def tau(self) -> Array:
+        """Generalized forces, shape (n, nv) [N m or N]: inputs, forces and damping.
+
+        For an open tree these are the inverse dynamics of a. What holds a locked joint, or closes a loop, is not in it.
+        """
+        return self._joined("tau")
+
+    @property
+    def y(self) -> Array:
+        """Outputs, shape (n, ny)."""
+        return self._joined("y")
+
+    @property
+    def loop_error(self) -> Array:
+        """The largest error of loops, couplings and other constraints [m or rad], shape (n,)."""
+        return self._joined("loop_error")
+
+    @property
+    def loop_rate(self) -> Array:
+        """The fastest opening of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
+        return np.concatenate([segment.loop_rate for segment in self.segments])
+
+    @property
+    def momentum(self) -> Array:
+        """[linear; angular about the world's origin] momentum in world axes, shape (n, 6) [N s, N m s]."""
+        return np.concatenate([segment.momentum for segment in self.segments])
+
+    @cached_property
+    def energy(self) -> Energy:
+        """Where the energy is, comes from and goes to."""
+        kinetic, potential = self._joined("energy").T
+        supplied, dissipated = self._joined("account").T
+        total = kinetic + potential - supplied + dissipated
+        return Energy(kinetic, potential, supplied, dissipated, total - total[0])
+
+    def _joined(self, group: str) -> Array:
+        if len({segment.column_names(group) for segment in self.segments}) > 1:
+            name = next((name for name in self.columns if name.startswith(f"{group}.")), "t")
+            raise ShapeError(
+                f"run '{self.name}' changes its system on the way, and {group} has other columns then. Ask for columns "
+                f"by name, as run['{name}'], or for {group} of each of run.segments."
+            )
+        parts: list[Array] = [getattr(segment, group) for segment in self.segments]
+        joined: Array = self._arrays.setdefault(group, parts[0] if len(parts) == 1 else np.concatenate(parts))
+        return joined
+
+    @cached_property
+    def _arrays(self) -> dict[str, Array]:
+        return {}
+
+    # ── columns ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Every column by name, in order, with its unit. One of another unit than before has it in its name."""
+        return all_columns(self._sources)
+
+    @cached_property
+    def _sources(self) -> tuple[dict[str, Source], ...]:
+        return joined_sources([sources(segment) for segment in self.segments])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __getitem__(self, name: str) -> Array:
+        """A column, shape (n,); NaN in segments that do not have it."""
+        if not isinstance(name, str):
+            raise UnsupportedError(
+                f"run '{self.name}' is asked for {name!r}; expected the name of a column, as run['t']. Samples by "
+                "number are run.q[k], run.v[k]."
+            )
+        if name not in self.columns:
+            if name.startswith("energy."):  # says why there is no account
+                _ = self.energy
+            raise unknown_column(f"run '{self.name}'", name, list(self.columns))
+        if name == "energy.balance":
+            return self._balance()
+        parts = []
+        for segment, found in zip(self.segments, self._sources, strict=True):
+            source = found.get(name)
+            if source is None:
+                parts.append(np.full(len(segment.t), np.nan))
+            else:
+                values: Array = getattr(segment, source.group)
+                parts.append(values if values.ndim == 1 else values[:, source.place])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _balance(self) -> Array:
+        """energy.balance; NaN in segments without an account of energy."""
+        if all(segment.has("account") for segment in self.segments):
+            return self.energy.balance
+        kinetic, potential, supplied, dissipated = (
+            self[f"energy.{name}"] for name in ("kinetic", "potential", "supplied", "dissipated")
+        )
+        total: Array = kinetic + potential - supplied + dissipated
+        known = total[np.isfinite(total)]
+        return total - (known[0] if len(known) else np.nan)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """All columns as a pandas DataFrame; its `attrs["units"]` maps names to units."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas") from None
+        frame = pandas.DataFrame({name: self[name] for name in self.columns})
+        frame.attrs["units"] = {name: column.unit for name, column in self.columns.items()}
+        return frame
+
+    # ── between samples, and inside joints ────────────────────────────────────────────────────────────────────────
+
+    def at(self, times: npt.ArrayLike) -> States:
+        """The states at times [s] of any shape within the run; see `interpolation`. One time gives one state.
+
+        Where the system changes on the way, all of them have to lie on one side; `body_poses` takes any.
+        """
+        wanted = np.asarray(times, dtype=float)
+        flat = np.atleast_1d(wanted).ravel()
+        self.check_times(flat)
+        run = self
+        if any(segment.plant is not self.segments[0].plant for segment in self.segments):
+            parts = self.stretches
+            chosen = np.unique(stretch_numbers(self, flat))
+            if len(chosen) > 1:
+                raise UnsupportedError(
+                    f"run '{self.name}' changes its system at t = {parts[chosen[0]].t[-1]:.9g} s, between the times "
+                    "that are asked for. Ask for those of one side, for columns by name, or for body_poses(run, times)."
+                )
+            run = parts[chosen[0]] if len(chosen) else self.stretches[0]
+        found = between(run._knots, run.segments[0].plant.manifold, flat)
+        return States(*(part.reshape(wanted.shape + part.shape[1:]) for part in found))
+
+    def check_times(self, times: Array) -> None:
+        """Refuses times [s] outside of the run."""
+        begin, end = self.t[0], self.t[-1]
+        if not np.all((times >= begin) & (times <= end)):
+            raise ShapeError(
+                f"run '{self.name}' covers {begin:g} to {end:g} s; times from {times.min():g} to {times.max():g} s are "
+                "asked for. Stay within."
+            )
+
+    @cached_property
+    def _knots(self) -> Knots:
+        """All samples. Where a segment ends and the next begins, the time stands twice."""
+        return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"), self._joined("z_until"))
+
+    def reactions(self, joint: str) -> Array:
+        """The wrench [force; moment] that the parent exerts on the child through a joint, shape (n, 6) [N, N m].
+
+        In the axes of the joint frame on the child, about its origin. Everything that passes the joint is in it: what
+        bears the child, and what the actuator and damping do along the joint's axes. Rotor inertia (armature) is not a
+        part of the bodies: along an axis the wrench is tau less armature times acceleration.
+
+        Joints that close loops are known by their names too. Where constraints repeat each other the motion does not
+        decide who bears how much: these are the wrenches of least multipliers, see `Dynamics.joint_wrenches`. Where the
+        system changes on the way, rows are NaN while there is no such joint.
+        """
+        parts: list[Array] = []
+        every: dict[str, None] = {}
+        for segment in self.segments:
+            robot = segment.plant.robot
+            if robot is None:
+                raise UnsupportedError(
+                    f"run '{self.name}' has no robot to compute joint reactions with. Where it comes from a file, give "
+                    "load_trajectory(path, model=robot)."
+                )
+            known = (*robot.joint_names, *(loop.name for loop in robot.loops))
+            every |= dict.fromkeys(known)
+            if joint in known:
+                parts.append(recomputer(segment.plant).wrenches(segment, segment.a)[:, known.index(joint)])
+            else:
+                parts.append(np.full((len(segment.t), 6), np.nan))
+        if joint not in every:
+            raise ModelError(
+                f"robot '{self.name}' has no joint '{joint}'.{did_you_mean(joint, every)} Known: {', '.join(every)}."
+            )
+        return np.concatenate(parts)
+
+    # ── lazy forwards ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def body_poses(self, times: npt.ArrayLike | None = None, names: Sequence[str] | None = None) -> Array:
+        """Where bodies are at any times, also of a run whose robot changes; see `whereabouts.body_poses`."""
+        from kinemorph.simulation.results.body_poses import body_poses
+
+        return body_poses(self, times, names)
+
+
+def stretch_numbers(run: Trajectory, times: Array) -> npt.NDArray[np.intp]:
+    """Which of a run's stretches each of some times [s] (n,) lies in; where two of them meet, the later one."""
+    begins = [part.t[0] if len(part) else np.inf for part in run.stretches]  # one without samples is passed over
+    return np.maximum(np.searchsorted(np.minimum.accumulate(begins[::-1])[::-1], times, side="right") - 1, 0)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"

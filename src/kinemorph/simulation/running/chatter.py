@@ -1,0 +1,134 @@
+"""Whether an explicit step was too large for what is stiff, and how small it has to be.
+
+Past its limit of stability an explicit method does not fail where contact is concerned: the ground pushes a foot out in
+one step and lets go of it in the next. All numbers are finite, and all of them wrong. So the limit is looked for at the
+states of a run: the stiff forces there are frozen on their tangents (mechanics.steps.frozen_stiffness), which is a
+linear motion that decays, and one step of the method is a matrix on it. Where its largest eigenvalue is above 1, errors
+grow.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import ChatterWarning, users_level
+from kinemorph.mechanics.steps.frozen_stiffness import Frozen, frozen
+from kinemorph.plants.user_laws import Law
+from kinemorph.simulation.integrators.explicit import ExplicitRungeKutta
+from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.integrators.symplectic import Partitioned
+from kinemorph.simulation.results.segment import Segment
+
+GROWTH = 1.05  # of errors in a step from which on it is no matter of accuracy: twice as large after 14 steps
+MOST_STATES = 32  # that are looked at
+
+
+@dataclass(frozen=True)
+class Chatter:
+    """A step that was too large: where that was first seen, and what it should have been."""
+
+    t: float  # [s]
+    name: str  # of the force that is too stiff
+    method: str
+    step: float  # [s]
+    growth: float  # of errors in a step
+    limit: float  # [s], the largest step that is stable at all states that were looked at
+
+    def __str__(self) -> str:
+        return (
+            f"'{self.name}' at t = {self.t:.6g} s is too stiff for steps of {self.step:.3g} s of '{self.method}': "
+            f"errors grow {self.growth:.3g} times a step, contact chatters and the motion is wrong. Take steps of at "
+            f"most {self.limit:.2g} s, or method='implicit_contact'."
+        )
+
+
+def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], Frozen]) -> Chatter | None:
+    """The first of some times at which the step of a run was too large; None where all is well.
+
+    `at(k)` is the robot at times[k]. Of many times some are looked at, evenly. Methods that are not explicit have no
+    such limit.
+    """
+    if step_matrix(method, np.zeros((2, 2)), step) is None:
+        return None
+    found, limit = None, step
+    for k in np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_STATES)).astype(int)):
+        stiff = at(int(k))
+        growth, motion = largest_growth(method, stiff, limit)
+        if growth > GROWTH:
+            if found is None:
+                found = Chatter(float(times[k]), stiff.stiffest(motion), method.name, step, growth, limit)
+            limit = stable_step(method, stiff, limit)
+    return found and replace(found, limit=limit)
+
+
+def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> None:
+    """Warns where a run by steps of one size chatters."""
+    for segment in segments:
+        law = segment.plant.laws.stiff
+        if law is None or not np.isfinite(segment.v).all():  # what is not finite is said elsewhere
+            continue
+
+        def at(k: int, segment: Segment = segment, law: Law = law) -> Frozen:
+            groups = (segment.q, segment.v, segment.x, segment.m, segment.u)
+            q, v, x, m, u = (group[k].tolist() for group in groups)
+            tree, points, joints = law(float(segment.t[k]), q, v, x, m, u, segment.p.tolist())
+            return frozen(tree, q, v, points, joints, step)
+
+        found = find_chatter(method, step, segment.t, at)
+        if found is not None:
+            warnings.warn(str(found), ChatterWarning, stacklevel=users_level())
+            return
+
+
+def largest_growth(method: Method, stiff: Frozen, h: float) -> tuple[float, Array]:
+    """How much the motion [w, v] that grows most grows in a step, and that motion; 1 where the method has no limit."""
+    step = step_matrix(method, stiff.system(), h)
+    if step is None:
+        return 1.0, np.zeros(2 * len(stiff.M))
+    values, vectors = np.linalg.eig(step)
+    worst = int(np.argmax(np.abs(values)))
+    return float(abs(values[worst])), vectors[:, worst]
+
+
+def stable_step(method: Method, stiff: Frozen, h: float) -> float:
+    """The largest step below h, to 1 %, for which nothing grows by more than GROWTH."""
+    low, high = 0.0, h
+    while high - low > 0.01 * high and high > 1e-12:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if largest_growth(method, stiff, middle)[0] <= GROWTH else (low, middle)
+    return low
+
+
+def step_matrix(method: Method, A: Array, h: float) -> Array | None:
+    """What a step of the method does to y in  dy/dt = A y, y = [w, v]; None where it is not an explicit one."""
+    if isinstance(method, ExplicitRungeKutta):
+        return _runge_kutta(method, h * A)
+    if isinstance(method, Partitioned):
+        return _partitioned(method, h * A)
+    return None
+
+
+def _runge_kutta(method: ExplicitRungeKutta, A: Array) -> Array:
+    one: Array = np.eye(len(A))
+    slopes: list[Array] = []
+    for row in method.tableau.a:
+        slopes.append(A @ (one + sum((a * K for a, K in zip(row, slopes, strict=True)), 0.0 * one)))
+    return one + sum((b * K for b, K in zip(method.tableau.b, slopes, strict=True)), 0.0 * one)
+
+
+def _partitioned(method: Partitioned, A: Array) -> Array:
+    n = len(A) // 2
+    whole: Array = np.eye(2 * n)
+    upper, lower = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, 2 * n))
+    upper[:n], lower[n:] = A[:n], A[n:]
+    for kind, share in method.parts:
+        part: Any = share * (upper if kind == "drift" else lower)
+        # an implicit kick is solved for by rounds that converge only where a round makes the error smaller
+        whole = np.linalg.solve(np.eye(2 * n) - part, whole) if kind == "implicit" else whole + part @ whole
+    return whole

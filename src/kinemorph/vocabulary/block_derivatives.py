@@ -1,0 +1,231 @@
+"""Derivatives of blocks, by the implicit rule: the equation that a result solves is differentiated, and solved again.
+
+    Solve           A X = B                     dX = A^-1 (dB - dA X)
+    LeastSquares    X = A+ B, rank constant     dX = A+ (dB - dA X) + A+ A+^T dA^T (B - A X) + (I - A+ A) dA^T A+^T X
+                                                (Golub and Pereyra, SIAM J. Numer. Anal. 10 (1973) 413-432)
+    Table           y = p(x)                    dy = p'(x) dx, and p' is a table
+
+Written over any scalar, as the derivative rows of `ops` are: expressions, dual numbers, floats, batches. Blocks inside
+a rule are evaluated by the caller's `evaluate(block, args)`. Many directions are taken at once, as more right-hand
+sides of one block, so that a matrix is decomposed once for all of them. A zero that is known beforehand is the float
+0.0; it takes part in no operation, and a right-hand side made of such zeros is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+
+S = Any
+Vector = Sequence[S]
+Matrix = list[list[S]]
+Evaluate = Callable[[Block, Sequence[S]], Sequence[S]]
+
+
+class Rule(NamedTuple):
+    """Both ways through a block.
+
+    `forward(block, evaluate, args, values, tangents)`: for each list of tangents of the arguments, those of the values.
+    `reverse(block, evaluate, args, values, adjoints, moving)`: for each list of adjoints of the values, those of the
+    arguments; only what belongs to an argument that is `moving` needs to be right.
+    """
+
+    forward: Callable[..., list[list[S]]]
+    reverse: Callable[..., list[list[S]]]
+
+
+# ── solve ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _solve_forward(
+    block: Solve, evaluate: Evaluate, args: Vector, values: Vector, tangents: Sequence[Vector]
+) -> list[list[S]]:
+    n, k = block.n, block.k
+    below = n * (n + 1) // 2
+    X = _matrix(values, n, k)
+    rest = [_minus(_matrix(t[below:], n, k), _product(_symmetric(t[:below], n), X)) for t in tangents]
+    return [_flat(dX) for dX in _solved(evaluate, args[:below], rest, n)]
+
+
+def _solve_reverse(
+    block: Solve, evaluate: Evaluate, args: Vector, values: Vector, adjoints: Sequence[Vector], moving: Sequence[bool]
+) -> list[list[S]]:
+    n, k = block.n, block.k
+    below = n * (n + 1) // 2
+    X = _matrix(values, n, k)
+    found = []
+    for B_bar in _solved(evaluate, args[:below], [_matrix(row, n, k) for row in adjoints], n):
+        A_bar = _product(B_bar, _transposed(X)) if any(moving[:below]) else _zeros(n, n)
+        lower = [_minus_sum(A_bar[i][j], A_bar[j][i] if i != j else 0.0) for i in range(n) for j in range(i + 1)]
+        found.append(lower + _flat(B_bar))
+    return found
+
+
+def _solved(evaluate: Evaluate, lower: Vector, right: Sequence[Matrix], n: int) -> list[Matrix]:
+    """A^-1 times each of the matrices, by one block."""
+    return _in_one(lambda columns, k: evaluate(Solve(n, k), [*lower, *columns]), right, n)
+
+
+# ── least squares ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _least_squares_forward(
+    block: LeastSquares, evaluate: Evaluate, args: Vector, values: Vector, tangents: Sequence[Vector]
+) -> list[list[S]]:
+    m, n, k = block.m, block.n, block.k
+    A, B, X = _matrix(args, m, n), _matrix(args[m * n :], m, k), _matrix(values, n, k)
+    dA, dB = [_matrix(t, m, n) for t in tangents], [_matrix(t[m * n :], m, k) for t in tangents]
+    missed = _minus(B, _product(A, X))
+    slopes = [_product(_transposed(part), missed) for part in dA]
+    turned = [any(map(_is_there, _flat(part))) for part in dA]
+    if any(turned):
+        H, *lifted = _fitted(block, evaluate, _transposed(A), [X, *slopes])  # A+^T X, and A+^T dA^T (B - A X)
+    else:
+        H, lifted = _zeros(m, k), [_zeros(m, k) for _ in tangents]
+    outside = [_product(_transposed(part), H) for part in dA]
+    right = [
+        _minus(_plus(b, w), _plus(_product(a, X), _product(A, e)))
+        for a, b, w, e in zip(dA, dB, lifted, outside, strict=True)
+    ]
+    found = _fitted(block, evaluate, A, right)
+    return [[*_flat(_plus(x, e)), 0.0] for x, e in zip(found, outside, strict=True)]
+
+
+def _least_squares_reverse(
+    block: LeastSquares,
+    evaluate: Evaluate,
+    args: Vector,
+    values: Vector,
+    adjoints: Sequence[Vector],
+    moving: Sequence[bool],
+) -> list[list[S]]:
+    m, n, k = block.m, block.n, block.k
+    A, B, X = _matrix(args, m, n), _matrix(args[m * n :], m, k), _matrix(values, n, k)
+    X_bars = [_matrix(row, n, k) for row in adjoints]
+    if not any(moving[: m * n]):
+        return [_flat(_zeros(m, n)) + _flat(Y) for Y in _fitted(block, evaluate, _transposed(A), X_bars)]
+    H, *Ys = _fitted(block, evaluate, _transposed(A), [X, *X_bars])
+    missed = _minus(B, _product(A, X))
+    found = []
+    for X_bar, Y, Z in zip(X_bars, Ys, _fitted(block, evaluate, A, Ys), strict=True):
+        outside = _minus(X_bar, _product(_transposed(A), Y))  # (I - A+ A) X_bar
+        A_bar = _plus(_product(missed, _transposed(Z)), _product(H, _transposed(outside)))
+        found.append(_flat(_minus(A_bar, _product(Y, _transposed(X)))) + _flat(Y))
+    return found
+
+
+def _fitted(block: LeastSquares, evaluate: Evaluate, A: Matrix, right: Sequence[Matrix]) -> list[Matrix]:
+    """A+ times each of the matrices, by one block."""
+    m, n = len(A), len(A[0])
+    given = _flat(A)
+    return _in_one(
+        lambda columns, k: evaluate(LeastSquares(m, n, k, block.tolerance), [*given, *columns])[:-1], right, n
+    )
+
+
+# ── table ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _table_forward(
+    block: Table, evaluate: Evaluate, args: Vector, values: Vector, tangents: Sequence[Vector]
+) -> list[list[S]]:
+    (slope,) = evaluate(block.derivative, args)
+    return [[_times(slope, tangent)] for (tangent,) in tangents]
+
+
+def _table_reverse(
+    block: Table, evaluate: Evaluate, args: Vector, values: Vector, adjoints: Sequence[Vector], moving: Sequence[bool]
+) -> list[list[S]]:
+    return _table_forward(block, evaluate, args, values, adjoints)  # one number in, one number out
+
+
+RULES: dict[type[Block], Rule] = {
+    Solve: Rule(_solve_forward, _solve_reverse),
+    LeastSquares: Rule(_least_squares_forward, _least_squares_reverse),
+    Table: Rule(_table_forward, _table_reverse),
+}
+
+
+# ── matrices in which known zeros take no part ────────────────────────────────────────────────────────────────────────
+
+
+def _in_one(evaluate: Callable[[list[S], int], Sequence[S]], right: Sequence[Matrix], n: int) -> list[Matrix]:
+    """Runs a block once on the columns of many matrices side by side; columns of known zeros stay at home."""
+    columns = [column for matrix in right for column in _transposed(matrix)]
+    sent = [k for k, column in enumerate(columns) if any(map(_is_there, column))]
+    results: Matrix = [[0.0] * n for _ in columns]
+    if sent:
+        given = _flat(_transposed([columns[k] for k in sent]))
+        for row, entries in enumerate(_matrix(evaluate(given, len(sent)), n, len(sent))):
+            for k, entry in zip(sent, entries, strict=True):
+                results[k][row] = entry
+    ends = iter(results)
+    return [_transposed([next(ends) for _ in matrix[0]]) for matrix in right]
+
+
+def _is_there(x: S) -> bool:
+    return not (type(x) is float and x == 0.0)
+
+
+def _times(a: S, b: S) -> S:
+    return a * b if _is_there(a) and _is_there(b) else 0.0
+
+
+def _sum(a: S, b: S) -> S:
+    if not _is_there(a):
+        return b
+    return a + b if _is_there(b) else a
+
+
+def _difference(a: S, b: S) -> S:
+    if not _is_there(b):
+        return a
+    return a - b if _is_there(a) else -b
+
+
+def _minus_sum(a: S, b: S) -> S:
+    total = _sum(a, b)
+    return -total if _is_there(total) else 0.0
+
+
+def _matrix(entries: Vector, rows: int, columns: int) -> Matrix:
+    return [list(entries[i * columns : (i + 1) * columns]) for i in range(rows)]
+
+
+def _symmetric(lower: Vector, n: int) -> Matrix:
+    """The full matrix from its lower triangle row by row."""
+    return [[lower[max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] for j in range(n)] for i in range(n)]
+
+
+def _zeros(rows: int, columns: int) -> Matrix:
+    return [[0.0] * columns for _ in range(rows)]
+
+
+def _flat(matrix: Matrix) -> list[S]:
+    return [entry for row in matrix for entry in row]
+
+
+def _transposed(matrix: Matrix) -> Matrix:
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def _plus(a: Matrix, b: Matrix) -> Matrix:
+    return [list(map(_sum, *rows)) for rows in zip(a, b, strict=True)]
+
+
+def _minus(a: Matrix, b: Matrix) -> Matrix:
+    return [list(map(_difference, *rows)) for rows in zip(a, b, strict=True)]
+
+
+def _product(a: Matrix, b: Matrix) -> Matrix:
+    columns = _transposed(b)
+    return [[_dot(row, column) for column in columns] for row in a]
+
+
+def _dot(a: Vector, b: Vector) -> S:
+    total: S = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = _sum(total, _times(x, y))
+    return total

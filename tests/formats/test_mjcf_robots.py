@@ -1,0 +1,51 @@
+"""MJCF files of other packages: poses, M, bias and accelerations are MuJoCo's, to the digits that doubles have."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.peers.mjcf_peers import CLOSE, Peer, compared, peers, tally
+
+pytest.importorskip("mujoco")
+NAMES = [
+    "ant",
+    "half_cheetah",
+    "hopper",
+    "humanoid",
+    "inverted_double_pendulum",
+    "pusher",
+    "reacher",
+    "swimmer",
+    "walker2d",
+    "point",
+    "model",
+]
+FEW = [peer for peer in peers("gymnasium", "mujoco") if peer.path.stem in NAMES]
+# what may keep a file from being compared; joints, armature, damping and equality never do
+REASONS = {
+    "not a model: a part to be included",
+    "not an MJCF file",
+    "a scene or a part without any body",
+    "names a file that is not there",
+    "MuJoCo itself refuses it",
+}
+
+
+@pytest.mark.parametrize("peer", FEW, ids=lambda peer: peer.name)
+def test_a_dozen_models_move_as_in_mujoco(peer: Peer) -> None:
+    row = compared(peer)
+    assert not row.reason
+    assert len(row.errors) == 4
+    assert max(row.errors) < CLOSE, row
+
+
+@pytest.mark.slow
+def test_all_models_of_the_peers_move_as_in_mujoco() -> None:
+    pytest.importorskip("dm_control")
+    pytest.importorskip("gymnasium_robotics")
+    good, refused, kinds, whole, worst = tally([compared(peer) for peer in peers()])
+    assert set(kinds) <= REASONS, [row for row in refused if row.kind not in REASONS]
+    assert all(row.reason for row in refused)
+    assert len(good) >= 0.9 * whole
+    assert sum(row.nv > 0 for row in good) > 75
+    assert max(worst) < CLOSE

@@ -1,0 +1,134 @@
+"""xacro: macros are expanded in a process that can read what it may and do nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from kinemorph.formats.loading import examine, load
+from kinemorph.formats.sources import Options
+from kinemorph.formats.xacro import reader as xacro_macros
+
+pytest.importorskip("xacro")
+
+HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+LINK = """
+<xacro:macro name="part" params="name mass">
+  <link name="${name}"><inertial><mass value="${mass * 2}"/>
+  <inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz="${pi / 20}"/></inertial></link>
+</xacro:macro>
+"""
+JOINT = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+ARM = (
+    HEAD
+    + '<xacro:include filename="{}"/><xacro:part name="a" mass="1"/><xacro:part name="b" mass="2.5"/>'
+    + JOINT
+    + "</robot>"
+)
+
+
+def written(folder, text, name="arm.urdf.xacro"):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def errors(path, **options):
+    examined = examine(path, options=Options(**options))
+    assert examined.system is None
+    return examined.errors
+
+
+def test_macros_arguments_and_includes_are_expanded(tmp_path):
+    written(tmp_path, f"{HEAD}{LINK}</robot>", "parts.xacro")
+    robot = load(written(tmp_path, ARM.format("parts.xacro"))).robot
+    assert robot.body("b").mass == 5.0 and robot.body("a").inertia[2][2] == pytest.approx(0.15707963267948966)
+
+
+def test_packages_are_found_above_the_model_and_in_package_dirs(tmp_path):
+    written(tmp_path / "arm" / "macros", f"{HEAD}{LINK}</robot>", "parts.xacro")
+    own = written(tmp_path / "arm" / "urdf", ARM.format("$(find arm)/macros/parts.xacro"))
+    (error,) = errors(own)  # a folder above is no package because of its name: else every folder of the disk could be
+    assert "package 'arm' is not found" in error.problem
+    (tmp_path / "arm" / "package.xml").write_text("<package/>")
+    assert load(own).robot.nv == 1
+    other = written(tmp_path / "elsewhere", ARM.format("$(find arm)/macros/parts.xacro"))
+    (error,) = errors(other)
+    assert "package 'arm' is not found" in error.problem and "package_dirs" in error.remedy
+    assert load(other, package_dirs=[tmp_path]).robot.nv == 1
+
+
+@pytest.mark.parametrize("name", ["../parts.xacro", "/etc/passwd", "$(cwd)/../../etc/passwd"])
+def test_files_outside_are_not_read(tmp_path, name):
+    written(tmp_path, f"{HEAD}{LINK}</robot>", "parts.xacro")
+    (error,) = errors(written(tmp_path / "in", ARM.format(name)))
+    assert error.rule == "path" and "outside" in error.problem
+
+
+def test_a_link_that_leads_outside_is_not_followed(tmp_path):
+    secret = written(tmp_path, f"{HEAD}{LINK}</robot>", "secret.xacro")
+    path = written(tmp_path / "in", ARM.format("sly.xacro"))
+    (tmp_path / "in" / "sly.xacro").symlink_to(secret)
+    assert errors(path)[0].rule == "path"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "().__class__.__base__.__subclasses__()",
+        "__import__('os').system('touch owned')",
+        "open('/etc/passwd').read()",
+        "xacro.load_yaml('/etc/passwd')",
+        "1/0",
+        "nobody",
+    ],
+)
+def test_expressions_reach_nothing(tmp_path, expression):
+    (error,) = errors(written(tmp_path, f'{HEAD}<link name="${{{expression}}}"/></robot>'))
+    assert error.rule in ("structure", "path") and error.file.endswith("arm.urdf.xacro")
+    assert not (tmp_path / "owned").exists()
+
+
+def test_expressions_do_not_find_their_callers(tmp_path):
+    """A running generator has a frame, frames have callers, and one of those has the rules of the guard."""
+    for depth in (8, 9, 10):
+        spell = (
+            "(lambda s: (s.append(((lambda f: (f.f_globals.update(FORBIDDEN=('zzz',)), f.f_globals['os'].system("
+            f"'touch {tmp_path}/owned')))(s[0].gi_frame{'.f_back' * depth}) for _ in [1])), list(s[0]))[1])([])"
+        )
+        (error,) = errors(written(tmp_path, f'{HEAD}<link name="${{{spell}}}"/></robot>'))
+        assert "gi_frame" in error.problem and not (tmp_path / "owned").exists()
+
+
+def test_the_environment_is_empty(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECRET", "word")
+    (error,) = errors(written(tmp_path, f'{HEAD}<link name="$(env SECRET)"/></robot>'))
+    assert "SECRET" in error.problem and "word" not in error.problem
+
+
+def test_macros_without_end_are_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(xacro_macros, "SECONDS", 2)
+    text = f'{HEAD}<xacro:macro name="m"><xacro:m/><xacro:m/></xacro:macro><xacro:m/></robot>'
+    (error,) = errors(written(tmp_path, text))
+    assert error.rule in ("file", "structure")
+    (error,) = errors(written(tmp_path, f'{HEAD}<link name="${{9**9**9}}"/></robot>'))
+    assert error.rule == "file" and "within 2 s" in error.problem
+
+
+def test_what_is_wrong_with_the_expanded_text_is_told_of_it(tmp_path):
+    examined = examine(written(tmp_path, f'{HEAD}<link name="a"/><xacro:if value="0"/><link name="a"/></robot>'))
+    (error,) = examined.errors
+    assert error.file.endswith("(expanded)") and error.rule == "name" and error.line > 1
+
+
+def test_text_that_is_no_xacro_is_refused(tmp_path):
+    assert errors(written(tmp_path, "<robot"))[0].rule == "structure"
+    assert errors(written(tmp_path, '<!DOCTYPE x [<!ENTITY a "b">]><robot/>'))[0].rule == "entities"
+    path = tmp_path / "latin.xacro"
+    path.write_bytes("<robot name='\xe9'/>".encode("latin-1"))
+    assert errors(path)[0].rule == "syntax"
+
+
+def test_without_the_extra_the_command_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(xacro_macros, "find_spec", lambda name: None)
+    (error,) = errors(written(tmp_path, f"{HEAD}</robot>"))
+    assert "kinemorph[xacro]" in error.remedy

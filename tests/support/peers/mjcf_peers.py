@@ -1,0 +1,310 @@
+"""Every MJCF file of the packages around MuJoCo, and our equations of each against MuJoCo's.
+
+    python tests/support/peers/mjcf_peers.py docs/mjcf_read.md      writes the table of all files anew
+
+MuJoCo computes with contact, limits, equality, friction and fluid switched off, and without the rotor inertia of
+tendons; what springs, dampers and tendons do is part of the generalized force that both sides are given. With
+v_mj = B v (free joints: linear velocity in the world there, body twist here)
+
+    M = B^T M_mj B        h = B^T (h_mj + M_mj Bdot v)        a = B^T (a_mj - Bdot v)        tau = B^T tau_mj
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.quaternions import quat_to_rotation
+from kinemorph.formats.loading import examine
+from kinemorph.formats.sources import Options
+from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.recursions.kinematics import forward_kinematics
+from kinemorph.mechanics.recursions.newton_euler import bias_forces
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.robot import Robot
+
+PACKAGES = ("gymnasium", "gymnasium_robotics", "dm_control", "mujoco")
+STATES = 3
+CLOSE = 1e-9  # of the largest entry
+SCENE = "a scene or a part without any body"
+
+
+class Peer(NamedTuple):
+    """An MJCF file: its package's folder, and its path below the folder above."""
+
+    root: Path
+    name: str
+
+    @property
+    def path(self) -> Path:
+        return self.root.parent / self.name
+
+
+class Row(NamedTuple):
+    """What came of a file: `errors` of poses [m, 1], of M, bias and qacc as shares of the largest entry; or a `reason`.
+
+    Where nothing moves there are poses and masses alone.
+    """
+
+    name: str
+    bodies: int = 0
+    nv: int = 0
+    warnings: str = ""
+    errors: tuple[float, ...] = ()
+    reason: str = ""
+    kind: str = ""  # of the reason
+
+
+def peers(*packages: str) -> list[Peer]:
+    """All XML files of the packages that are installed."""
+    found = []
+    for package in packages or PACKAGES:
+        spec = find_spec(package)
+        if spec is not None and spec.origin is not None:
+            root = Path(spec.origin).parent
+            found += [
+                Peer(root, path.relative_to(root.parent).as_posix())
+                for path in sorted(root.rglob("*"))
+                if path.suffix in (".xml", ".mjcf")
+            ]
+    return found
+
+
+def compared(peer: Peer) -> Row:
+    """Reads a file and compares it with what MuJoCo makes of it."""
+    import mujoco
+
+    mujoco.set_mju_user_warning(lambda message: None)  # or it writes a file here
+    examination = examine(peer.path, options=Options(package_dirs=(peer.root,)))
+    if examination.system is None:
+        first = examination.errors[0]
+        return Row(peer.name, reason=f"{first.problem} [{first.rule}]", kind=_kind(first.rule, first.problem))
+    try:
+        model = mujoco.MjModel.from_xml_path(str(peer.path))
+    except ValueError as error:
+        return Row(peer.name, reason=f"MuJoCo itself: {error}".splitlines()[0], kind="MuJoCo itself refuses it")
+    if model.nbody == 1:
+        return Row(peer.name, reason="the world alone has geoms", kind=SCENE)
+    robot = examination.system.robot
+    told = Counter(finding.rule for finding in examination.warnings)
+    warnings = ", ".join(f"{count} {rule}" for rule, count in sorted(told.items()))
+    return Row(peer.name, model.nbody - 1, robot.nv, warnings, worst(robot, model))
+
+
+def _kind(rule: str, problem: str) -> str:
+    if "expected <mujoco>" in problem:
+        return "not a model: a part to be included" if "part" in problem else "not an MJCF file"
+    if "is not there" in problem:
+        return "names a file that is not there"
+    if "no bodies" in problem:
+        return SCENE
+    return "MuJoCo itself refuses it" if "MuJoCo refuses" in problem else f"refused by rule {rule}"
+
+
+def worst(robot: Robot, model: object, states: int = STATES) -> tuple[float, ...]:
+    """The largest errors of poses, and of M, bias and qacc as shares of the largest entry, over random states."""
+    tree = resolve(replace(robot, loops=(), couplings=()))
+    rng = np.random.default_rng(5)
+    reference = Reference(robot, model)
+    names = [model.body(i).name or f"body{i}" for i in range(1, model.nbody)]
+    assert [float(robot.body(name).mass) for name in names] == model.body_mass[1:].tolist()
+    errors = []
+    for _ in range(states):
+        q, v, tau = reference.random_state(rng)
+        M, h, a, force = reference.answers(q, v, tau)
+        state = (q.tolist(), v.tolist())
+        poses = forward_kinematics(tree, state[0], names)
+        off = [
+            np.abs(np.array(pose.R) - R.reshape(3, 3)).max() + np.abs(np.array(pose.p) - p).max()
+            for pose, R, p in zip(poses, reference.data.xmat[1:], reference.data.xpos[1:], strict=True)
+        ]
+        errors.append([max(off)])
+        if robot.nv == 0:
+            continue
+        mine = (mass_matrix(tree, state[0]), bias_forces(tree, *state), forward_dynamics(tree, *state, force.tolist()))
+        errors[-1] += [_share(np.array(x, dtype=float), y) for x, y in zip(mine, (M, h, a), strict=True)]
+    return tuple(np.max(errors, axis=0).tolist())
+
+
+def _share(mine: np.ndarray, theirs: np.ndarray) -> float:
+    scale = float(np.abs(theirs).max())
+    return float(np.abs(mine - theirs).max()) / (scale or 1.0)
+
+
+class Reference:
+    """MuJoCo's answers in our convention, for a robot whose q is qpos."""
+
+    def __init__(self, robot: Robot, model: object) -> None:
+        import mujoco
+
+        self.robot, self.model, self.mujoco = robot, model, mujoco
+        flags = mujoco.mjtDisableBit
+        model.opt.disableflags |= flags.mjDSBL_CONSTRAINT | flags.mjDSBL_CONTACT | flags.mjDSBL_ACTUATION
+        model.opt.enableflags = 0
+        model.opt.density = model.opt.viscosity = 0.0
+        model.tendon_armature[:] = 0.0
+        self.data = mujoco.MjData(model)
+        assert (robot.nq, robot.nv) == (model.nq, model.nv)
+
+    def random_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(q, v, tau): angles all around, lengths within a meter of where they start."""
+        q = np.array(self.model.qpos0)
+        for joint in self.robot.joints:
+            at = self.robot.q_slice(joint.name)
+            for k, unit in zip(range(at.start, at.stop), joint.table.q_units, strict=True):
+                q[k] += rng.uniform(-np.pi, np.pi) if unit == "rad" else rng.uniform(-1.0, 1.0)
+            turning = [k for k, unit in zip(range(at.start, at.stop), joint.table.q_units, strict=True) if not unit]
+            if turning:
+                turn = rng.normal(size=4)
+                q[turning] = turn / np.linalg.norm(turn)
+        v, tau = rng.normal(size=(2, self.robot.nv))
+        return q, v, tau
+
+    def answers(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, ...]:
+        """(M, bias, a, generalized force without the actuators) in our velocities."""
+        model, data, mujoco = self.model, self.data, self.mujoco
+        B, rate = self._turned(q, v)
+        data.qpos[:], data.qvel[:] = q, B @ v
+        data.qfrc_applied[:] = tau
+        mujoco.mj_forward(model, data)
+        M = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, data, M)
+        force = data.qfrc_passive + tau
+        return B.T @ M @ B, B.T @ (data.qfrc_bias + M @ rate), B.T @ (data.qacc - rate), B.T @ force
+
+    def _turned(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(B, Bdot v)."""
+        B, rate = np.eye(self.robot.nv), np.zeros(self.robot.nv)
+        for joint in self.robot.joints:
+            if joint.kind == "free":
+                at_q, at = self.robot.q_slice(joint.name), self.robot.v_slice(joint.name)
+                R = np.array(quat_to_rotation(q[at_q][3:].tolist()))
+                B[at.start : at.start + 3, at.start : at.start + 3] = R
+                rate[at.start : at.start + 3] = R @ np.cross(v[at][3:], v[at][:3])
+        return B, rate
+
+
+# ── the page ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+PAGE = """# MJCF files of other packages, read and compared
+
+Every XML file in {packages} is read and compared with MuJoCo: the poses of all
+bodies, M from `mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with
+contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are in meters and units, the others
+are shares of the largest entry. Bodies are MuJoCo's; chains of massless bodies, where a body has several joints, come
+on top. Warnings are counted by rule; they name what has no counterpart in our model.
+
+{found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body;
+**{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and
+masses). The largest errors are {pose:.1e} (poses), {M:.1e} (M), {h:.1e} (bias) and {a:.1e} (acceleration).
+The other files, by reason:
+
+| reason | files |
+|---|---|
+{reasons}
+
+Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {versions}.
+
+## What becomes of what
+
+| MJCF | here |
+|---|---|
+| body with one joint, or none | body; `<body>_root` or `<body>_weld` is the fixed joint of one without |
+| body with several joints | a chain: bodies without mass called `body~joint` between the joints |
+| hinge, slide, ball, free | revolute, prismatic, spherical, free; `ref` is in the placement, so that q is qpos |
+| free joint with armature | three slides `joint.x`, `joint.y`, `joint.z` and a ball: its v is MuJoCo's |
+| site | frame |
+| connect, weld | loop of kind spherical, fixed; exact here, soft in MuJoCo |
+| joint equality | coupling, where the polynomial is of first order |
+| motor, position, velocity on a hinge or slide | actuator; rotor inertia is armature of the joint |
+| geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; the world's on the body `world~geoms` |
+| qpos0, gravity | start of a run, gravity |
+| two things of one name | the second has `~2` after it |
+
+Springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid, plugins, skins, flexes, contact pairs,
+planes, height fields, ellipsoids, other actuators and equalities are left out, with a warning for each kind. Textures,
+custom data, lights, cameras and the sizes of MuJoCo's memory are left out in silence.
+
+A file is read by our own parser first, with everything that it names: includes, meshes, height fields, models. All of
+it must lie in the model's folder or in `package_dirs`, after links are followed; it is read then, once, and MuJoCo gets
+the bytes under made-up names. MuJoCo compiles them in a process of its own that may take 3 s of processor time (1 s
+more for every 4 MB) and 2 GiB of memory.
+
+## Compared
+
+| file | bodies | nv | warnings | poses | M | bias | qacc |
+|---|---|---|---|---|---|---|---|
+{rows}
+
+## Not compared
+
+| file | reason |
+|---|---|
+{refused}
+"""
+
+
+class Tally(NamedTuple):
+    """All rows, sorted: compared or refused; `whole` counts the models that MuJoCo compiles and that have a body."""
+
+    compared: list[Row]
+    refused: list[Row]
+    kinds: Counter[str]
+    whole: int
+    worst: tuple[float, ...]
+
+
+def tally(rows: list[Row]) -> Tally:
+    """The counts. What MuJoCo compiles but we refuse, for another reason than that it has no body, is against us."""
+    good = [row for row in rows if row.errors]
+    bad = [row for row in rows if not row.errors]
+    kinds = Counter(row.kind for row in bad)
+    ours = sum(count for kind, count in kinds.items() if kind.startswith("refused"))
+    worst = tuple(max((row.errors[k] for row in good if len(row.errors) > k), default=0.0) for k in range(4))
+    return Tally(good, bad, kinds, len(good) + ours, worst)
+
+
+def page(rows: list[Row]) -> str:
+    """The table of all files."""
+    from importlib.metadata import version
+
+    good, bad, kinds, whole, (pose, M, h, a) = tally(rows)
+    lines = []
+    for row in good:
+        errors = [f"{error:.1e}" for error in row.errors] + ["-"] * (4 - len(row.errors))
+        cells = (row.name, row.bodies, row.nv, row.warnings or "-", *errors)
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return PAGE.format(
+        packages=", ".join(PACKAGES),
+        states=STATES,
+        found=len(rows),
+        compiled=whole + kinds[SCENE],
+        whole=whole,
+        compared=len(good),
+        share=100.0 * len(good) / whole,
+        moving=sum(row.nv > 0 for row in good),
+        still=sum(row.nv == 0 for row in good),
+        pose=pose,
+        M=M,
+        h=h,
+        a=a,
+        reasons="\n".join(f"| {kind} | {count} |" for kind, count in kinds.most_common()),
+        versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        rows="\n".join(lines),
+        refused="\n".join(f"| {row.name} | {row.reason.replace('|', '/')} |" for row in bad),
+    )
+
+
+if __name__ == "__main__":
+    made = []
+    for one in peers():
+        made.append(compared(one))
+        print(made[-1], file=sys.stderr)
+    Path(sys.argv[1]).write_text(page(made), encoding="utf-8")
