@@ -12,6 +12,6 @@ storing/       compiled code kept on disk
 backends/      interpreter, LLVM, C and CUDA, text of other languages
 building/      from a program to a function of NumPy arrays
 
-This room has never heard of a robot. `building.compile.build(program)` leads through it; `loops.printing.format_program`
-shows a program after any step.
+This room has never heard of a robot. `building.compile.build(program)` leads through it;
+`loops.printing.format_program` shows a program after any step.
 """

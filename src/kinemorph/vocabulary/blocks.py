@@ -206,7 +206,7 @@ class LeastSquares(Block):
 class Table(Block):
     """A piecewise polynomial of x: piece i reigns where i of the `breaks` are not above x.
 
-    `breaks`, shape (pieces - 1,), rise; `declared_laws`, shape (pieces,); `coefficients`, shape (pieces, degree + 1), lowest
+    `breaks`, shape (pieces - 1,), rise; `origins`, shape (pieces,); `coefficients`, shape (pieces, degree + 1), lowest
     power first: the value is  sum over p of  coefficients[i][p] (x - origins[i])^p.  Outer pieces reach to infinity.
     """
 

@@ -1,8 +1,8 @@
 """In how many ways the loops of a robot can be closed: its sets of loops, and the ways of each.
 
-Loops that share joints are one set, and sets do not know of each other. A planar one, with as many joints held as
-it has freedoms, is solved completely (`planar_equations`, `dyads`); any other from many random starts by Newton's method,
-all at once, which may miss some.
+Loops that share joints are one set, and sets do not know of each other. A planar one, with as many joints held as it
+has freedoms, is solved completely (`planar_equations`, `planar_solutions`); any other from many random starts by
+Newton's method, all at once, which may miss some.
 """
 
 from __future__ import annotations

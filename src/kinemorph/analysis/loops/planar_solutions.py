@@ -1,9 +1,10 @@
 """All solutions of planar loop equations: block by block, each by elimination.
 
-The equations of `planar_equations` are linear in the turns of links, so a combination of loops may hold two unknowns only:
-a dyad (an Assur group of two links), which a circle and a circle, or a circle and a line, decide. What a dyad gives is
-known to the rest, and so on. Most linkages fall apart like this. Where two loops are left with four turns and no dyad
-among them, as in a Stephenson six-bar driven from its outer loop, two turns are eliminated linearly; the conditions
+The equations of `planar_equations` are linear in the turns of links, so a combination of loops may hold two unknowns
+only: a dyad (an Assur group of two links), which a circle and a circle, or a circle and a line, decide. What a dyad
+gives is known to the rest, and so on. Most linkages fall apart like this. Where two loops are left with four turns and
+no dyad among them, as in a Stephenson six-bar driven from its outer loop, two turns are eliminated linearly; the
+conditions
 
     |T_c| = 1,  |T_d| = 1      with T_c, T_d affine in x = T_a and y = T_b
 

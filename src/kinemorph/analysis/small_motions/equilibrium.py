@@ -1,7 +1,7 @@
 """Static equilibrium: a state at rest that stays at rest, and whether it does so when disturbed.
 
-`equilibrium_search` searches for it; `stability` judges it. A search that fails is a result as well, and says where a force is
-left over.
+`equilibrium_search` searches for it; `stability` judges it. A search that fails is a result as well, and says where a
+force is left over.
 """
 
 from __future__ import annotations

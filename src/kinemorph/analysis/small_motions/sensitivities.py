@@ -1,7 +1,7 @@
 """How a motion changes with parameters, inputs and the initial state: exact derivatives.
 
-Derivatives of a state are integrated along with the motion, as further states of the plant (`variational_plant`), by any
-method and under the same error control. Those of poles are in `pole_sensitivities`.
+Derivatives of a state are integrated along with the motion, as further states of the plant (`variational_plant`), by
+any method and under the same error control. Those of poles are in `pole_sensitivities`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Index k hangs on index parents[k] < k, or on nothing (-1). Entry (i, j) of such a matrix is zero unless one of the two
 hangs, perhaps over others, on the other. That structure survives factorization without pivoting from the leaves to the
-roots, M = L^T D L with L unit lower triangular (Featherstone 2008, section 6.5): nothing fills in. `branch_matrix_rows` solves
-with it.
+roots, M = L^T D L with L unit lower triangular (Featherstone 2008, section 6.5): nothing fills in. `branch_matrix_rows`
+solves with it.
 
 Indices that follow each other, each hanging on the one before and alone on it, form a *run*, so that loops have affine
 bounds and innermost loops go along rows. Runs of one length that hang on the same index, as legs do, go through one

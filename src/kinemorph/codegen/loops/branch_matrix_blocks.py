@@ -1,4 +1,4 @@
-"""Rows of a matrix from which multiples of other rows are taken, a few at a time: for long runs of `branch_matrix_rows`."""
+"""Rows of a matrix from which multiples of other rows are taken, a few at a time; for `branch_matrix_rows`."""
 
 from __future__ import annotations
 

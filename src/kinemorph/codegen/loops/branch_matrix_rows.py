@@ -1,7 +1,7 @@
 """M X = B for a matrix with the structure of a forest, by loops along the rows of X.
 
-M = L^T D L is given by its factor (`branch_matrix`). Rows are taken run by run: L^T upwards, from the leaves to the roots, and
-D; then L downwards, from the roots to the leaves:
+M = L^T D L is given by its factor (`branch_matrix`). Rows are taken run by run: L^T upwards, from the leaves to the
+roots, and D; then L downwards, from the roots to the leaves:
 
     up      X[k] -= L[j, k] X[j]  for all k that j hangs on,  X[j] /= D[j]        only in columns related to j
     down    X[j] -= L[j, k] X[k]  for all k that j hangs on                       in all columns

@@ -1,7 +1,7 @@
 """The figure of a run that changes its robot on the way: one set of bodies; joints and elements as long as they last.
 
-Bodies are those of the robot that stands for all (`combined_robot`). What belongs to a joint, a frame or an element comes
-from the stretch of the run that has it, and is shown then. What two stretches share is one thing.
+Bodies are those of the robot that stands for all (`combined_robot`). What belongs to a joint, a frame or an element
+comes from the stretch of the run that has it, and is shown then. What two stretches share is one thing.
 """
 
 from __future__ import annotations

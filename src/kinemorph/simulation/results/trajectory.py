@@ -2,7 +2,8 @@
 
 A plain run has one segment. A reset begins another one, and so does a change of the system: robots that dock have other
 coordinates from then on. Columns are addressed by name across segments (see `columns`): run["q.elbow"] is NaN where
-there is no elbow. What was not stored is found again from the samples when it is asked for (`derived_columns`), and kept.
+there is no elbow. What was not stored is found again from the samples when it is asked for (`derived_columns`), and
+kept.
 """
 
 from __future__ import annotations

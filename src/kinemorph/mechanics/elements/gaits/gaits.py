@@ -1,4 +1,4 @@
-"""The laws of gaits. Those that are functions of time stand here, the others in `phase_oscillators` and `coupled_maps`."""
+"""The laws of gaits that are functions of time; `phase_oscillators` and `coupled_maps` hold the others."""
 
 from __future__ import annotations
 

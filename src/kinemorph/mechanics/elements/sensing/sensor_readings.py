@@ -4,8 +4,8 @@ A sensor has channels. Each reads a true number and makes a reading of it:
 
     reading = step floor(clip(true + bias + walk + noise) / step)
 
-Without `every` the reading is a function of the state. With it, readings are memory (see `sample_hold`, which delays them),
-and so are the biases that walk and the state of the random numbers (see `random_numbers`).
+Without `every` the reading is a function of the state. With it, readings are memory (see `sample_hold`, which delays
+them), and so are the biases that walk and the state of the random numbers (see `random_numbers`).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class RollingDisc:
 
     Its `center` [m] and `axle` (of any length) are in the axes of the body; the plane, with `origin` [m] and `normal`,
     in those of `on`. The lowest point of the rim is on the plane (`height`, a constraint on positions) and does not
-    move along it: forward (`forward`) and across (`sideways`). `contact_point` = False leaves the height to others, as where
+    move along it: forward (`forward`) and across (`sideways`). `touching` = False leaves the height to others, as where
     a base is planar; `sliding` = True lets the disc slide along its axle, as an omnidirectional wheel does.
     """
 
@@ -50,7 +50,7 @@ class RollingDisc:
 class RollingSphere:
     """A ball of `radius` [m] about `center` [m] of a body rolls without slipping on a plane that `on` carries.
 
-    `height` is a constraint on positions, left out where it is not `contact_point`; `first` and `second` are two directions
+    `height` is a constraint on positions, left out where it is not `touching`; `first` and `second` are two directions
     along the plane. Where `on` is a body that turns, the plane turns with it.
     """
 
