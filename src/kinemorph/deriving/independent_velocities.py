@@ -50,7 +50,7 @@ def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tupl
 
 def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Array:
     """The closed configuration (nq,) near a start, or one near the neutral; raises where none is found."""
-    for q in _closed_ones(robot, tree, start, what):
+    for q in closed_configurations(robot, tree, start, what):
         return q
     near = "near the neutral configuration" if start is None else "near the configuration given"
     raise UnsupportedError(
@@ -59,7 +59,7 @@ def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) 
     )
 
 
-def _closed_ones(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
+def closed_configurations(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
     """Closed configurations near a start; where none is given, near the neutral one and some about it."""
     q = neutral(robot) if start is None else np.array(start, dtype=float)
     if q.shape != (robot.nq,) or not np.isfinite(q).all():
@@ -90,9 +90,9 @@ def chosen_partition(
         named = velocity_places(robot, independent, "reduced: independent")
         if robot.nv - len(named) != rank:
             raise UnsupportedError(
-                f"reduced: {len(named)} independent velocities are named ({_listed(robot, named)}), and robot "
+                f"reduced: {len(named)} independent velocities are named ({listed(robot, named)}), and robot "
                 f"'{robot.name}' has {robot.nv - rank} here: {robot.nv} velocities and {rank} constraints that do not "
-                f"repeat each other. Name {robot.nv - rank} of: {_listed(robot, every)}."
+                f"repeat each other. Name {robot.nv - rank} of: {listed(robot, every)}."
             )
         dependent = [k for k in every if k not in named]
     J_z = J[:, dependent]
@@ -101,8 +101,8 @@ def chosen_partition(
     if not size < SINGULAR:
         others = [k for k in every if k not in dependent]
         raise UnsupportedError(
-            f"reduced: with {_listed(robot, others)} independent, the loops of robot '{robot.name}' do not decide "
-            f"{_listed(robot, dependent)} at this configuration: cond(J_z) is {size:.2g}, expected less than "
+            f"reduced: with {listed(robot, others)} independent, the loops of robot '{robot.name}' do not decide "
+            f"{listed(robot, dependent)} at this configuration: cond(J_z) is {size:.2g}, expected less than "
             f"{SINGULAR:.0e}. Name others, or another configuration as `at`."
         )
     return Partition(tuple(k for k in every if k not in dependent), tuple(dependent), tuple(rows))
@@ -115,41 +115,6 @@ def scaled_jacobian(tree: Tree, q: Array) -> Array:
     weights = np.array(closures.constraint_weights(tree, J.tolist(), sizes), dtype=float)
     lengths = np.linalg.norm(J, axis=1)
     return np.where((weights * lengths > 0.0)[:, None], J / np.maximum(lengths, 1e-300)[:, None], 0.0)
-
-
-def check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.ArrayLike | None) -> None:
-    """Raises where forces at some velocities cannot drive every motion of the robot; says which they leave alone.
-
-    At a configuration, or at several about the neutral one: there one that can be driven is enough.
-    """
-    left: Array | None = None
-    if at is not None:
-        assembled(robot, tree, at, "actuation")
-    for q in _closed_ones(robot, tree, at, "actuation"):
-        left = _undriven(scaled_jacobian(tree, q), places)
-        if left is None:
-            return
-    if left is None:
-        return  # nothing is known: the residual tells
-    share = np.abs(left) / np.abs(left).max()
-    moving = ", ".join(f"{robot.v_names[k]} {left[k]:+.3g}" for k in np.argsort(-share)[:6] if share[k] > 1e-6)
-    raise UnsupportedError(
-        f"actuation: forces at {_listed(robot, places)} cannot drive robot '{robot.name}': none of them acts on the "
-        f"motion {moving}. Name more joints, or such as move with it."
-    )
-
-
-def _undriven(J: Array, places: Sequence[int]) -> Array | None:
-    """A motion (nv,) that constraints leave free and that moves none of the places, or None."""
-    _, sizes, rows = np.linalg.svd(J) if len(J) else (None, np.zeros(0), np.eye(J.shape[1]))
-    free = rows[int((sizes > REPEATED * max(1.0, sizes.max(initial=0.0))).sum()) :].T
-    _, sizes, rows = np.linalg.svd(free[list(places)])
-    rank = int((sizes > REPEATED).sum())
-    if rank == free.shape[1]:
-        return None
-    left: Array = free @ rows[-1]
-    left = left / left[np.argmax(np.abs(left))]
-    return left
 
 
 def _pivots(A: Array, columns: Sequence[int], first: Sequence[int] = ()) -> list[int]:
@@ -170,5 +135,6 @@ def _pivots(A: Array, columns: Sequence[int], first: Sequence[int] = ()) -> list
     return chosen
 
 
-def _listed(robot: Robot, places: Sequence[int]) -> str:
+def listed(robot: Robot, places: Sequence[int]) -> str:
+    """The names of velocities, as messages list them."""
     return ", ".join(robot.v_names[k] for k in places) or "none"

@@ -23,7 +23,8 @@ from kinemorph.analysis.verification.sampling import Figure, Sample, drawn, larg
 from kinemorph.analysis.verification.verdict import Check, Verification, judged
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.deriving.dynamics import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS, Dynamics, derive
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.deriving.function_names import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.model.modules.assembly import Assembly

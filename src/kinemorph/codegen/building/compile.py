@@ -51,6 +51,14 @@ def runnable_backends() -> tuple[str, ...]:
     return tuple(name for name in BACKENDS if name != "c" or has_compiler())
 
 
+def check_target(backend: object, precision: object) -> None:
+    """Raises UnsupportedError for a backend or a precision that there is not."""
+    if not isinstance(backend, str) or backend not in BACKENDS:
+        raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {', '.join(BACKENDS)}.")
+    if precision not in get_args(Precision):
+        raise UnsupportedError(f"precision '{precision}' is unknown. Choose 'float64' or 'float32'.")
+
+
 def build(
     program: AnyProgram,
     backend: str = "llvm",
@@ -63,15 +71,10 @@ def build(
     """
     if not isinstance(program, Recalled):
         program = runnable(program, "build")
-    make = BACKENDS.get(backend) if isinstance(backend, str) else None
-    if make is None:
-        known = ", ".join(f"'{name}'" for name in BACKENDS)
-        raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {known}.")
-    if precision not in get_args(Precision):
-        raise UnsupportedError(f"precision '{precision}' is unknown. Choose 'float64' or 'float32'.")
+    check_target(backend, precision)
     if not isinstance(program, Recalled) or precision != "float64":
         check_precision(whole(program), precision)
     start = time.perf_counter()
-    kernel = make(program, precision)
+    kernel = BACKENDS[backend](program, precision)
     seconds = time.perf_counter() - start
     return CompiledFunction(program, kernel, backend=backend, compile_seconds=seconds, precision=precision)

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Port
-from kinemorph.deriving.dynamics import (
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.deriving.function_names import (
     BODY_FUNCTIONS,
     CONSTRAINT_FUNCTIONS,
     DERIVATIVE_FUNCTIONS,
     FRAME_FUNCTIONS,
     STATE_FUNCTIONS,
-    Dynamics,
 )
 from kinemorph.display.canvas import units_of
 from kinemorph.display.equations.equations_of_motion import WrittenEquations, equations_of_motion
