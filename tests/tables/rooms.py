@@ -2,8 +2,8 @@
 
     python tests/tables/rooms.py
 
-Rooms stand in the order of the first contract of pyproject.toml. Each has the first sentence of its docstring, the rooms
-that it imports, and its parts. A test compares the page with what this script would write.
+Rooms stand in the order of the first contract of pyproject.toml, each with the first sentence of its docstring, what
+it imports, and its parts. A test compares the page with what this script would write.
 """
 
 from __future__ import annotations
