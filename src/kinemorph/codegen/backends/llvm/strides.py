@@ -21,7 +21,7 @@ INLINED = 150  # lines that the uses of a function may become altogether
 
 
 class Runs(NamedTuple):
-    """How `live` runs of `size` numbers lie, `stride` apart, as lanes of a type, and the direction of the conversion."""
+    """How `live` runs of `size` numbers lie, `stride` apart, as lanes of a type, and the direction of conversion."""
 
     giving: bool
     size: int
