@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, Runnable
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
@@ -139,7 +139,7 @@ class Maker:
 
         return self.function(name, inputs, named, dict.fromkeys(outputs, (self.robot.nv, self.robot.nv)))
 
-    def built(self, program: Program | LoopProgram) -> CompiledFunction:
+    def built(self, program: Runnable) -> CompiledFunction:
         """A program, compiled."""
         return build(program, self.backend, precision=self.precision)
 
@@ -185,7 +185,7 @@ class Maker:
             return self.built(make())
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
         recipe = (name, self.robot, self.formulation, self.parameters, self.wrenches, limits)
-        return build(recalled(recipe, make), self.backend, precision=self.precision)
+        return self.built(recalled(recipe, make))
 
     # ── exact derivatives, found on graphs ────────────────────────────────────────────────────────────────────────
 

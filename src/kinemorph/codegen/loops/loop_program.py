@@ -32,6 +32,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from kinemorph.codegen.graphs.keys import hashed
 from kinemorph.codegen.graphs.program import Port, Program, as_program, as_programs, checked_ports
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.errors import CompileError, did_you_mean
@@ -209,6 +210,26 @@ class LoopProgram:
         """Additions, subtractions and products in the programs it calls, counted in the same way."""
         return sum(program.flops for program in self.programs)
 
+    @cached_property
+    def decided_by_data(self) -> bool:
+        """Whether numbers decide how often a loop runs, in it or in a program that it calls."""
+        return any(program.decided_by_data for program in self.programs) or any(
+            isinstance(statement, While) or (isinstance(statement, For) and isinstance(statement.stop, View))
+            for statement in all_statements(self.body)
+        )
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of what it computes; see `graphs.keys`."""
+        from kinemorph.codegen.loops.keys import loop_parts
+
+        return hashed(self.inputs, self.outputs, loop_parts(self))
+
+    @property
+    def traced(self) -> LoopProgram:
+        """The program itself; see `graphs.program.Runnable`."""
+        return self
+
 
 def runnable(value: object, what: str) -> Program | LoopProgram:
     """A program of either kind; see `as_program`."""
@@ -220,16 +241,6 @@ def all_runnable(values: object, what: str) -> list[Program | LoopProgram]:
     """Several programs of either kind, at least one."""
     found: list[Program | LoopProgram] = as_programs(values, what, (LoopProgram,))
     return found
-
-
-def decided_by_data(program: Program | LoopProgram) -> bool:
-    """Whether numbers decide how often a loop runs, in it or in what it calls; bad ones may then keep it going."""
-    if isinstance(program, Program):
-        return False
-    return any(
-        isinstance(statement, While) or (isinstance(statement, For) and isinstance(statement.stop, View))
-        for statement in all_statements(program.body)
-    ) or any(map(decided_by_data, program.programs))
 
 
 UNKNOWN = 8  # passes that a loop is taken to make where its data decide

@@ -217,14 +217,13 @@ def made_functions(dynamics: Dynamics) -> dict[str, CompiledFunction]:
 
 
 def _function_row(name: str, function: CompiledFunction) -> list[str]:
-    flops = function.known_flops
     made = "interpreted" if function.backend == "interpreter" else f"in {number(1e3 * function.compile_seconds, 3)} ms"
     return [
         escaped(name, 40),
         escaped(_ports(function.inputs)),
         escaped(_ports(function.outputs)),
         f"{function.ops:,}",
-        f'<span style="{FAINT}">not counted</span>' if flops is None else f"{flops:,}",
+        f"{function.flops:,}",
         escaped(made),
     ]
 
