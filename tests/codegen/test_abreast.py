@@ -18,7 +18,8 @@ from kinemorph.codegen.backends.llvm.strides import Runs
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.program import with_loops_for_one
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.codegen.loops.printing import format_loops
 from kinemorph.errors import CompileError
 from support.tools.program_runs import WAYS, all_ways, assert_agrees

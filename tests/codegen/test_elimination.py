@@ -7,7 +7,8 @@ import pytest
 
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.loops.elimination import factored, substituted
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from support.tools.program_runs import all_ways, assert_agrees
 
 STATES = 21  # two full vectors of 8 and a rest

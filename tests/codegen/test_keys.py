@@ -12,7 +12,8 @@ import pytest
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.vocabulary.blocks import LeastSquares, Solve, Table
 
 

@@ -12,7 +12,8 @@ from scipy.integrate import solve_ivp
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.newton import newton
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.codegen.loops.printing import format_loops
 from kinemorph.errors import CompileError
 from support.tools.program_runs import all_ways, assert_agrees

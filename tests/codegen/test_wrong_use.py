@@ -23,7 +23,7 @@ from kinemorph.codegen.derivatives.differentiate import forward, hessian, jacobi
 from kinemorph.codegen.derivatives.newton import newton
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.printing import format_program
 from kinemorph.codegen.reading.equations import equations
 from kinemorph.errors import CompileError, KinemorphError, ShapeError, TracingError, UnsupportedError

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.loops.loop_program import LoopBuilder
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.errors import KinemorphError, ModelError, did_you_mean
 from kinemorph.mechanics.elements.gaits.map_steps import COUPLINGS, MAPS, coupled_step, map_problems, random_start
 

@@ -19,7 +19,8 @@ from typing import Any
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.branch_matrix import Forest, factor
 from kinemorph.codegen.loops.branch_matrix_rows import solve_rows
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.codegen.loops.splitting import COMMON, EARLY, LATE, SUM, SUMMAND, Spot, Sums, staged
 from kinemorph.deriving.limb_lanes import TABLE, as_q, as_v, each
 from kinemorph.mechanics.derivatives.forward_derivatives import answering_bases, forward_system

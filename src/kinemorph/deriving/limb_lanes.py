@@ -20,7 +20,8 @@ from typing import Any
 
 from kinemorph.codegen.graphs.program import Program, with_loops_for_one
 from kinemorph.codegen.graphs.tracing import entries_of, trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.loops.splitting import COMMON, LATE, SUM, SUMMAND, Spot, Sums, staged
 from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.limbs import Limbs, kept_places, like_limbs, one_of_each

@@ -13,7 +13,8 @@ from typing import Any
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.branch_matrix import Forest, factor
 from kinemorph.codegen.loops.branch_matrix_rows import solve_rows
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 
 Places = Sequence[tuple[int, int]]
 # (rows nearer to the root, rows farther out) of arrays whose products make an entry

@@ -7,7 +7,8 @@ from dataclasses import replace
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.program import Program, as_program
 from kinemorph.codegen.loops.block_routines import routine
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.errors import CompileError
 from kinemorph.vocabulary.blocks import LeastSquares
 

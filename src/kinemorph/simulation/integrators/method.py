@@ -17,7 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 
 Shape = tuple[int, ...]
