@@ -2,6 +2,7 @@
 
 dynamics                `derive`, and the `Dynamics` that it returns
 making                  `Maker`: how a law of mechanics becomes a compiled function
+frame_functions         functions of one frame or body, asked for by name or called at once
 reduction               closed chains in independent velocities
 actuation               inverse dynamics with actuators at some joints only
 independent_velocities  which velocities may be chosen freely, and which follow

@@ -26,6 +26,7 @@ from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Port
 from kinemorph.codegen.graphs.tracing import Shape
+from kinemorph.deriving.frame_functions import of_frame
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError, did_you_mean
@@ -181,7 +182,10 @@ class Dynamics(ShownEquations):
     def stacked_matrices(self) -> CompiledFunction:
         """(S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd, ad_V (6n, 6n each)) of the closed form at (q, v).
 
-        For the n links in the order of `link_names`, as the user wrote them; see mechanics.formulations.closed_form.
+        There is a block of six rows, [linear; angular], for each of the n links in the order of `link_names`. It is in
+        the frame of that link: the joint frame on the child, turned so that z is the joint axis; this is not the frame
+        of the body. A block (i, j) of T takes twists from the frame of link j to that of link i, a block of T_H0 from
+        the world's frame. The inertias M are about the origins of these frames. See mechanics.formulations.closed_form.
         """
         from kinemorph.mechanics.formulations import closed_form
 
@@ -272,16 +276,22 @@ class Dynamics(ShownEquations):
         bodies = self.robot.body_names
         return self._maker.function("forward_kinematics", ("q",), lambda *at: _poses(*at, *bodies), written=True)
 
+    @of_frame
     def pose(self, frame: str) -> CompiledFunction:
-        """The pose T_WF(q) of a body or frame, shape (4, 4)."""
+        """The pose T_WF(q) of a body or frame, shape (4, 4); its value at once by pose(q, frame)."""
         return self._of_frame("pose", ("q",), lambda *at: _poses(*at)[0], frame)
 
+    @of_frame
     def jacobian(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v; see `kinematics`."""
+        """J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v; see `kinematics`.
+
+        Its value at once: jacobian(q, frame, reference). The reference is "local", "local_world_aligned" or "world".
+        """
         return self._of_frame("jacobian", ("q",), kinematics.jacobian, frame, reference)
 
+    @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """dJ/dt at (q, v), shape (6, nv)."""
+        """dJ/dt at (q, v), shape (6, nv); its value at once by jacobian_rate(q, v, frame, reference)."""
         return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
