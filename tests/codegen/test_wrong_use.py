@@ -159,7 +159,7 @@ USES: dict[str, tuple[Attempt, type[Exception], str]] = {
     "a residual with a limit": (
         lambda: newton(trace(lambda x, limit: x, {"x": (1,), "limit": ()})),
         CompileError,
-        "has an input 'limit', and the loop around it has a number of its own",
+        "has an input 'limit', and the loop program around it has a number of its own",
     ),
 }
 

@@ -41,9 +41,9 @@ def actuation(
 
 
 def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.ArrayLike | None) -> None:
-    """Raises where forces at some velocities cannot drive every motion of the robot; says which they leave alone.
+    """Raises where forces at some velocities cannot drive every motion of the robot; names a motion they do not drive.
 
-    At a configuration, or at several about the neutral one: there one that can be driven is enough.
+    It looks at one configuration, or at several around the neutral one: there it is enough if one can be driven.
     """
     left: Array | None = None
     if at is not None:
@@ -53,7 +53,7 @@ def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.Array
         if left is None:
             return
     if left is None:
-        return  # nothing is known: the residual tells
+        return  # no closed configuration was found: the residual will show it
     share = np.abs(left) / np.abs(left).max()
     moving = ", ".join(f"{robot.v_names[k]} {left[k]:+.3g}" for k in np.argsort(-share)[:6] if share[k] > 1e-6)
     raise UnsupportedError(
@@ -63,7 +63,7 @@ def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.Array
 
 
 def _undriven(J: Array, places: Sequence[int]) -> Array | None:
-    """A motion (nv,) that constraints leave free and that moves none of the places, or None."""
+    """A motion (nv,) that the constraints allow and that moves none of the places, or None."""
     _, sizes, rows = np.linalg.svd(J) if len(J) else (None, np.zeros(0), np.eye(J.shape[1]))
     free = rows[int((sizes > velocities.REPEATED * max(1.0, sizes.max(initial=0.0))).sum()) :].T
     _, sizes, rows = np.linalg.svd(free[list(places)])

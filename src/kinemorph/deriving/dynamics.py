@@ -79,7 +79,7 @@ def derive(
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
     `backend`       "llvm" (machine code), "interpreter" (NumPy; slow, nothing to compile) or "c" (the C that
                     `export_c` writes, by this computer's C compiler; a check on it)
-    `precision`     "float64" or "float32", of the arithmetic and of the arrays that functions give
+    `precision`     "float64" or "float32", of the arithmetic and of the arrays that functions return
     """
     robot = with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
     row = FORMULATIONS.get(formulation)
@@ -131,7 +131,7 @@ class Dynamics(ShownEquations):
 
     @property
     def link_names(self) -> tuple[str, ...]:
-        """Links, parent first: each a body with all that is fixed to it; a joint of several steps has links between."""
+        """Links, parent first: each a body with all that is fixed to it; a joint of several axes has links between."""
         return tuple(link.name for link in self._maker.tree.links)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -202,13 +202,13 @@ class Dynamics(ShownEquations):
     def joint_wrenches(self) -> CompiledFunction:
         """[force; moment] through all joints, fixed ones too, at (q, v, a), shape (joints + loops, 6) [N, N m].
 
-        What the parent exerts on the child, in the order of `robot.joints`, then of `robot.loops`; each in the axes of
-        the joint frame on the child, about its origin. See mechanics.constraints.reactions.
+        Each is the wrench that the parent exerts on the child, in the axes of the joint frame on the child, about its
+        origin. The order is that of `robot.joints`, then of `robot.loops`. See mechanics.constraints.reactions.
 
-        Loops and coupled joints bear what forces leave to them, so such a robot's function takes tau as well:
+        With closed chains or coupled joints the wrenches depend on tau too, so the function of such a robot takes
         (q, v, a, tau) of a motion, as  a = FD(q, v, tau).  Where constraints repeat each other (`constraint_forces`:
-        rank < nc) the motion does not decide who bears how much; these are the wrenches of least multipliers, and
-        `multiplier_wrenches` tells which are decided.
+        rank < nc) the motion does not decide how they share the load; these are the wrenches of least multipliers, and
+        `multiplier_wrenches` shows which are decided.
         """
         from kinemorph.mechanics.constraints import reactions
 
@@ -243,7 +243,7 @@ class Dynamics(ShownEquations):
         name, outputs = "forward_dynamics_derivatives", ("dq", "dv", "dtau")
         if self.robot.is_open:
             return self._maker.derivatives(name, ("q", "v", "tau", "wrenches"), outputs)
-        # through the solves that keep the constraints, at constant rank
+        # through the solves that satisfy the constraints, at constant rank
         slopes = self._maker.slopes(self.forward_dynamics.program, ("q", "v", "tau"))
         ports = tuple(Port(port, self._square) for port in outputs)
         return self._maker.built(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports))
@@ -327,7 +327,7 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def constraint_error(self) -> CompiledFunction:
-        """phi(q), shape (nc,) [m or rad]: how far loops are open and coupled joints off; see `closures`."""
+        """phi(q), shape (nc,) [m or rad]: how far closed chains are open and coupled joints off; see `closures`."""
         return self._of_constraints("constraint_error", ("q",), closures.constraint_error)
 
     @cached_property
@@ -337,12 +337,12 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def constraint_bias(self) -> CompiledFunction:
-        """gamma(q, v) = -(dJ/dt) v, shape (nc,): the constraints hold on where J a = gamma."""
+        """gamma(q, v) = -(dJ/dt) v, shape (nc,): accelerations with J a = gamma keep the constraints."""
         return self._of_constraints("constraint_bias", ("q", "v"), closures.constraint_bias)
 
     @cached_property
     def constraint_forces(self) -> CompiledFunction:
-        """(multipliers (nc,) [N or N m], rank ()) at (q, v, tau): J^T multipliers acts on the tree.
+        """(multipliers (nc,) [N or N m], rank ()) at (q, v, tau): J^T multipliers are the forces on the tree.
 
         Where constraints repeat each other (rank < nc) the multipliers are those of least norm.
         """
@@ -355,10 +355,10 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def multiplier_wrenches(self) -> CompiledFunction:
-        """What a unit of each multiplier puts through each joint, shape (joints + loops, 6, nc), at q.
+        """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc), at q.
 
-        In the order and axes of `joint_wrenches`. Multipliers N with J^T N = 0 are not seen in the motion: an entry of
-        a wrench is decided by it where `multiplier_wrenches(q) @ N` is 0.
+        Order and axes are those of `joint_wrenches`. Multipliers N with J^T N = 0 do not change the motion: the motion
+        decides an entry of a wrench where `multiplier_wrenches(q) @ N` is 0.
         """
         from kinemorph.mechanics.constraints import reactions
 
@@ -379,7 +379,7 @@ class Dynamics(ShownEquations):
     def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree; it has no loops and no coupled joints."
+                f"{name}: robot '{self.robot.name}' is an open tree; it has no closed chains and no coupled joints."
             )
 
     def reduced(
@@ -390,11 +390,11 @@ class Dynamics(ShownEquations):
         at: npt.ArrayLike | None = None,
         epsilon: float = 0.01,
     ) -> Reduction:
-        """A robot with loops in independent velocities: reduced and fast dynamics. See `Reduction`.
+        """A robot with closed chains in independent velocities: reduced and fast dynamics. See `Reduction`.
 
-        `independent`   joints or velocities to go by; by default such that the others are well decided
+        `independent`   independent joints or velocities; by default a choice that decides the others well
         `actuated`      joints or velocities at which tau acts; all by default
-        `at`            a configuration (nq,) near which the choice is made; it is closed first. By default the neutral
+        `at`            a configuration (nq,) near which the choice is made, closed first; by default the neutral one
         `epsilon`       [s], how fast the fast dynamics close loops that are open: as exp(-t / epsilon)
         """
         from kinemorph.deriving.reduction import reduced
@@ -411,13 +411,13 @@ class Dynamics(ShownEquations):
     ) -> CompiledFunction:
         """Inverse dynamics with actuators: (tau (k,), residual (nv,), rank ()) at (q, v, a).
 
-        tau are the forces at the named joints that give the acceleration a, together with those of the constraints. Of
-        all that do, the ones with the least sum of weight tau^2; where none do, those that come nearest. The residual
-        is what they leave of it, a - FD(q, v, tau); rank is how many motions they drive at q.
+        tau are the forces at the named joints that, with the forces of the constraints, give the acceleration a. Among
+        several solutions tau has the least sum of weight tau^2; where there is none, tau comes nearest. The residual is
+        a - FD(q, v, tau); rank is how many motions the actuators drive at q.
 
         `joints`     joints (all their velocities) or velocities that have an actuator
         `weights`    one number above 0 for each of tau; 1 by default
-        `at`         a configuration (nq,) at which they have to drive every motion; by default some near the neutral
+        `at`         a configuration (nq,) at which they have to drive every motion; by default one near the neutral
         """
         from kinemorph.deriving.actuation import actuation
 
@@ -439,7 +439,7 @@ class Dynamics(ShownEquations):
     ) -> Sequence[Any]:
         """FD(q, v, tau) over any scalar, on a tree that this formulation has prepared; see `forward_dynamics`.
 
-        `locked` are velocity indices whose acceleration is 0, by whatever force that takes.
+        `locked` are velocity indices with acceleration 0, whatever force that takes.
         """
         if not self.robot.is_open:
             return self._constrained(tree, q, v, tau, *loads, locked=locked).a
@@ -454,7 +454,7 @@ class Dynamics(ShownEquations):
     def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
         """tau - h(q, v) over any scalar, shape (nv,)."""
         bias = self._maker.recursion.bias_forces(tree, q, v, *loads)
-        return [force - held for force, held in zip(tau, bias, strict=True)]
+        return [force - other for force, other in zip(tau, bias, strict=True)]
 
     def masses(self, tree: Tree, q: Any) -> Sequence[Sequence[Any]]:
         """M(q) over any scalar, on a tree that this formulation has prepared."""
@@ -473,13 +473,13 @@ class Dynamics(ShownEquations):
     ) -> Constrained:
         """The accelerations and multipliers of a robot with constraints, by this formulation's M and h.
 
-        `locked` are velocities that have no acceleration, rows of their own after those of the robot; `shared` asks for
+        `locked` are velocities with acceleration 0: each adds a row after the rows of the robot. `shared` asks for
         multipliers of least norm.
         """
         if self.precision == "float32":
             raise UnsupportedError(
-                f"robot '{self.robot.name}' has loops or coupled joints, and float32 cannot tell which of their "
-                "constraints repeat others. Use float64."
+                f"robot '{self.robot.name}' has closed chains or coupled joints, and float32 cannot decide which "
+                "of their constraints repeat others. Use float64."
             )
         rest = self.rest(tree, q, v, tau, *loads)
         return self.under(tree, q, rest, held_rows(closures.rows_of(tree, q, v), locked), shared=shared)

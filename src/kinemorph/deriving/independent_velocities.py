@@ -1,7 +1,7 @@
-"""Which velocities of a robot with loops may be told freely, and which follow: choices made at one configuration.
+"""Which velocities of a robot with closed chains can be chosen freely, and which follow: decided at one configuration.
 
-Everything here is decided once, by NumPy on plain numbers; what comes out are places in v and rows of phi. A choice
-that cannot be made is an exception which names the joints.
+Everything here is decided once, by NumPy on plain numbers; the results are places in v and rows of phi. A choice that
+cannot be made is an exception that names the joints.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate, neutral
 from kinemorph.model.robot import Robot
 
-REPEATED = 1e-9  # what is left of a row or column, against the longest, where it repeats others
+REPEATED = 1e-9  # relative to the longest row or column: a remainder below it repeats others
 SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as undecided
-CLOSED = 1e-9  # of the size of a loop
-TRIES, AROUND = 4, 0.2  # configurations to look at where none is given; the next is farther away by so much [rad or m]
+CLOSED = 1e-9  # opening of a closed loop, relative to its size
+TRIES, AROUND = 4, 0.2  # configurations to try where none is given, and how much farther away each is [rad or m]
 
 
 def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tuple[int, ...]:
-    """Places in v of joints (all their velocities) or of single velocities, by name; raises for what is not there."""
+    """Places in v of joints (all their velocities) or of single velocities, by name; raises for unknown names."""
     joints = [joint.name for joint in robot.joints if joint.nv]
     known = list(dict.fromkeys([*joints, *robot.v_names]))
     places: list[int] = []
@@ -49,7 +49,7 @@ def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tupl
 
 
 def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Array:
-    """The closed configuration (nq,) near a start, or one near the neutral; raises where none is found."""
+    """A closed configuration (nq,) near `start`, or near the neutral one; raises where none is found."""
     for q in closed_configurations(robot, tree, start, what):
         return q
     near = "near the neutral configuration" if start is None else "near the configuration given"
@@ -60,7 +60,7 @@ def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) 
 
 
 def closed_configurations(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
-    """Closed configurations near a start; where none is given, near the neutral one and some about it."""
+    """Closed configurations near `start`; where none is given, near the neutral one and others around it."""
     q = neutral(robot) if start is None else np.array(start, dtype=float)
     if q.shape != (robot.nq,) or not np.isfinite(q).all():
         raise UnsupportedError(f"{what}: `at` has shape {q.shape}; expected ({robot.nq},) finite numbers, as q_names.")
@@ -76,9 +76,9 @@ def closed_configurations(robot: Robot, tree: Tree, start: npt.ArrayLike | None,
 def chosen_partition(
     robot: Robot, tree: Tree, q: Array, independent: str | Sequence[str] | None, actuated: Sequence[int]
 ) -> Partition:
-    """The velocities to go by at a configuration: those named, or such that J_z is well conditioned.
+    """The independent velocities at a configuration: the ones named, or a choice for which J_z is well conditioned.
 
-    By itself it takes velocities that nobody drives as dependent first. Raises where J_z cannot be solved.
+    The automatic choice makes undriven velocities dependent first. Raises where J_z is singular.
     """
     J = scaled_jacobian(tree, q)
     every = range(robot.nv)
@@ -109,7 +109,7 @@ def chosen_partition(
 
 
 def scaled_jacobian(tree: Tree, q: Array) -> Array:
-    """J at q, shape (nc, nv), rows of length 1; those that are rounding only are 0."""
+    """J at q, shape (nc, nv), rows of length 1; rows of nothing but rounding are 0."""
     J = np.array(closures.constraint_jacobian(tree, q.tolist()), dtype=float).reshape(-1, tree.nv)
     sizes = closures.constraint_sizes(tree, q.tolist())
     weights = np.array(closures.constraint_weights(tree, J.tolist(), sizes), dtype=float)
@@ -118,7 +118,7 @@ def scaled_jacobian(tree: Tree, q: Array) -> Array:
 
 
 def _pivots(A: Array, columns: Sequence[int], first: Sequence[int] = ()) -> list[int]:
-    """Columns of A that do not repeat each other, the longest rest first; those of `first` where they will do."""
+    """Columns of A that do not repeat each other, the longest remainder first; columns of `first` where possible."""
     rest = A.copy()
     chosen: list[int] = []
     longest = float(np.linalg.norm(A, axis=0).max(initial=0.0))

@@ -1,11 +1,11 @@
 """A closed chain in independent velocities: `reduced_dynamics` of mechanics, chosen, compiled and exported.
 
-    reduction = dynamics.reduced("crank")          # or by itself, where J_z is best conditioned
+    reduction = dynamics.reduced("crank")          # or chosen automatically, for J_z to be well conditioned
     reduction.independent, reduction.dependent     # ('crank',), ('coupler', 'rocker')
     reduction.reduced_dynamics(q, v_q, tau)        # a_q
     reduction.fast_dynamics(q, v_q)                # v_z, which closes loops that are open
 
-Made by `Dynamics.reduced`. Rows that repeat others, and rows that say nothing, are left out where the choice is made.
+Made by `Dynamics.reduced`. Constraint rows that repeat others, and rows that are zero, are left out of the choice.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Reduction:
     `epsilon`                    [s], of the fast dynamics
     `at`                         the closed configuration (nq,) at which the choice was made
 
-    Every function is a `CompiledFunction` of q (nq,), v_q (n,) and tau (k,), batched as those of Dynamics are. All want
-    J_z regular: `condition(q)` tells how near a dead point is.
+    Every function is a `CompiledFunction` of q (nq,), v_q (n,) and tau (k,), batched as the functions of Dynamics are.
+    All need a regular J_z: `condition(q)` shows how near a dead point is.
     """
 
     robot: Robot
     parts: Partition
-    names: tuple[str, ...]  # of all rows
+    names: tuple[str, ...]  # of all constraint rows
     actuated: tuple[str, ...]
     epsilon: float
     at: Array
@@ -132,7 +132,7 @@ class Reduction:
 
     @cached_property
     def input_map(self) -> CompiledFunction:
-        """rho^T B at q, shape (n, k): what forces at the actuated joints do along v_q."""
+        """rho^T B at q, shape (n, k): the generalized forces along v_q of unit forces at the actuated joints."""
 
         def law(tree: Tree, q: Any, parts: Partition) -> Any:
             rho = perturbation.velocity_map(tree, q, parts)
@@ -153,7 +153,7 @@ class Reduction:
 
     @cached_property
     def perturbed_dynamics(self) -> CompiledFunction:
-        """(v (nv,), a_q (n,)) at (q, v_q, tau): all rates of the state (q, v_q), v with v_z of the fast dynamics.
+        """(v (nv,), a_q (n,)) at (q, v_q, tau): all rates of the state (q, v_q), with v_z of the fast dynamics in v.
 
         An ordinary differential equation: integrated as it is, it follows the mechanism and closes its loops.
         """

@@ -1,6 +1,6 @@
 """From a program to a function of NumPy arrays.
 
-`build(program)` looks up the backend in one table and wraps what it makes in a `CompiledFunction`.
+`build(program)` looks up the backend in one table and wraps the kernel that it makes in a `CompiledFunction`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def runnable_backends() -> tuple[str, ...]:
 
 
 def check_target(backend: object, precision: object) -> None:
-    """Raises UnsupportedError for a backend or a precision that there is not."""
+    """Raises UnsupportedError for an unknown backend or precision."""
     if not isinstance(backend, str) or backend not in BACKENDS:
         known = ", ".join(f"'{name}'" for name in BACKENDS)
         raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {known}.")
@@ -64,7 +64,7 @@ def check_target(backend: object, precision: object) -> None:
 def build(program: Runnable, backend: str = "llvm", *, precision: Precision = "float64") -> CompiledFunction:
     """A program as a function of NumPy arrays, made by the named backend ("llvm", "interpreter" or "c").
 
-    `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives.
+    `precision` ("float64" or "float32") is the precision of its arithmetic and of the arrays it returns.
     """
     program = as_program(program, "build", (LoopProgram, Recalled))
     check_target(backend, precision)

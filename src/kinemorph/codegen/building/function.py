@@ -1,8 +1,8 @@
 """A compiled program as a Python function: checked arrays in, fresh arrays out.
 
-Two ways to call it. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and looks at every number in
-it, so that a NaN is never handed on in silence; a big batch is shared out among threads. `f.raw(out, q, v)` takes
-C-contiguous arrays of the function's precision as they are and stays on the calling thread.
+There are two calls. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and checks every number in
+it, so that a NaN is never passed on silently; a big batch is shared among threads. `f.raw(out, q, v)` takes
+C-contiguous arrays of the function's precision without checks and stays on the calling thread.
 """
 
 from __future__ import annotations
@@ -126,13 +126,13 @@ class CompiledFunction:
         return f"<{self.name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {self.ops} ops>"
 
     def _otherwise(self, *arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
-        """The call that has no direct entry, or does not fit it."""
+        """The call with all checks: where a backend has no direct entry, or the inputs do not fit it."""
         if named:
             return self(*self._in_order(arrays, named))
         return self._general(arrays)
 
     def _finite_first(self, direct: Callable[..., Any]) -> Callable[..., Any]:
-        """The call of a program whose loops numbers decide: it never starts on an infinite one, which may never end."""
+        """The call of a program in which numbers decide how often loops run: infinite ones are refused first."""
 
         def call(*arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
             return direct(*arrays, **named) if all(map(_is_finite, arrays)) else self._otherwise(*arrays, **named)
@@ -152,7 +152,7 @@ class CompiledFunction:
         return (*arrays, *(named[name] for name in rest))
 
     def _general(self, arrays: Sequence[npt.ArrayLike]) -> Any:
-        """The call for any input: checks, broadcasts, evaluates, looks at the result."""
+        """The call for any input: it checks, broadcasts, evaluates, and checks the result."""
         ports = self.inputs
         if len(arrays) != len(ports):
             raise ShapeError(
@@ -271,13 +271,13 @@ class CompiledFunction:
         return self._run(self._states(outs), outs, inputs)
 
     def _states(self, outs: Sequence[Array]) -> int:
-        """How many states there is room for."""
+        """How many states the outputs have room for."""
         sizes = [(out.size, port.size) for out, port in zip(outs, self.outputs, strict=True) if port.size]
         return int(sizes[0][0] // sizes[0][1]) if sizes else 1
 
 
 def _is_finite(given: npt.ArrayLike) -> bool:
-    """Whether all numbers are finite; False where they are no numbers, for the checks to say so."""
+    """Whether all numbers are finite; False where they are not numbers, so that the checks report it."""
     try:
         return math.isfinite(given) if type(given) is float else bool(np.isfinite(given).all())
     except (TypeError, ValueError):
@@ -302,7 +302,7 @@ def _inner(port: Port) -> str:
 
 
 def _remedy(port: Port, shape: Shape) -> str:
-    """What would mend a wrong shape, where that can be guessed."""
+    """How to correct a wrong shape, where that can be guessed."""
     if len(shape) == 2 and len(port.shape) == 1 and shape[0] == port.shape[0]:
         return "The batch axis comes first: pass the transpose."
     if math.prod(shape) == port.size:

@@ -22,7 +22,7 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
 
     `residual` has one output (m,); `by` names its input (n,) that is sought. Steps are least-squares steps of least
     norm, so m and n may differ and rows may repeat; a step that does not lower the largest residual is halved. The
-    loop program takes the inputs of `residual`, then `tolerance` () and `limit` (), and gives `solution`, `error` (the
+    loop program takes the inputs of `residual`, then `tolerance` () and `limit` (). It returns `solution`, `error` (the
     largest residual) and `iterations`; where `error` is above the tolerance, it has not converged. `solution` and
     `error` are NaN where the tolerance or the limit is negative or not finite.
     """
@@ -39,8 +39,8 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
     settings: dict[str, tuple[int, ...]] = {"tolerance": (), "limit": ()}
     for name in (name for name in (*settings, *ends) if name in places):
         raise CompileError(
-            f"newton: program '{residual.name}' has an input '{name}', and the loop around it has a number of its own "
-            "by that name. Rename the input."
+            f"newton: program '{residual.name}' has an input '{name}', and the loop program around it has a number of "
+            "its own by that name. Rename the input."
         )
     shapes = {port.name: port.shape for port in residual.inputs}
     loop = LoopBuilder(f"newton of {residual.name}", shapes | settings, ends)

@@ -53,7 +53,7 @@ class LoopBuilder:
         self._lets = 0
 
     def __getitem__(self, name: str) -> View:
-        """The whole of an array."""
+        """A view of a whole array."""
         if name not in self._shapes:
             listed = ", ".join(f"'{one}'" for one in self._shapes)
             raise CompileError(
@@ -68,7 +68,7 @@ class LoopBuilder:
         return self[name]
 
     def scratch(self, name: str, shape: Shape = ()) -> View:
-        """A local array for intermediate results: the one of that name, new where there is none yet."""
+        """A local array for intermediate results: the array of that name, made at its first use."""
         if name not in self._shapes:
             return self.buffer(name, shape)
         if self._shapes[name] != tuple(shape) or name in self._fixed:
@@ -99,7 +99,7 @@ class LoopBuilder:
         return f"loop program '{self.name}'"
 
     def _checked(self, view: Any) -> View:
-        """A view of an array that there is; a number or a name in its place is refused."""
+        """The view itself, where it is a view of a known array; a number or a name in its place is refused."""
         if not isinstance(view, View):
             raise CompileError(
                 f"{self._owner}: {view!r} is given in place of a view. Write loop['{view}'] for an array, "
@@ -138,9 +138,9 @@ class LoopBuilder:
     def repeat(
         self, start: Affine | int | View, stop: Affine | int | View | None = None, *, apart: bool = False
     ) -> Iterator[Affine]:
-        """A For over [start, stop), or over [0, start) where one bound is given; gives the counter.
+        """A For over [start, stop), or over [0, start) where one bound is given; yields the counter.
 
-        `apart`: no pass reads or writes what another one writes.
+        `apart`: no pass reads or writes a place that another pass writes to.
         """
         first, last = (0, start) if stop is None else (start, stop)
         if isinstance(first, View):
@@ -166,10 +166,10 @@ class LoopBuilder:
         self._bodies[-1].append(made)
 
     def _check_apart(self, loop: For) -> None:
-        """Sees that no pass looks at a place which another one writes to."""
+        """Checks that no pass reads or writes a place that another pass writes to."""
         if isinstance(loop.stop, View) or (loop.stop - loop.start).terms:
             raise CompileError(
-                f"{self._owner}: how often a loop with passes apart runs has to be known. Give a number."
+                f"{self._owner}: the number of passes of a loop with apart=True has to be known. Give a number."
             )
         written = {view.array for call in calls(loop.body) for view in call.outs}
         owners: dict[tuple[str, int], int] = {}  # place in an array -> the pass that writes to it
@@ -192,13 +192,13 @@ class LoopBuilder:
 
     def _shared(self, view: View) -> CompileError:
         return CompileError(
-            f"{self._owner}: passes of a loop that are to be apart share places of '{view.array}'. Give each pass its "
+            f"{self._owner}: passes of a loop with apart=True share places of '{view.array}'. Give each pass its "
             "own, or leave out apart=True."
         )
 
     @contextmanager
     def while_(self, condition: View) -> Iterator[None]:
-        """A While."""
+        """A While: the block runs as long as the viewed number is positive."""
         self._condition(condition)
         with self._body() as body:
             yield
@@ -206,7 +206,7 @@ class LoopBuilder:
 
     @contextmanager
     def if_(self, condition: View) -> Iterator[None]:
-        """An If; `otherwise` may follow it."""
+        """An If: the block runs where the viewed number is positive; `otherwise` may follow."""
         self._condition(condition)
         with self._body() as body:
             yield
@@ -214,7 +214,7 @@ class LoopBuilder:
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
-        """The other way of the If just closed."""
+        """The block that runs where the condition of the last If is not positive."""
         before = self._bodies[-1].pop() if self._bodies[-1] else None
         if not isinstance(before, If) or before.otherwise:
             raise CompileError(f"{self._owner}: `otherwise` has to follow an `if_`.")
@@ -225,7 +225,8 @@ class LoopBuilder:
     def _condition(self, view: Any) -> None:
         if self._checked(view).size != 1:
             raise CompileError(
-                f"{self._owner}: '{view.array}' holds {view.size} numbers here; a loop looks at one. Take an entry."
+                f"{self._owner}: '{view.array}' holds {view.size} numbers here; a condition or a bound is one number. "
+                "Take an entry."
             )
 
     @contextmanager

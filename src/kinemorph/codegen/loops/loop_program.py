@@ -6,11 +6,11 @@ another loop program. Inside are arrays (inputs, outputs, constants, local buffe
     Call    runs a Program or a loop program on views of arrays
     For     counts; its bounds are affine in the counters around it, or one is a number in an array
     While   repeats as long as a number is positive, looked at before each pass
-    If      goes one way where a number is positive, else the other
+    If      runs one body where a number is positive, else another
 
-A number that is looked at counts as true where it is greater than zero, so a NaN ends a loop. All of it holds state by
-state: over a batch, states that are done keep their values while others go on. Inputs and constants are only read;
-outputs start undefined; local buffers start at zero. What a call reads may overlap what it writes: reads come first.
+A condition is true where its number is greater than zero, so a NaN ends a loop. Every state has its own conditions: in
+a batch, states that are done keep their values while others continue. Inputs and constants are only read; outputs start
+undefined; local buffers start at zero. The inputs of a call may overlap its outputs: it reads before it writes.
 
 `codegen.loops.loop_builder.LoopBuilder` writes them.
 """
@@ -93,7 +93,7 @@ class View:
 
     @property
     def size(self) -> int:
-        """How many numbers."""
+        """How many numbers it holds."""
         return math.prod(self.shape)
 
     def __getitem__(self, places: Affine | int | tuple[Affine | int, ...]) -> View:
@@ -113,7 +113,7 @@ class View:
         return View(self.array, (size,), self.offset + affine(start), self.at, self.stride)
 
     def picked(self, at: View) -> View:
-        """The row whose number, per state, stands at `at`."""
+        """The row that each state picks: `at` views the number of the row."""
         return View(self.array, self.shape[1:], self.offset, at, math.prod(self.shape[1:]))
 
 
@@ -176,7 +176,7 @@ class LoopProgram:
 
     @cached_property
     def programs(self) -> tuple[Program | LoopProgram, ...]:
-        """The programs it calls, each once, in the order they are met; theirs are not counted in."""
+        """The programs it calls itself, each once, in the order of their first call."""
         return tuple({id(call.program): call.program for call in calls(self.body)}.values())
 
     @cached_property
@@ -194,12 +194,12 @@ class LoopProgram:
 
     @cached_property
     def cost(self) -> int:
-        """About how many operations a run takes, passes of loops counted; of those that data decide, a few."""
+        """About how many operations a run takes, with all passes of loops; UNKNOWN passes where data decide."""
         return _cost(self.body, {})
 
     @property
     def flops(self) -> int:
-        """Additions, subtractions and products in the programs it calls, counted in the same way."""
+        """Additions, subtractions and products in the programs it calls, each counted once however often it runs."""
         return sum(program.flops for program in self.programs)
 
     @cached_property
@@ -235,7 +235,7 @@ def all_runnable(values: object, what: str) -> list[Program | LoopProgram]:
     return found
 
 
-UNKNOWN = 8  # passes that a loop is taken to make where its data decide
+UNKNOWN = 8  # assumed passes of a loop where data decide how many there are
 
 
 def _cost(body: Sequence[Statement], counters: Mapping[str, int]) -> int:
@@ -289,8 +289,8 @@ def loop_depth(body: Sequence[Statement]) -> int:
 
 
 def filled_first(loop: LoopProgram) -> set[str]:
-    """The buffers that a call fills from end to end before anything else looks at them, or a call in passes that are
-    apart, row by row: they need not start at zero.
+    """The buffers that need not start at zero: a call fills them completely before anything reads them, or a call in
+    passes that are apart does so row by row.
     """
     sizes = {port.name: port.size for port in loop.buffers}
     filled: set[str] = set()
@@ -308,7 +308,7 @@ def filled_first(loop: LoopProgram) -> set[str]:
 
 
 def _covered(view: View, around: Statement) -> int | None:
-    """How many numbers from the first on a view covers, by itself or row by row in the passes of a loop around it."""
+    """How many numbers from the first on a view covers, alone or row by row in the passes of the loop around it."""
     if not isinstance(around, For):
         return view.size
     assert isinstance(around.stop, Affine)
@@ -317,7 +317,7 @@ def _covered(view: View, around: Statement) -> int | None:
 
 
 def views_of(statement: Statement) -> Iterator[View]:
-    """All that a statement itself reads or writes; of a block, not what is in it."""
+    """The views that a statement itself reads or writes; the statements inside a block are not included."""
     match statement:
         case Call():
             yield from _looked_at((*statement.outs, *statement.ins))
@@ -328,7 +328,7 @@ def views_of(statement: Statement) -> Iterator[View]:
 
 
 def _looked_at(views: Sequence[View]) -> Iterator[View]:
-    """Views, and those at which they are looked up."""
+    """The views, and the views that hold their places (`at`)."""
     for view in views:
         yield view
         yield from _looked_at([view.at] if view.at else [])

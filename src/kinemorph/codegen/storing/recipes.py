@@ -1,4 +1,4 @@
-"""Programs that need not be traced again: what a recipe gave the last time is kept on disk.
+"""Programs that need not be traced again: an outline of each program is kept on disk.
 
 A *recipe* is plain data that says everything a program is made from; with the source files of this package it decides
 the program. Under a digest of both lies an outline: ports, cost, and the key under which the code is found. A program
@@ -7,7 +7,7 @@ recalled by its outline runs without ever being traced; its graph is made when i
     recipe ──► outline ──► key ──► code            (found)
        └─ else: trace ──► program, its outline kept
 
-Whatever is changed in the recipe or in the package, the old outline is just not found.
+After any change of the recipe or of the package, the old outline is not found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.cache import OUTLINE, code_cache, package_folder, source_lines
 from kinemorph.frozen import dataclass
 
-# the rooms that have no say in what is traced; every other file of the package decides a graph
+# rooms without influence on what is traced; every other file of the package counts
 NO_SAY = frozenset({"analysis", "bench", "cli", "display", "formats"})
 
 
@@ -53,7 +53,7 @@ class Recalled:
 
 
 def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> Runnable:
-    """The program that `make` traces, or its outline where the recipe has been followed before."""
+    """The program that `make` traces; recalled where an outline of this recipe is on disk."""
     store = code_cache()
     text = written(recipe) if store else None
     if store is None or text is None:
@@ -82,8 +82,8 @@ def written(value: object) -> str | None:
         parts = [written(getattr(value, name)) for name in names]
     else:
         return None
-    told = [part for part in parts if part is not None]
-    return f"{kind.__qualname__}({','.join(told)})" if len(told) == len(parts) else None
+    texts = [part for part in parts if part is not None]
+    return f"{kind.__qualname__}({','.join(texts)})" if len(texts) == len(parts) else None
 
 
 @cache

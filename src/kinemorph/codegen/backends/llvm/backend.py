@@ -1,6 +1,6 @@
 """The LLVM backend: a program as machine code of this computer, compiled in memory.
 
-A program becomes two modules. The first is made at once, the second when the first batch comes:
+A program becomes two LLVM modules. The first is made at once, the second with the first batch:
 
     one      main          the operations on plain numbers (`single`; `chunks`, `loop_programs`)
              kernel        one state:  void kernel(outs, ins)
@@ -8,9 +8,9 @@ A program becomes two modules. The first is made at once, the second when the fi
              raw, call     the same, called straight from Python (`entry`)
     lanes    batch         n states, several side by side in SIMD lanes (`lanes`)
 
-Inputs of exactly the ports' shapes go through `single`, any batch (also of one state) through `batch`: so a state's
+Inputs of exactly the ports' shapes are evaluated by `single`, any batch (also of one state) by `batch`: so a state's
 result does not depend on the batch it is in. The two agree to rounding. Code that is found in the cache is not emitted,
-and what emits it is not imported.
+and the files that emit code are not imported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def lanes_of(precision: Precision) -> int:
 
 
 def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
-    """The kernel of `program` as machine code; its source is the LLVM IR of both modules before optimization."""
+    """The kernel of `program` as machine code; its source is the LLVM IR of both LLVM modules before optimization."""
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
     own = f"{program.key} {precision} one {direct}"
@@ -50,7 +50,7 @@ def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
             return loaded[0]
 
     def source() -> str:
-        border = f"\n\n; a module of its own: {lanes} states side by side\n\n"
+        border = f"\n\n; an LLVM module of its own: {lanes} states side by side\n\n"
         return _one(program, precision, direct) + border + _lanes(program, Real(precision, lanes))
 
     address = engine.address("kernel")
