@@ -23,11 +23,12 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.closure_sets import Assemblies, Listing, Part, Way, products
-from kinemorph.analysis.loops.constraint_rows import Gap, Rows, open_loops, rows_of
+from kinemorph.analysis.loops.constraint_rows import FLAT, Gap, Rows, open_loops, rows_of
 from kinemorph.analysis.loops.levenberg import Problem, descend
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError, ShapeError, did_you_mean
+from kinemorph.mechanics.constraints.independent_columns import independent_columns
 from kinemorph.model.configuration import difference, integrate, neutral, random_configuration
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
@@ -284,15 +285,15 @@ class Closer:
         J = self.rows.jacobian(closed.q)
         lever = self.rows.lever(J)
         _, S, Vt = np.linalg.svd(self.rows.scaled(J, lever))
-        motions = Vt[int((S > 1e-7).sum()) :].T  # (nv, freedoms)
+        motions = Vt[int((S > FLAT).sum()) :].T  # (nv, freedoms)
         free: list[str] = []
         follows: list[str] = []
-        taken = np.zeros((0, motions.shape[1]))
+        taken: list[int] = []
         for name in held:
-            grown = np.vstack([taken, motions[self.robot.v_slice(name)]])
-            rank = np.linalg.matrix_rank(grown, tol=1e-7) if grown.size else 0
-            (free if rank == len(grown) else follows).append(name)
-            taken = grown if rank == len(grown) else taken
+            grown = [*taken, *range(self.robot.nv)[self.robot.v_slice(name)]]
+            prescribed = len(independent_columns(motions.T, grown, least=FLAT)) == len(grown)
+            (free if prescribed else follows).append(name)
+            taken = grown if prescribed else taken
         if not follows:
             return ""
         them = ", ".join(f"'{name}'" for name in follows)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops import planar_solutions
-from kinemorph.analysis.loops.constraint_rows import Rows
+from kinemorph.analysis.loops.constraint_rows import FLAT, Rows
 from kinemorph.analysis.loops.planar_equations import Equations, PlanarLoops, components, planar_loops
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.mechanics.trees.resolve import resolve
@@ -29,7 +29,6 @@ Mask = npt.NDArray[np.bool_]
 STARTS, ROUNDS = 96, 40  # of Newton's method where loops are not planar
 FULL_TURN = 2.0 * np.pi
 SAME = 1e-6  # [rad or m], configurations nearer to each other are one
-FLAT = 1e-7  # a singular value of the scaled J below is none
 
 
 class Part(NamedTuple):

@@ -39,6 +39,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant
 
+FLAT = 1e-7  # a singular value of the scaled J below this counts as zero
 Mask = npt.NDArray[np.bool_]
 
 

@@ -5,5 +5,6 @@ constrained        accelerations, velocities and displacements nearest to free o
 reduced_dynamics   closed chains in independent velocities
 actuation          inverse dynamics with actuators at some joints
 reactions          the wrench that passes through every joint
+independent_columns   columns of a matrix that do not depend on each other
 newton_closing     a closed configuration near a given one, by Newton's method
 """
