@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.loops.close_loops import Closer, Configuration, signature
+from kinemorph.analysis.loops.close_loops import Closer, signature
 from kinemorph.analysis.loops.closure_sets import Listing, Part, products
+from kinemorph.analysis.loops.named_coordinates import Configuration
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.configuration import neutral
@@ -92,10 +93,10 @@ def assembly_modes(
     """
     closer = Closer(model, limits=limits, tolerance=tolerance)
     robot = closer.robot
-    at = neutral(robot) if q is None else closer.checked(q)
+    at = neutral(robot) if q is None else closer.names.configuration(q)
     if held is None and isinstance(q, Mapping) and q:
-        held = closer.owners(q)
-    named = closer.named(() if held is None else held)
+        held = closer.names.joints_of(q)
+    named = closer.names.leading(() if held is None else held)
     at = closer.ranges.inside(at)
     rows = [_listed(closer, part, at, named, held is not None) for part in closer.assemblies.parts]
     leads = tuple(dict.fromkeys([*named, *(name for _, lead, _ in rows for name in lead)]))

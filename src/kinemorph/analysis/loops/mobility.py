@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.loops.close_loops import Closed, Closer, Configuration
+from kinemorph.analysis.loops.close_loops import Closed, Closer
 from kinemorph.analysis.loops.constraint_rows import FLAT, Rows, rows_of
+from kinemorph.analysis.loops.named_coordinates import Configuration
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.mechanics.constraints.independent_columns import independent_columns
 from kinemorph.model.configuration import difference, integrate, neutral
@@ -106,8 +107,8 @@ class _Seeker:
         if q is None:
             found = self.closer.close(settings or neutral(robot))
         else:
-            held = self.closer.owners(q) if isinstance(q, Mapping) else ()
-            found = self.closer.near(self.closer.ranges.inside(self.closer.checked(q)), held)
+            held = self.closer.names.joints_of(q) if isinstance(q, Mapping) else ()
+            found = self.closer.near(self.closer.ranges.inside(self.closer.names.configuration(q)), held)
             found = found or self.closer.close(q)
         at = found.q
         around = self._around(at) if found else []
