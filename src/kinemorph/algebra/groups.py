@@ -120,11 +120,6 @@ def screw(axis: Sequence[S], point: Sequence[S] = (0.0, 0.0, 0.0), pitch: S = 0.
     return (*add(cross(point, axis), scale(pitch, axis)), *axis)
 
 
-def prismatic_screw(axis: Sequence[S]) -> Vec:
-    """The twist [axis; 0], shape (6,), of a unit shift along a unit axis."""
-    return (*axis, 0.0, 0.0, 0.0)
-
-
 def hat_se3(V: Sequence[S]) -> Mat:
     """The twist as a matrix of se(3), shape (4, 4): Tdot_ab = T_ab hat_se3(V_b)."""
     return (*((*row, x) for row, x in zip(hat(V[3:]), V[:3], strict=True)), zeros(4))
@@ -198,12 +193,6 @@ def move_wrench(T_ab: Pose, F_b: Sequence[S]) -> Vec:
     """F_a = coAd(T_ab) F_b = Ad(T_ab^-1)^T F_b, shape (6,)."""
     f = matvec(T_ab.R, F_b[:3])
     return (*f, *add(matvec(T_ab.R, F_b[3:]), cross(T_ab.p, f)))
-
-
-def move_wrench_back(T_ab: Pose, F_a: Sequence[S]) -> Vec:
-    """F_b = Ad(T_ab)^T F_a, shape (6,)."""
-    m = sub(F_a[3:], cross(T_ab.p, F_a[:3]))
-    return (*matvec_transposed(T_ab.R, F_a[:3]), *matvec_transposed(T_ab.R, m))
 
 
 def bracket(V: Sequence[S], W: Sequence[S]) -> Vec:

@@ -32,11 +32,6 @@ def quat_normalize(q: Sequence[S]) -> Vec:
     return normalize(q)
 
 
-def quat_rotate(q: Sequence[S], v: Sequence[S]) -> Vec:
-    """The vector v turned by the unit quaternion q, shape (3,)."""
-    return quat_multiply(quat_multiply(q, (0.0, *v)), quat_conjugate(q))[1:]
-
-
 def quat_rate(q: Sequence[S], w: Sequence[S]) -> Vec:
     """qdot [1/s], shape (4,), at body rate w [rad/s], shape (3,)."""
     return scale(0.5, quat_multiply(q, (0.0, *w)))

@@ -231,13 +231,6 @@ def skew_coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -
     return _squared(tree, J, {pair: mat_add(part, turned[pair]) for pair, part in moved.items()})
 
 
-def resting_forces(tree: Tree, q: Sequence[Scalar], wrenches: Mapping[int, Wrench] | None = None) -> list[Scalar]:
-    """N(q) = S^T T^T (M T_H0 Vd_0 - F^e) (39 with the signs of E000-11), shape (nv,)."""
-    K = stacked(tree, q)
-    lifted = [matvec(*both) for both in zip(K.M, _lifted(tree, K), strict=True)]
-    return _projected(tree, K, _less(lifted, wrenches))
-
-
 def forward_dynamics(
     tree: Tree,
     q: Sequence[Scalar],

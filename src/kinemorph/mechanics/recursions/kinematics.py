@@ -1,8 +1,7 @@
 """Where everything is and how it moves: products of exponentials, frame Jacobians and their rates.
 
-Two forms of the same poses (MODUROB eqs. 18-20, docs/errata.md E000-6): the *local* form multiplies the pose of each
-link in its parent; the *spatial* form multiplies exponentials of the screws as they stand in the world at the neutral
-configuration, and the neutral pose last. They agree; the local form is the cheaper one.
+Poses are in the *local* form (MODUROB eqs. 18-20): products of the pose of each link in its parent. The *spatial*
+form, which is dearer, is in `formulations.exponentials`.
 
 Jacobians are 6 x nv, order [linear; angular], in one of three references:
 
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.groups import Pose, compose, exp_screw, inverse, move_twist
+from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
 from kinemorph.algebra.inertia_blocks import Axis
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
@@ -45,25 +44,6 @@ def link_poses(tree: Tree, q: Sequence[S]) -> list[Pose]:
         local = pose_of_move(move)
         poses.append(local if link.parent == WORLD else compose(poses[link.parent], local))
     return poses
-
-
-def link_poses_spatial(tree: Tree, q: Sequence[S], neutral: Sequence[float]) -> list[Pose]:
-    """Pose T_WB of every link in the world: the spatial form, exp(s_1 q_1) ... exp(s_n q_n) T_WB(neutral)."""
-    rest = link_poses(tree, neutral)
-    products: list[Pose] = []
-    for index, link in enumerate(tree.links):
-        if len(link.axes) == 1:
-            motion = exp_screw(move_twist(rest[index], dense(link.axes[0])), q[link.q] - neutral[link.q])
-        else:  # a joint with several axes moves by its own group element instead of one exponential
-            from_rest = compose(inverse(pose_of_move(link.move(neutral))), pose_of_move(link.move(q)))
-            motion = compose(rest[index], from_rest, inverse(rest[index]))
-        products.append(motion if link.parent == WORLD else compose(products[link.parent], motion))
-    return [compose(product, home) for product, home in zip(products, rest, strict=True)]
-
-
-def pendant_links(tree: Tree) -> list[int]:
-    """The links that carry no other: the ends of the branches."""
-    return [index for index, below in enumerate(tree.children) if not below]
 
 
 def attached_poses(tree: Tree, poses: Sequence[Pose], frames: Sequence[str]) -> list[Pose]:
