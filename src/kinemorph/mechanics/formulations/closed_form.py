@@ -47,10 +47,9 @@ from kinemorph.algebra.vectors import (
     transpose,
     zeros,
 )
-from kinemorph.mechanics.derivatives.dual_derivatives import derivatives_by_duals
 from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by
+from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
 from kinemorph.mechanics.recursions.kinematics import dense, pose_of_move
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.tree import WORLD, Tree

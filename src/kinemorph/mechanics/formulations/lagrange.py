@@ -18,10 +18,9 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import cobracket
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot, sub
-from kinemorph.mechanics.derivatives.dual_derivatives import derivatives_by_duals
 from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by
+from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, dense, tangent_of
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.trees.tree import Tree
