@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.loops.closure_sets import Assemblies, Listing, Part, Way, products
-from kinemorph.analysis.loops.constraint_rows import FLAT, Gap, Rows, open_loops, rows_of
-from kinemorph.analysis.loops.levenberg import Problem, descend
+from kinemorph.analysis.loops.closure_sets import ClosedSet, ClosureSets, Listing, LoopSet, products
+from kinemorph.analysis.loops.constraint_rows import FLAT, Gap, RobotRows, open_loops, rows_of
+from kinemorph.analysis.loops.levenberg import LeastSquares, descend
 from kinemorph.analysis.loops.named_coordinates import Configuration, NamedCoordinates
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.deriving.dynamics import Dynamics, derive
@@ -125,7 +125,7 @@ class Closer:
         limits: bool = True,
         tolerance: float = 1e-11,
         iterations: int = 60,
-        rows: Rows | None = None,
+        rows: RobotRows | None = None,
     ) -> None:
         self.dynamics = rows.dynamics if rows else model if isinstance(model, Dynamics) else derive(model)
         self.robot = self.dynamics.robot
@@ -133,7 +133,7 @@ class Closer:
         self.start = model.initial_state()[0] if isinstance(model, System) else neutral(self.robot)
         self.names = NamedCoordinates(self.robot, self.start)
         self.ranges = Ranges(self.robot, limits, ())
-        self.assemblies = Assemblies(self.rows, self.ranges)
+        self.sets = ClosureSets(self.rows, self.ranges)
         self.tolerance = max(tolerance, self.rows.rounding(self.start))
         self.iterations = iterations
 
@@ -166,13 +166,13 @@ class Closer:
         """Velocities (nv,) that may not change: those of held joints, and of coupled ones, which follow leaders."""
         return self.names.velocities((*self.names.leading(held), *self.names.leaders))
 
-    def _problem(self, fixed: npt.NDArray[np.bool_], aside: Array | float = 0.0) -> Problem:
+    def _problem(self, fixed: npt.NDArray[np.bool_], aside: Array | float = 0.0) -> LeastSquares:
         """phi(q) = aside, on the velocities that are not fixed."""
 
         def linearize(at: Array) -> tuple[Array, Array]:
             return aside - self.rows.error(at), np.where(fixed, 0.0, self.rows.jacobian(at) @ self.ranges.leading)
 
-        return Problem(linearize, self.ranges.moved, lambda at, push: fixed | self.ranges.held(at, push))
+        return LeastSquares(linearize, self.ranges.moved, lambda at, push: fixed | self.ranges.held(at, push))
 
     # ── where the nearest way ends in a gap ───────────────────────────────────────────────────────────────────────
 
@@ -196,13 +196,13 @@ class Closer:
     def _assembled(self, start: Array, held: tuple[str, ...]) -> tuple[Array, list[str]]:
         """(q with planar loops closed, each the nearest way, and why some cannot be: sentences that are proofs)."""
         q, reasons = start.copy(), []
-        for part in self.assemblies.parts:
+        for part in self.sets.all:
             if part.planar is None:
                 continue
             long = self._too_long(part, held, start)
-            lead = self.assemblies.leading(part, held)
-            listing = self.assemblies.listing(part, start, held if lead is None else lead, starts=False)
-            ways = [way for way in listing.ways if self.assemblies.within(part, way.q)]
+            lead = self.sets.leading(part, held)
+            listing = self.sets.listing(part, start, held if lead is None else lead, starts=False)
+            ways = [way for way in listing.ways if self.sets.within(part, way.q)]
             if ways:
                 self._take(q, part, ways, start)
             elif long:
@@ -211,13 +211,13 @@ class Closer:
                 reasons.append(self._impossible(part, lead, listing, start))
         return q, reasons
 
-    def _take(self, q: Array, part: Part, ways: Sequence[Way], start: Array) -> None:
+    def _take(self, q: Array, part: LoopSet, ways: Sequence[ClosedSet], start: Array) -> None:
         """Puts the nearest way of a part into q."""
         places = list(part.places)
         nearest = min(ways, key=lambda way: float(np.linalg.norm(way.q[places] - start[places])))
         q[places] = nearest.q[places]
 
-    def _too_long(self, part: Part, held: Sequence[str], q: Array) -> str:
+    def _too_long(self, part: LoopSet, held: Sequence[str], q: Array) -> str:
         """A sentence where one link of a planar loop is longer than all others together."""
         assert part.planar is not None
         known = {self.robot.q_slice(n).start: float(q[self.robot.q_slice(n).start]) for n in part.joints if n in held}
@@ -234,7 +234,7 @@ class Closer:
                 )
         return ""
 
-    def _impossible(self, part: Part, lead: Sequence[str], listing: Listing, q: Array) -> str:
+    def _impossible(self, part: LoopSet, lead: Sequence[str], listing: Listing, q: Array) -> str:
         loops = ", ".join(f"'{name}'" for name in part.loops)
         if listing.ways:
             return f"All {len(listing.ways)} configurations that close {loops} are beyond limits of joints."
@@ -309,14 +309,14 @@ class Closer:
 
     # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def listings(self, q: Array, held: Sequence[str]) -> list[tuple[Part, tuple[str, ...], Listing]]:
+    def listings(self, q: Array, held: Sequence[str]) -> list[tuple[LoopSet, tuple[str, ...], Listing]]:
         """For each set of loops that share joints: who leads it, and the ways to close it within limits."""
         found = []
-        for part in self.assemblies.parts:
-            lead = self.assemblies.leading(part, held)
+        for part in self.sets.all:
+            lead = self.sets.leading(part, held)
             lead = tuple(name for name in part.joints if name in held) if lead is None else lead
-            listing = self.assemblies.listing(part, q, lead)
-            inside = [way for way in listing.ways if self.assemblies.within(part, way.q)]
+            listing = self.sets.listing(part, q, lead)
+            inside = [way for way in listing.ways if self.sets.within(part, way.q)]
             found.append((part, lead, listing._replace(ways=inside)))
         return found
 
@@ -354,9 +354,9 @@ class Closer:
     def signs(self, q: Array, held: Sequence[str]) -> str:
         """The branch of a closed configuration, as signs; empty where loops are not planar."""
         signs: list[int] = []
-        for part in self.assemblies.parts:
-            lead = self.assemblies.leading(part, held)
-            signs += self.assemblies.signs(part, q, lead) if lead is not None else ()
+        for part in self.sets.all:
+            lead = self.sets.leading(part, held)
+            signs += self.sets.signs(part, q, lead) if lead is not None else ()
         return signature(signs)
 
     def signed(self, found: Closed, held: Sequence[str]) -> Closed:

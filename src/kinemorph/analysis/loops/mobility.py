@@ -10,7 +10,7 @@ short way along each motion that J allows there, the loops are closed again, and
     instantaneous   nv - rank J(q), the motions that J allows at q
     dof             the motions that remain at a regular configuration nearby: those along which it really went on
 
-Where the two differ, q is singular. Rows and velocities are scaled to one unit (`constraint_rows`); masses do not
+Where the two differ, q is singular. RobotRows and velocities are scaled to one unit (`constraint_rows`); masses do not
 enter. Bricard's linkage has no freedom by counting rows, and has one: its rows depend on each other wherever it is
 closed, which is seen on closed configurations only.
 """
@@ -24,7 +24,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.close_loops import Closed, Closer
-from kinemorph.analysis.loops.constraint_rows import FLAT, Rows, rows_of
+from kinemorph.analysis.loops.constraint_rows import FLAT, RobotRows, rows_of
 from kinemorph.analysis.loops.named_coordinates import Configuration
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.mechanics.constraints.independent_columns import independent_columns
@@ -96,7 +96,7 @@ def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -
 class _Seeker:
     """What `mobility` asks of one robot."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RobotRows) -> None:
         self.robot = rows.robot
         self.rows = rows
         self.closer = Closer(rows.dynamics, limits=False, tolerance=TOLERANCE, rows=rows)
@@ -262,7 +262,7 @@ class _Seeker:
         )
 
     def _redundant(self, q: Array) -> list[int]:
-        """Rows that depend on those before them; where that cannot be told well, on those that are larger."""
+        """RobotRows that depend on those before them; where that cannot be told well, on those that are larger."""
         J = self.scaled(q)
         rank = int((np.linalg.svd(J, compute_uv=False) > FLAT).sum())
         kept = independent_columns(J.T, least=SAYS * np.maximum(1.0, np.linalg.norm(J, axis=1)), fair=0.0)
@@ -281,7 +281,7 @@ class _Seeker:
 
     def _repeated(self, redundant: Mapping[str, tuple[str, ...]]) -> list[str]:
         """`Loop 'closure': 3 of 5 rows redundant: point.z, parallel.x, parallel.y; planar mechanism.`"""
-        planar = {name for part in self.closer.assemblies.parts if part.planar for name in part.loops}
+        planar = {name for part in self.closer.sets.all if part.planar for name in part.loops}
         loops, coupled = {joint.name for joint in self.robot.loops}, {c.joint for c in self.robot.couplings}
         told = []
         for owner, rows in redundant.items():
