@@ -8,8 +8,8 @@ in every frame:
     V_a = Ad(T_ab) V_b         F_a = coAd(T_ab) F_b,  coAd(T) = Ad(T^-1)^T         F_a . V_a = F_b . V_b
     bracket(V, W) = ad(V) W    cobracket(V, F) = coad(V) F,  coad(V) = -ad(V)^T
 
-Murray, Li & Sastry (1994), chapter 2, with the order [linear; angular]. The rotations alone are in `rotations` and
-`quaternions`; their main names are offered here too.
+Murray, Li & Sastry (1994), chapter 2, with the order [linear; angular]. Rotations are in `rotations` and `quaternions`;
+their main functions can be imported from here too.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def log_se3(T: Pose) -> Vec:
 def exp_screw(V: Sequence[S], q: S) -> Pose:
     """exp(V q) of a constant screw V: a unit turn by q [rad] (|w| = 1), or a pure shift by q [m] (w structurally zero).
 
-    The angular part is a literal of the robot, so the choice between the two is made here, before anything is computed.
+    The angular part is a constant of the robot, so the choice between the two is made before anything is computed.
     """
     v, w = V[:3], V[3:]
     if all(is_zero(x) for x in w):

@@ -1,4 +1,4 @@
-"""Formulations: independent ways to the same equations of motion.
+"""Formulations: independent derivations of the same equations of motion.
 
 table            the table of formulations; `derive(robot, formulation=...)` reads it
 closed_form      all links in one stack of block matrices

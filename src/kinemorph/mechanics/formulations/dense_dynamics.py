@@ -1,7 +1,7 @@
 """Accelerations and derivatives for formulations that have no recursion of their own for them.
 
-Accelerations come from the mass matrix. Derivatives come from dual numbers: exact, for any function of the state, and
-dearer than a closed form, which they also check.
+Accelerations come from the mass matrix. Derivatives come from dual numbers: they are exact for any function of the
+state, cost more than a closed form, and serve to check it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.trees.tree import Tree
 
-LEVEL = 0  # below the levels that a function may open inside
+LEVEL = 0  # below the levels that a function may use inside
 
 
 def accelerations_by(M: Sequence[Sequence[S]], rest: Sequence[S], locked: Collection[int] = ()) -> list[S]:
-    """a, shape (nv,), with M a = rest = tau - h; 0 where `locked`, by whatever force that takes.
+    """a, shape (nv,), with M a = rest = tau - h; 0 where `locked`, whatever force that needs.
 
-    Eliminated from the last velocity to the first: tips before what carries them, so branches that do not meet stay
-    apart.
+    Velocities are eliminated from the last to the first, tips before the links that carry them, so that separate
+    branches stay separate.
     """
     free = [k for k in reversed(range(len(rest))) if k not in locked]
     found = solve_definite([[M[i][j] for j in free] for i in free], [rest[k] for k in free])

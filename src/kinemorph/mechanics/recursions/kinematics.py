@@ -1,7 +1,7 @@
-"""Where everything is and how it moves: products of exponentials, frame Jacobians and their rates.
+"""Kinematics: poses as products of exponentials, frame Jacobians and their rates.
 
-Poses are in the *local* form (MODUROB eqs. 18-20): products of the pose of each link in its parent. The *spatial*
-form, which is dearer, is in `formulations.exponentials`.
+Poses are in the *local* form (MODUROB eqs. 18-20): products of the pose of each link in its parent. The *spatial* form,
+which costs more, is in `formulations.exponentials`.
 
 Jacobians are 6 x nv, order [linear; angular], in one of three references:
 
@@ -65,7 +65,9 @@ def pose_of_move(move: Move) -> Pose:
 
 
 def configuration_rate(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
-    """qdot, shape (nq,), at velocity v: v itself where joints have one axis, turned or quaternion rates elsewhere."""
+    """qdot, shape (nq,), at velocity v: v itself where joints have one axis, else rotated velocities or quaternion
+    rates.
+    """
     rate: list[S] = [0.0] * tree.nq
     for link in tree.links:
         row = ELEMENTARY[link.kind]
@@ -117,7 +119,7 @@ def _from_world(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
 
 
 def _from_frame(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
-    """Poses T_FB of the links that carry a frame, seen from it: nothing is measured from the world's origin."""
+    """Poses T_FB of the links that carry a frame, seen from that frame: nothing is measured from the world's origin."""
     poses: dict[int, Pose] = {}
     T_FB, index = inverse(at.pose), at.link
     while index != WORLD:
@@ -152,7 +154,7 @@ def jacobian_rate(
 
 
 def tangent_of(x: S, level: int) -> S:
-    """The tangent of a dual number of that level; anything else is a constant there."""
+    """The tangent of a dual number of the given level; any other number is a constant at this level."""
     return x.tangent if isinstance(x, Dual) and x.level == level else 0.0
 
 
