@@ -133,7 +133,7 @@ def _joints(robot: Robot, body: str, above: str | None = None) -> list[Joint]:
         body = found[-1].parent
     if above is not None and body != above:
         raise ModelError(
-            f"robot '{robot.name}': body '{found[0].child}' is not carried by '{above}' as this walk says. Walk over the "
+            f"robot '{robot.name}': body '{found[0].child}' is not carried by '{above}' as in this walk. Walk over the "
             "assembly from the base of its robot, and breadth first where it has rings."
         )
     return found[::-1]
