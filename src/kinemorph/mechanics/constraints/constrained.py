@@ -186,7 +186,8 @@ def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
 
 
 def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
-    """Solves by L D L^T = J M^-1 J^T, which is sparse where few rows are neighbors; a pivot of zero leaves its row out.
+    """Solves by L D L^T = J M^-1 J^T, which is sparse where few rows are neighbors; a pivot of zero leaves its
+    row out.
     """
     limit = least_share(rows.opening, SQUARED)
     z = [gathered(metric, row) for row in rows.J]

@@ -75,7 +75,8 @@ def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
 
 
 def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array | None:
-    """The configuration (nq,) near q that closes all loops, with the joints `kept` unchanged; None where there is none.
+    """The configuration (nq,) near q that closes all loops, with the joints `kept` unchanged; None where there
+    is none.
     """
     free = np.ones(robot.nv, dtype=bool)
     for joint in kept:

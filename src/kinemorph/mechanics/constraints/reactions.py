@@ -95,7 +95,8 @@ def reaction_multipliers(
 
 
 def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:
-    """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc), as `joint_wrenches`.
+    """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc), as
+    `joint_wrenches`.
     """
     moves = tree.moves(q)
     nc = len(closures.constraint_error(tree, q))

@@ -44,7 +44,8 @@ NONE = Rows([], [], [])
 
 
 def plastic_impact(tree: Tree, q: Sequence[S], v: Sequence[S], rows: Rows, kept: Rows = NONE) -> Impact:
-    """The impact at (q, v) after which `rows` have their wanted rates, mostly zero, and `kept` the rates that they had.
+    """The impact at (q, v) after which `rows` have their wanted rates, mostly zero, and `kept` the rates that
+    they had.
     """
     M = mass_matrix(tree, q)
     J = [*kept.J, *rows.J]

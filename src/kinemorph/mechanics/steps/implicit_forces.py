@@ -172,7 +172,8 @@ class _Laws:
         return felt
 
     def at_joints(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> list[tuple[S, S]]:
-        """(force + pivot a, pivot) of each joint; for affine laws the `known` values are used, and a does not matter.
+        """(force + pivot a, pivot) of each joint; for affine laws the `known` values are used, and a does not
+        matter.
         """
         held = []
         for number, (j, law) in enumerate(self.joints):

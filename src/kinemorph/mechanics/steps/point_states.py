@@ -117,7 +117,8 @@ class PointLaw(Protocol):
     def force(self, point: PointState) -> Vec3: ...
 
     def linear(self, point: PointState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = -(h df/dv + h^2 df/dx), symmetric and positive semi-definite; `point_slope` computes it.
+        """(force, D) with D = -(h df/dv + h^2 df/dx), symmetric and positive semi-definite; `point_slope`
+        computes it.
         """
         ...
 
