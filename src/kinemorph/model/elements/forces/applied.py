@@ -23,8 +23,8 @@ class Table:
     """Numbers over time: `values` has one row for each of the rising `times` [s].
 
     Between them it is "linear", "cubic" (continuous curvature) or "monotone" (cubic that never overshoots). Outside,
-    "hold" keeps the end values, "extend" the end pieces. In a model file `file` may name a CSV with a head of names beside
-    the model; `columns` says which of them to take, the time first (left out: all, in order).
+    "hold" keeps the end values, "extend" the end pieces. In a model file `file` may name a CSV with a head of names
+    beside the model; `columns` says which of them to take, the time first (left out: all, in order).
     """
 
     times: tuple[float, ...] = field(default=(), metadata={"kind": "time"})
