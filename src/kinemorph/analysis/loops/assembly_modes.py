@@ -104,8 +104,8 @@ def assembly_modes(
     count = float(np.prod([len(listing.ways) for listing in listings], initial=1.0))
     if count > MOST_MODES:
         raise UnsupportedError(
-            f"assembly_modes: the loops of robot '{robot.name}' close in {count:.3g} ways, more than {MOST_MODES}: "
-            "sets of loops that share no joint multiply theirs. List each set as a robot of its own."
+            f"assembly_modes: the loops of robot '{robot.name}' have {count:.3g} closed configurations, more than "
+            f"{MOST_MODES}: those of sets of loops that share no joint multiply. List each set as a robot of its own."
         )
     modes = []
     for way in products(listings, at, [part for part, _, _ in rows]):

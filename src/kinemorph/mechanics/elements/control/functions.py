@@ -75,7 +75,7 @@ class FunctionLaw(ElementLaw[Any]):
                 f"element '{element.name}': law takes {inspect.signature(element.law)}; expected {len(given)}, "
                 f"for {', '.join(given)}. Let it take as many."
             ]
-        except ValueError:  # a function of C tells nothing
+        except ValueError:  # a function written in C has no signature
             return []
         return []
 

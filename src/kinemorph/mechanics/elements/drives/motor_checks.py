@@ -75,6 +75,6 @@ def _problems_of_gears(element: DCMotor, what: str) -> list[str]:
         if not evaluate(element.inertia) > 0.0:
             found.append(
                 f"{what}: inertia is {evaluate(element.inertia):g} and the transmission has a stiffness, so that the "
-                "rotor turns by itself; expected above 0. Give its inertia."
+                "rotor has its own motion; expected above 0. Give its inertia."
             )
     return found
