@@ -440,8 +440,8 @@ class OddLaw(ElementLaw[Odd]):
     [
         (None, "element 'odd': `effort` of OddLaw gives None; expected an Effort"),
         (Effort(rates=(1.0,)), "gives 1 rates; expected 0, one for each of its `states`"),
-        (Effort(pushes=((0.0, 1.0),)), "has pushes that are none; expected Push"),  # type: ignore[arg-type]
-        (Effort(wrenches=((0.0, 1.0),)), "has wrenches that are none; expected Wrench"),  # type: ignore[arg-type]
+        (Effort(pushes=((0.0, 1.0),)), "has pushes of another type; expected Push"),  # type: ignore[arg-type]
+        (Effort(wrenches=((0.0, 1.0),)), "has wrenches of another type; expected Wrench"),  # type: ignore[arg-type]
         (Effort(), "`publish` of OddLaw gives no 'level'; expected a value for each of its `signals`"),
     ],
 )
