@@ -21,7 +21,7 @@ from support.tools.command_line import parsed, run
 
 
 def test_simulate_tells_how_the_run_went() -> None:
-    data = parsed("simulate", "pendulum", "--time", "2", "--q", "q1=90deg", "--sample", "0.5")
+    data = parsed("simulate", "pendulum", "--time", "2", "--q", "q1=90deg", "--output-step", "0.5")
     assert data["outcome"] == {"kind": "finished", "t": 2.0, "message": "", "ok": True}
     assert (data["samples"], data["method"]) == (5, "dop853") and data["steps"] > 5
     assert data["energy"]["relative"] < 1e-6
@@ -192,7 +192,7 @@ BAD = [
     ("simulate pendulum --lock elbow", "'elbow'"),
     ("simulate pendulum --time -1", "--time is -1 s"),
     ("simulate pendulum --time nan", "--time is nan"),
-    ("simulate pendulum --sample 0", "--sample is 0 s"),
+    ("simulate pendulum --sample 0", "--output-step is 0 s"),
     ("simulate pendulum --step 0.1 --rtol 1e-3", "one or the other"),
     ("simulate pendulum --q 1,2", "expected (1,)"),
     ("simulate pendulum --q elbow=1", "no q 'elbow'"),

@@ -55,15 +55,15 @@ def arm_run() -> Trajectory:
         output_units={"sum": "rad"},
         account=True,
     )
-    return simulate(made, 1.0, q=[0.3, 1.0 / 3.0], sample=0.05)
+    return simulate(made, 1.0, q=[0.3, 1.0 / 3.0], output_step=0.05)
 
 
 RUNS = {
     "arm with forces, a state and an output": arm_run,
-    "bounces": lambda: simulate(ball(), 3.0, q=[1.0], events=[ground(0.8)], sample=0.1),
-    "four-bar": lambda: simulate(library.four_bar(), 0.3, q=CLOSED, sample=0.05),
+    "bounces": lambda: simulate(ball(), 3.0, q=[1.0], events=[ground(0.8)], output_step=0.1),
+    "four-bar": lambda: simulate(library.four_bar(), 0.3, q=CLOSED, output_step=0.05),
     "free body with inputs": lambda: simulate(
-        robot_of_kind("free", chained=False), 0.3, inputs=Held(lambda t, q, v, x: [t] * 6, every=0.1), sample=0.05
+        robot_of_kind("free", chained=False), 0.3, inputs=Held(lambda t, q, v, x: [t] * 6, every=0.1), output_step=0.05
     ),
     "equations, failed": lambda: simulate(first_order(lambda x: [x[0] * x[0]], {"x": "m"}, start=[1.0]), 2.0),
 }
@@ -453,7 +453,7 @@ def test_permissions_follow_the_users_mask_or_the_old_file(runs: dict[str, Traje
 
 
 def test_wrong_starts_are_sentences() -> None:
-    with pytest.raises(ModelError, match="to go on with"), warnings.catch_warnings():
+    with pytest.raises(ModelError, match="whose run it continues"), warnings.catch_warnings():
         simulate(library.pendulum(), 9.0, start=simulate(ball(), 0.1))
 
 

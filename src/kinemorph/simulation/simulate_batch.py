@@ -20,18 +20,18 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ControllerError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import Settings, System
+from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.methods import usual
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.trajectory import Statistics
 from kinemorph.simulation.running.failures import explained
-from kinemorph.simulation.simulate import sample_times
+from kinemorph.simulation.simulate import run_times
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
-from kinemorph.simulation.stepping.sample_clocks import Clockwork
+from kinemorph.simulation.stepping.renamed_options import takes_old_names
+from kinemorph.simulation.stepping.step_options import step_options
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
 Whole = npt.NDArray[np.int64]
@@ -75,6 +75,7 @@ class BatchRun:
         return f"<BatchRun of '{self.plant.name}': {len(self.q)} states, {len(self.t)} samples{failed}>"
 
 
+@takes_old_names
 def simulate_batch(
     model: Plant | Dynamics | System | Robot,
     until: float | None = None,
@@ -89,8 +90,8 @@ def simulate_batch(
     step: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    largest: float = math.inf,
-    sample: float | Sequence[float] | None = None,
+    max_step: float = math.inf,
+    output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
     most_steps: int | None = None,
     threads: int | None = None,
@@ -112,17 +113,11 @@ def simulate_batch(
             f"'{plant.name}' has controllers that are Python functions, which many runs at once cannot call. Write "
             "them over any scalar as Sampled, or run one by one."
         )
-    method, step = usual(plant, method, step, rtol is not None or atol is not None)
-    rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
-    settings = model.settings if isinstance(model, System) else Settings()
-    until = settings.duration if until is None else until
-    times = sample_times(start, until, settings.sample if sample is None else sample)
+    options = step_options(plant, method, step, rtol, atol, max_step)
+    times, _ = run_times(model, plant, start, until, output_step)
     began = time.perf_counter()
-    times = Clockwork(plant).snapped(times)
-    rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
-    one = Stepper(
-        plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=rows, t=times[0], begun=False
-    )
+    one = Stepper.made(plant, options, rows=next((rows for rows in ROWS if rows >= len(times)), ROWS[-1]))
+    one.begin(times[0], tick=False)
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
     _close(plant, float(times[0]), given, q, v)
     known = () if m is None else tuple(m) if isinstance(m, Mapping) else tuple(column.name for column in plant.m)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 
@@ -131,15 +132,10 @@ class Recomputer:
         return in_batch(self._reactions, len(segment.t), t, q, s, a, *others)[0]
 
 
-_RECOMPUTERS: WeakKeyDictionary[Plant, Recomputer] = WeakKeyDictionary()
-
-
+@kept_with
 def recomputer(plant: Plant) -> Recomputer:
-    """The one of this plant: trajectories of one plant share compiled functions."""
-    found = _RECOMPUTERS.get(plant)
-    if found is None:
-        found = _RECOMPUTERS[plant] = Recomputer(plant)
-    return found
+    """The recomputer of a plant, which all trajectories of that plant share."""
+    return Recomputer(plant)
 
 
 def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:

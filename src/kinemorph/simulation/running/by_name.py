@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.user_laws import GROUPS, Law, of_groups
-from kinemorph.simulation.stepping.stepper import State
+from kinemorph.simulation.stepping.plant_stepper import State
 
 ROOT = "_root"  # how names of coordinates go on that appear and vanish
 
@@ -59,7 +59,7 @@ class ByName:
         )
 
 
-class NamedArray(npt.NDArray[np.float64]):
+class NamedArray(np.ndarray[tuple[int, ...], np.dtype[np.float64]]):
     """An array whose numbers are found by name as well."""
 
     names: tuple[str, ...]

@@ -40,11 +40,14 @@ from kinemorph.simulation.docking.changes import (
     told,
 )
 from kinemorph.simulation.docking.topologies import Plants, Shape, changed_parts, shape_of
+from kinemorph.simulation.foreign.stepper import stepper_at
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.event import Event, Quantity
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.by_name import Asleep, law_by_name, named_array, names_of, on_top_of
-from kinemorph.simulation.running.execution import Ledger, Regular, Run, begun
+from kinemorph.simulation.running.execution import Ledger, Regular, Run
+from kinemorph.simulation.stepping.plant_stepper import PlantStepper
+from kinemorph.simulation.stepping.step_options import StepOptions
 
 # on b at a's port, in its axes
 IMPULSE = tuple(
@@ -53,7 +56,7 @@ IMPULSE = tuple(
 T = TypeVar("T")
 
 
-class Reconfiguring:
+class DockedRun:
     """Carries out a run in pieces, from one change to the next."""
 
     def __init__(
@@ -84,7 +87,7 @@ class Reconfiguring:
     def carry_out(
         self,
         ledger: Ledger,
-        make: Callable[..., Any],
+        options: StepOptions,
         first: Mapping[str, Any],
         regular: tuple[Regular | None, Regular | None],
         times: Array,
@@ -96,7 +99,7 @@ class Reconfiguring:
         given = {**first, "p": self.shape.p or None}
         while True:
             try:
-                stepper = ledger.timed(partial(self._begun, make, t, given))
+                stepper = ledger.timed(partial(self._stepper, options, t, given))
             except KinemorphError as error:
                 if not ledger.segments:  # wrong from the beginning
                     raise
@@ -132,12 +135,12 @@ class Reconfiguring:
 
     # ── pieces ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _begun(self, make: Callable[..., Any], t: float, given: Mapping[str, Any]) -> Any:
-        """A stepper for what is docked now."""
-        return begun(make, self.plant, (*self._awake_guards(t), *self._awake_changes(t)), t, given)
+    def _stepper(self, options: StepOptions, t: float, given: Mapping[str, Any]) -> PlantStepper:
+        """A stepper for the present topology, at the time t [s]."""
+        return stepper_at(self.plant, options, (*self._awake_guards(t), *self._awake_changes(t)), t, given)
 
-    def _stand(self, stepper: Any) -> None:
-        """Notes where a stepper stands."""
+    def _stand(self, stepper: PlantStepper) -> None:
+        """Copies the state of a stepper."""
         _, q, v, x = stepper.state
         self.state = {"q": q, "v": v, "x": x, "m": stepper.m.copy(), "u": stepper.u.copy()}
         self.inputs |= dict(zip(names_of(self.plant, "u"), stepper.u.tolist(), strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +13,7 @@ from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.initial_state import undecided
-
-if TYPE_CHECKING:
-    from kinemorph.simulation.foreign.stepper import OutsideStepper
-    from kinemorph.simulation.stepping.stepper import Stepper
-
+from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 ACCOUNT = (SUPPLIED, DISSIPATED)
 
@@ -31,7 +26,7 @@ MANY = 1_000_000  # steps, after which a word on a method that may not suit is d
 class Patience:
     """Looks at the steps of a run that choose their own size, and warns once where they are without number."""
 
-    def __init__(self, stepper: Stepper | OutsideStepper, start: float, until: float) -> None:
+    def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
         self.stepper, self.start, self.until = stepper, start, until
         note = NOTES.get(stepper.method.name)
         self.over = stepper.fixed or note is None or note.stiff
@@ -51,7 +46,7 @@ class Patience:
         )
 
 
-def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
+def explained(stepper: PlantStepper, status: Status) -> str:
     """The sentence for a march that came back with a failure."""
     plant, method = stepper.plant, stepper.method
     t, q, v, x = stepper.state
@@ -108,13 +103,13 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
             "finite time. Look at the forces that drive it, or end the run before."
         )
     return (
-        f"At t = {t:.9g} s steps became shorter than {stepper.limits[2]:g} s, {worst} changes fastest: the motion is "
-        "too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, or looser "
-        "tolerances."
+        f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s, {worst} changes fastest: the "
+        "motion is too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, "
+        "or looser tolerances."
     )
 
 
-def _lost(stepper: Stepper | OutsideStepper) -> str:
+def _lost(stepper: PlantStepper) -> str:
     """The sentence for velocities that were named as independent and do not decide the others."""
     plant = stepper.plant
     assert plant.constraints is not None

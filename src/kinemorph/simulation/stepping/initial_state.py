@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +24,12 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import PrescribedMotion
 from kinemorph.model.robot import Robot
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
 from kinemorph.plants.plant import Plant
 
 ROUNDED = 1e-3  # of the largest singular value: one that few digits make of zero
 UNDECIDED = 1e-2  # of the largest singular value, by dependent joints: the smallest that still decides them
-
-_BUILT: WeakKeyDictionary[Plant, CompiledFunction] = WeakKeyDictionary()  # loading code takes longer than a short run
 
 
 def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> Any:
@@ -68,12 +66,11 @@ def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.ND
     return found
 
 
+@kept_with  # loading code takes longer than a short run
 def _function(plant: Plant) -> CompiledFunction:
-    """The constraints of a plant, compiled."""
+    """The compiled constraints of a plant."""
     assert plant.constraints is not None
-    if plant not in _BUILT:
-        _BUILT[plant] = build(plant.constraints)
-    return _BUILT[plant]
+    return build(plant.constraints)
 
 
 def _check_independent(look: _Look, q: Array, v: Array) -> None:
