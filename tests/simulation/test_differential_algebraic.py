@@ -178,7 +178,7 @@ def test_steppers_close_their_start_as_runs_do(driven: Plant, make: Any) -> None
     stepper = make(driven, q={"q1": 0.6}, v={"q3": 0.5})
     assert np.abs(stepper.state.q - first.q[0]).max() < 1e-15 and np.abs(stepper.state.v - first.v[0]).max() < 1e-13
     assert np.array_equal(make(driven, q=first.q[0] + 1e-5).state.q.round(4), first.q[0].round(4))
-    with pytest.raises(ShapeError, match="open at the start: 'closure' by"):
+    with pytest.raises(ShapeError, match="open in the initial state: 'closure' by"):
         make(driven, q=[0.6, 0.5, 0.5])
 
 
@@ -189,7 +189,9 @@ def test_batches_close_their_starts() -> None:
     for k, angle in enumerate(angles):
         one = simulate(system, 0.2, q={"q1": angle}, v={"q1": 1.0})
         assert np.abs(many.q[k] - one.q).max() < 1e-12 and many.q[k, 0, 0] == angle
-    with pytest.raises(ShapeError, match="state 1 of the batch: q: the loops of 'four_bar' are open at the start"):
+    with pytest.raises(
+        ShapeError, match="state 1 of the batch: q: the loops of 'four_bar' are open in the initial state"
+    ):
         simulate_batch(system, 0.2, q=[many.q[0, 0], many.q[0, 0] + 0.1])
 
 

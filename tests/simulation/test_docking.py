@@ -16,7 +16,7 @@ from kinemorph.model.configuration import integrate, random_configuration
 from kinemorph.model.elements import PID, DistanceConstraint
 from kinemorph.model.modules import Assembly, Docking, Module, active_wheel, backbone, cube, scout
 from kinemorph.simulation.docking.changes import approaching, nearness
-from kinemorph.simulation.docking.topologies import shape_of
+from kinemorph.simulation.docking.topologies import docked_in
 from kinemorph.simulation.simulate import Held
 from support.references.flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 
@@ -76,7 +76,7 @@ def test_ports_that_come_within_tolerance_lock_as_they_are(pair, flight):
     assert dock["distance"] == pytest.approx(0.01, abs=1e-9) and 0.0 < dock.t < 0.2
     before, after = flight.segments[:2]
     assert before.t[-1] == after.t[0] == dock.t
-    offset = next(d for d in shape_of(after).assembly.dockings if d.name == dock.name).offset
+    offset = next(d for d in docked_in(after).assembly.dockings if d.name == dock.name).offset
     assert np.linalg.norm(offset.p) == pytest.approx(0.01, abs=1e-9)
 
 
@@ -355,7 +355,7 @@ def test_every_system_starts_where_it_stands():
         (Dock("m0", 3, "m2", 4, at=0.05), "is docked to module 'm1', and nothing undocks it"),
         (Undock("m1", 5, at=0.05), "nothing is docked to it"),
         (Undock("m0", 3), "neither at nor when"),
-        (Guard("place", lambda q: q[3]), "places change. Read by name"),
+        (Guard("place", lambda q: q[3]), "indices change. Read by name"),
         (Guard("typo", lambda q: q["m2_hing"]), "Did you mean 'm2_hinge'"),
     ],
 )
@@ -384,7 +384,7 @@ def test_a_robot_that_is_not_as_its_modules_are_does_not_dock(duo):
         (replace(duo.robot, bodies=bodies), "body 'm1_rear'"),
         (replace(duo.robot, joints=joints), "joint 'm0_hinge'"),
     ):
-        with pytest.raises(ModelError, match=f"{words} of 'duo' is not as its module has it"):
+        with pytest.raises(ModelError, match=f"{words} of 'duo' differs from its module"):
             simulate(replace(duo, robot=robot), 0.1, events=Undock("m0", 3, at=0.05))
 
 

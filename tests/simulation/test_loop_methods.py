@@ -226,7 +226,7 @@ def test_what_is_named_is_kept_and_the_rest_follows() -> None:
     ("options", "words"),
     [
         ({}, ("loops of", "neutral configuration", "no q is given", "'closure' by", " m;", "q={'q1'", "close_loops")),
-        ({"q": [0.0, 0.0, 0.0]}, ("open at the start", "'closure' by", " m;")),
+        ({"q": [0.0, 0.0, 0.0]}, ("open in the initial state", "'closure' by", " m;")),
         ({"q": {"q1": 0.6, "q2": 0.5}}, ("named coordinates kept", "'closure'")),
         ({"q": START, "v": [1.0, 0.0, 0.0]}, ("velocities", "loops", "'closure' by", " m/s", "v={...}")),
         ({"q": START, "v": {"q1": 1.0, "q3": 1.0}}, ("named velocities", "Name fewer")),

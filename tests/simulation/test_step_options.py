@@ -4,6 +4,7 @@ import gc
 import inspect
 import math
 import warnings
+from typing import Any
 from weakref import ref
 
 import pytest
@@ -19,12 +20,13 @@ from kinemorph.simulation.stepping.step_options import StepOptions, step_options
 
 def test_defaults_are_filled_in_once():
     plant = kinemorph.plant(library.pendulum())
-    assert step_options(plant) == StepOptions("dop853", None, 1e-8, 1e-10, math.inf, 1e-12)
-    assert step_options(plant, "rk4", 0.1, rtol=1e-3).limits(7) == [1e-3, 1e-10, 1e-12, 1e30, 7]
-    assert step_options(plant, "implicit_contact").step == 1e-3
+    none: dict[str, Any] = dict.fromkeys(("method", "step", "rtol", "atol")) | {"max_step": math.inf}
+    assert step_options(plant, **none) == StepOptions("dop853", None, 1e-8, 1e-10, math.inf, 1e-12)
+    assert step_options(plant, "rk4", 0.1, 1e-3, None, math.inf).limits(7) == [1e-3, 1e-10, 1e-12, 1e30, 7]
+    assert step_options(plant, **none | {"method": "implicit_contact"}).step == 1e-3
     for given in ({"max_step": 0.0}, {"min_step": -1.0}, {"rtol": "tight"}):
         with pytest.raises(UnsupportedError, match=f"{next(iter(given))} is .*expected a number above 0"):
-            step_options(plant, **given)
+            step_options(plant, **none | given)
 
 
 def test_old_names_work_with_a_warning_that_gives_the_new_one():

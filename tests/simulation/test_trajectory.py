@@ -94,7 +94,7 @@ def test_states_of_equations_keep_their_own_names() -> None:
     assert list(run.columns) == ["t", "pressure", "x.t", "u.pump", "double"]
     assert np.array_equal(run["double"], 2.0 * run["pressure"]) and np.array_equal(run["x.t"], run.x[:, 1])
     assert run.q.shape == run.a.shape == run.tau.shape == (5, 0) and run.y.shape == (5, 1)
-    with pytest.raises(UnsupportedError, match="'equations' is no robot: it has no energies"):
+    with pytest.raises(UnsupportedError, match="'equations' is not a robot, so it has no energies"):
         _ = run.energy
 
 
@@ -271,7 +271,7 @@ def test_times_of_any_shape_within_the_run(driven: Trajectory) -> None:
     assert one.t.shape == () and one.q.shape == (2,) and one.x.shape == (2,)
     many = driven.at([[0.333, 1.0], [2.0, 3.0]])
     assert many.q.shape == (2, 2, 2) and np.array_equal(many.q[0, 0], one.q)
-    with pytest.raises(ShapeError, match=r"covers 0 to 3 s; times from 1 to 3.5 s are asked for"):
+    with pytest.raises(ShapeError, match=r"covers 0 to 3 s; times from 1 to 3.5 s are given"):
         driven.at([1.0, 3.5])
 
 

@@ -1,4 +1,4 @@
-"""User functions that return unusable values in mid-run: the run fails, keeps its results and says what was returned."""
+"""User functions that return unusable values: the run fails, keeps its results and says what was returned."""
 
 import math
 

@@ -32,9 +32,8 @@ from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.chatter import warn_of_chatter
 from kinemorph.simulation.running.execution import Held as Held
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
-from kinemorph.simulation.stepping.renamed_options import takes_old_names
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.step_options import check_positive, step_options
+from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 
 if TYPE_CHECKING:
     from kinemorph.simulation.running.docked_run import DockedRun
@@ -124,7 +123,7 @@ def simulate(
     """
     changes, guards = sorted_events(events)
     before = start if isinstance(start, Trajectory) else None
-    powered = forces is not None or inputs is not None or _has_elements(model) or _has_damping(model)
+    powered = forces is not None or inputs is not None or _has_elements_or_damping(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     docked = _docked_run(model, asked, changes, guards, before)
     plant = docked.plant if docked else as_plant(model, **asked)
@@ -138,7 +137,8 @@ def simulate(
     regular = _regular_functions(inputs, callback, every, spacing, float(times[0]))
     first["u"] = None if regular[0] else inputs
 
-    ledger = Ledger(options, float(times[-1]), progress, checkpoints)
+    settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(times[-1])}
+    ledger = Ledger(settings, progress, checkpoints)
     if docked:
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
@@ -175,11 +175,9 @@ def _docked_otherwise(model: Any, run: Trajectory) -> bool:
     return before != after or any(column.name.partition(".")[0] in after for column in last.p)
 
 
-def _has_elements(model: Any) -> bool:
-    return isinstance(model, System) and bool(model.elements)
-
-
-def _has_damping(model: Any) -> bool:
+def _has_elements_or_damping(model: Any) -> bool:
+    if isinstance(model, System) and model.elements:
+        return True
     robot = model.robot if isinstance(model, (System, Dynamics)) else model
     return isinstance(robot, Robot) and any(d != 0.0 for joint in robot.joints for d in joint.damping)
 
@@ -232,7 +230,7 @@ def run_times(model: Any, plant: Plant, start: Any, until: Any, output_step: Any
     """The sample times of a run [s], shape (n,), and the time between samples [s]; None means what the system says."""
     settings = model.settings if isinstance(model, System) else Settings()
     start = _seconds("start", start)
-    until = start + settings.duration if until is None else until
+    until = start + settings.duration if until is None else _seconds("until", until)
     spacing = settings.sample if output_step is None else output_step
     times = Clockwork(plant).snapped(sample_times(start, until, spacing))
     return times, float(spacing) if isinstance(spacing, NUMBER) else float(times[1] - times[0])
@@ -247,7 +245,6 @@ def _seconds(name: str, value: Any) -> float:
 
 def sample_times(start: float, until: float, output_step: float | Sequence[float]) -> Array:
     """Ascending times from start to until, both included [s], shape (n,)."""
-    start, until = _seconds("start", start), _seconds("until", until)
     if until <= start:
         raise UnsupportedError(f"until is {until:g} s and start {start:g} s; expected a later end. Enlarge until.")
     if isinstance(output_step, NUMBER):

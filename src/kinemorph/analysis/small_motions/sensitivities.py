@@ -27,7 +27,7 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import DEFAULT, method_named
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
-from kinemorph.simulation.stepping.renamed_options import takes_old_names
+from kinemorph.simulation.stepping.step_options import takes_old_names
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
@@ -29,13 +28,13 @@ from kinemorph.plants.loop_methods import Multipliers, Projection
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.foreign.constraints import ConstraintKeeper
 from kinemorph.simulation.foreign.engines import CvodeEngine, Engine, Equations, InitialValueProblem, ScipyEngine
-from kinemorph.simulation.foreign.ida import IdaEngine
+from kinemorph.simulation.foreign.ida import IdaEngine, Mask
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import OUTSIDE
 from kinemorph.simulation.march.crossings import PIECES
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
+from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
 
@@ -80,12 +79,6 @@ def stepper_for(method: str | Method) -> type[PlantStepper]:
     return ForeignStepper if isinstance(method, str) and ":" in method else Stepper
 
 
-class ForeignMethod(NamedTuple):
-    """A method of another library: only its name is known here."""
-
-    name: str
-
-
 class ForeignStepper(PlantStepper):
     """A plant at one state, which is advanced by a method of another library. See `Stepper`."""
 
@@ -115,8 +108,7 @@ class ForeignStepper(PlantStepper):
         self._constraints = ConstraintKeeper(plant)
         self._guards = build(self.watch.program) if self.watch else None
         self._directions = np.array(self.watch.marched.directions if self.watch else ())
-        self._guard_sides = np.zeros(len(self._directions))
-        self._next_ticks = np.zeros(len(plant.ticks))
+        self._arrays = {"sides": np.zeros(len(self._directions)), "clock": np.zeros(len(plant.ticks))}
         self._engine: Engine | None = None
         self._new_engine = True  # whether something has changed, so that the method has to start again
         self._stop = math.inf
@@ -160,15 +152,10 @@ class ForeignStepper(PlantStepper):
 
     @property
     def next_tick(self) -> float:
-        return self.clockwork.next_time(self._next_ticks)
+        return self.clockwork.next_time(self._at("clock"))
 
-    @property
-    def _clock(self) -> Array:
-        return self._next_ticks
-
-    @property
-    def _sides(self) -> Array:
-        return self._guard_sides
+    def _at(self, name: str) -> Array:
+        return self._arrays[name]
 
     def _stored(self) -> State:
         return State(self._t, *self._split(self._y))
@@ -267,14 +254,14 @@ class ForeignStepper(PlantStepper):
         self.calls += 1
 
     def _rate(self, t: float, y: Array) -> Array:
-        out = np.zeros(len(self._y))
-        self._flow.raw(out, np.array(float(t)), np.ascontiguousarray(y, dtype=float), self.m, self.u, self.p)
-        self._count()
-        return out
+        return self._evaluated(self._flow, t, y)
 
     def _jacobian(self, t: float, y: Array) -> Array:
-        out = np.zeros((len(self._y), len(self._y)))
-        self._slope.raw(out, np.array(float(t)), np.ascontiguousarray(y, dtype=float), self.m, self.u, self.p)
+        return self._evaluated(self._slope, t, y)
+
+    def _evaluated(self, function: CompiledFunction, t: float, y: Array) -> Array:
+        out = np.zeros(function.program.outputs[0].shape)
+        function.raw(out, np.array(float(t)), np.ascontiguousarray(y, dtype=float), self.m, self.u, self.p)
         self._count()
         return out
 
@@ -287,7 +274,7 @@ class ForeignStepper(PlantStepper):
             high = end if piece == PIECES else self._old + (end - self._old) * (piece / PIECES)
             values = self._guard_values(high, at_end if piece == PIECES else None)
             if not self._crossed(values).any():
-                self._guard_sides = np.where(values == 0.0, self._sides, np.sign(values))
+                self._at("sides")[values != 0.0] = np.sign(values[values != 0.0])
                 low = high
                 continue
             while low < (middle := low + 0.5 * (high - low)) < high and high - low > 1e-14:
@@ -311,10 +298,9 @@ class ForeignStepper(PlantStepper):
         self._guards.raw(values, np.array(t), np.ascontiguousarray(base), s, self.m, self.u, self.p)
         return values
 
-    def _crossed(self, values: Array) -> npt.NDArray[np.bool_]:
-        found: npt.NDArray[np.bool_] = (
-            (values * self._sides <= 0.0) & (self._sides != 0.0) & (self._directions * self._sides <= 0.0)
-        )
+    def _crossed(self, values: Array) -> Mask:
+        sides = self._at("sides")
+        found: Mask = (values * sides <= 0.0) & (sides != 0.0) & (self._directions * sides <= 0.0)
         return found
 
 

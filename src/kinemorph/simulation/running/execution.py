@@ -26,7 +26,6 @@ from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, S
 from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.failures import Patience, explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
-from kinemorph.simulation.stepping.step_options import StepOptions
 
 MOST_SWITCHES = 100  # switches of elements at one instant
 T = TypeVar("T")
@@ -334,14 +333,9 @@ class Ledger:
     """The results of a run: segments and events of the pieces that are finished, and their cost."""
 
     def __init__(
-        self,
-        options: StepOptions,
-        until: float,
-        progress: Progress | None = None,
-        checkpoints: Checkpoints | None = None,
+        self, settings: Mapping[str, Any], progress: Progress | None = None, checkpoints: Checkpoints | None = None
     ) -> None:
-        self.settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": until}
-        self.progress, self.checkpoints = progress, checkpoints
+        self.settings, self.progress, self.checkpoints = settings, progress, checkpoints
         self.segments: list[Segment] = []
         self.events: list[Event] = []
         self.method: Any = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -23,9 +23,8 @@ from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.initial_state import closed_start
-from kinemorph.simulation.stepping.renamed_options import takes_old_names
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options
+from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options, takes_old_names
 
 ROWS = 256  # samples in one call
 JUMPED = 1.0  # `refresh` where the state has jumped: nothing of the last step is used again
@@ -49,19 +48,16 @@ class Marched(NamedTuple):
     fired: tuple[int, ...]  # indices of guards, where the status is EVENT
 
 
-class NamedMethod(Protocol):
-    """A method of which a run needs to know the name only."""
+class ForeignMethod(NamedTuple):
+    """A method of another library: only its name is known here."""
 
-    @property
-    def name(self) -> str:
-        """The name of the method, as it is given to `simulate`."""
-        ...
+    name: str
 
 
 class PlantStepper(ABC):
     """A plant at one state, which can be advanced. See `simulate` for the options."""
 
-    method: NamedMethod
+    method: Method | ForeignMethod
     fixed: bool  # whether all steps have one size
     watch: Watch | None  # the guards; None where there are none
     h: float  # size of the next step [s]
@@ -136,19 +132,11 @@ class PlantStepper(ABC):
     def next_tick(self) -> float:
         """A run may not ask for times beyond this one before it has called `tick` [s]."""
 
-    @property
     @abstractmethod
-    def _clock(self) -> Array:
-        """The number of the next tick of each clock, to be written to."""
-
-    @property
-    @abstractmethod
-    def _sides(self) -> Array:
-        """The side of zero on which each guard stands, +1 or -1, to be written to."""
-
-    @abstractmethod
-    def _stored(self) -> State:
-        """The state as the method has it."""
+    def _at(self, name: str) -> Array:
+        """An array to be written to: "clock", the number of the next tick of each clock; or "sides", on which side of
+        zero each guard is, +1 or -1.
+        """
 
     @abstractmethod
     def _store(self, t: float | None, q: Array, v: Array, x: Array) -> None:
@@ -190,7 +178,7 @@ class PlantStepper(ABC):
         self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
         if close or q is not None or v is not None:
             self.close(q, v)
-        self._clock[:] = self.clockwork.first(t, self.plant.named("m", m))
+        self._at("clock")[:] = self.clockwork.first(t, self.plant.named("m", m))
         if tick:
             self.tick()
         self.refresh(JUMPED)
@@ -200,7 +188,7 @@ class PlantStepper(ABC):
         pairs = zip("qvx", (q, v, x), self._stored()[1:], strict=True)
         self._store(t, *(kept if given is None else self.plant.initial(group, given) for group, given, kept in pairs))
         if t is not None:
-            self._clock[:] = self.clockwork.first(t)
+            self._at("clock")[:] = self.clockwork.first(t)
             self.tick()
         self.refresh(JUMPED)
 
@@ -214,7 +202,7 @@ class PlantStepper(ABC):
     @property
     def due(self) -> bool:
         """Whether elements have to sample now."""
-        return bool(self.plant.ticks) and self._stored().t >= self.clockwork.next_time(self._clock)
+        return bool(self.plant.ticks) and self._stored().t >= self.clockwork.next_time(self._at("clock"))
 
     def tick(self) -> bool:
         """Lets elements sample that are due now; says whether there were any.
@@ -223,9 +211,13 @@ class PlantStepper(ABC):
         """
         if not self.due:
             return False
-        self._remember(self.clockwork.run(self._clock, self.inputs))
+        self._remember(self.clockwork.run(self._at("clock"), self.inputs))
         self._change(CHANGED)
         return True
+
+    def _stored(self) -> State:
+        """The state as the method has it, before it is brought onto the constraints."""
+        return self.state
 
     def _remember(self, m: Array) -> None:
         """Sets the memory after elements have sampled."""
@@ -237,11 +229,11 @@ class PlantStepper(ABC):
         """
         self._change(fresh)
         if self.watch:
-            self._sides[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
+            self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
 
     def side(self, guard: int) -> float:
         """The side of zero on which a guard stands, +1 or -1; 0 where it is zero and stays there."""
-        return float(self._sides[guard])
+        return float(self._at("sides")[guard])
 
     def push(self, u: Any) -> None:
         """Sets the inputs from now on."""
@@ -265,7 +257,7 @@ class PlantStepper(ABC):
         self._zero = self._due = 0.0
         if self.watch and fired:
             self._zero = self.watch.zero_at(fired, *self.inputs)
-            self._due = self.watch.due(fired, self._sides, *self.inputs)
-            others = -self._sides[list(fired)]
+            self._due = self.watch.due(fired, self._at("sides"), *self.inputs)
+            others = -self._at("sides")[list(fired)]
             self.refresh()
-            self._sides[list(fired)] = others
+            self._at("sides")[list(fired)] = others

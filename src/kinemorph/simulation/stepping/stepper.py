@@ -66,14 +66,6 @@ class Stepper(PlantStepper):
         return self.plan.array(self.memory, name)
 
     @property
-    def _clock(self) -> Array:
-        return self._at("clock")
-
-    @property
-    def _sides(self) -> Array:
-        return self._at("sides")
-
-    @property
     def state(self) -> State:
         nv = self.plant.nv
         s = self._at("s")
@@ -105,9 +97,6 @@ class Stepper(PlantStepper):
         if not self.fixed:
             self._at("h")[...] = min(first, self.limits[3])
         self.begin(t, q, v, x, u=self.u, p=self.p)
-
-    def _stored(self) -> State:
-        return self.state
 
     def _store(self, t: float | None, q: Array, v: Array, x: Array) -> None:
         nv, s = self.plant.nv, self._at("s")
