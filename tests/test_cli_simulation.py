@@ -108,7 +108,7 @@ def test_an_interrupted_run_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_loop_that_is_open_and_a_start_that_stays_are_told() -> None:
     open_start = run("simulate", "four_bar", "--q", "1,1,1", "--time", "0.05")
-    assert open_start.exit_code == 2 and "open at the start: 'closure' by" in open_start.stderr
+    assert open_start.exit_code == 2 and "open in the initial state: 'closure' by" in open_start.stderr
     closed = run("simulate", "four_bar", "--q", "q1=1", "--loops", "partitioning", "--time", "0.05", "--json")
     assert json.loads(closed.stdout)["loop_error"] < 1e-11
     assert "nothing moved" in run("simulate", "pendulum", "--q", "0", "--time", "0.1").stderr

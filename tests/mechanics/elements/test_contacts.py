@@ -189,8 +189,8 @@ def test_laws_at_the_end_of_a_step() -> None:
     scene_of = _scenes(p)
     for friction in (None, COULOMB, ANCHOR):
         element = Contact("c", "ball", EASYDYN, friction, TILTED)
-        scene = scene_of(element, [0.0, 0.0, -0.01, 1, 0, 0, 0], memory=[1.0, 0.01, 0.0, 0.0, 0, 0, 0])
-        (place,) = ContactLaw().places(element, scene)
+        view = scene_of(element, [0.0, 0.0, -0.01, 1, 0, 0, 0], memory=[1.0, 0.01, 0.0, 0.0, 0, 0, 0])
+        (place,) = ContactLaw().touching_points(element, view)
         n, start, h = np.array(surface(TILTED)((0.0, 0.0, 0.0)).normal), np.array([0.0, 0.0, -0.01]), 1e-3
         u = 0.01 * np.cross(n, [0.0, 1.0, 0.0]) - 0.1 * n
         force, D = place.law.linear(End(start, u, h), h)
@@ -212,15 +212,15 @@ def test_laws_at_the_end_of_a_step() -> None:
 
 def _scenes(p):
     from kinemorph.mechanics.elements.ensemble import ensemble
-    from kinemorph.mechanics.elements.instant import World
+    from kinemorph.mechanics.elements.instant import SystemInstant
     from kinemorph.mechanics.trees.resolve import resolve
 
-    def scene(element, q, memory):
+    def view(element, q, memory):
         cast = ensemble(p.robot, (element,))
         m = memory[: len(cast.memory)]
-        return World(cast, resolve(p.robot), 0.0, q, [0.0] * 6, [0.0] * len(cast.states), m, (), {}).scenes[0]
+        return SystemInstant(cast, resolve(p.robot), 0.0, q, [0.0] * 6, [0.0] * len(cast.states), m, (), {}).views[0]
 
-    return scene
+    return view
 
 
 # ── geometry ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -326,7 +326,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
     for t, q, v in states(model):
         world = instant.world(t, q, v)
         slopes = instant.slopes(t, q, v)
-        laws = law_of(FORCES[name]).stiff(FORCES[name], world.scenes[0]).joints
+        laws = law_of(FORCES[name]).stiff(FORCES[name], world.views[0]).joints
         assert laws
         for place, law in laws:
             joint = JointState(q[place], v[place])  # on this robot coordinates stand where velocities do

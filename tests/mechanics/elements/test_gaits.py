@@ -56,7 +56,7 @@ def signals(instant, t, world=None):
 def tick(instant, t):
     """What memory is after a tick."""
     world, (member, *_) = instant.world(t, [0.0] * 3, [0.0] * 3), instant.cast.members
-    instant.m = [float(x) for x in member.law.sample(member.element, world.scenes[0], 0)]
+    instant.m = [float(x) for x in member.law.sample(member.element, world.views[0], 0)]
 
 
 # ── rates ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""The results of a run.
+"""The results of a run: samples, events, columns by name, and quantities computed from them.
 
 trajectory        segments of samples, joined by events, and the outcome of the run
 segment           the samples between two changes of the system
