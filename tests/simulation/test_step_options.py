@@ -15,14 +15,14 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.plants.kept_with import kept_with
 from kinemorph.simulation.foreign.stepper import ForeignStepper
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
-from kinemorph.simulation.stepping.step_options import StepOptions, step_options
+from kinemorph.simulation.stepping.step_options import UNBOUNDED, StepOptions, step_options
 
 
 def test_defaults_are_filled_in_once():
     plant = kinemorph.plant(library.pendulum())
     none: dict[str, Any] = dict.fromkeys(("method", "step", "rtol", "atol")) | {"max_step": math.inf}
-    assert step_options(plant, **none) == StepOptions("dop853", None, 1e-8, 1e-10, math.inf, 1e-12)
-    assert step_options(plant, "rk4", 0.1, 1e-3, None, math.inf).limits(7) == [1e-3, 1e-10, 1e-12, 1e30, 7]
+    assert step_options(plant, **none) == StepOptions("dop853", None, 1e-8, 1e-10, UNBOUNDED, 1e-12)
+    assert step_options(plant, "rk4", 0.1, 1e-3, None, 2.0) == StepOptions("rk4", 0.1, 1e-3, 1e-10, 2.0, 1e-12)
     assert step_options(plant, **none | {"method": "implicit_contact"}).step == 1e-3
     for given in ({"max_step": 0.0}, {"min_step": -1.0}, {"rtol": "tight"}):
         with pytest.raises(UnsupportedError, match=f"{next(iter(given))} is .*expected a number above 0"):

@@ -74,6 +74,8 @@ def simulate(
         run = simulate(robot, 5.0, q={"elbow": 0.5}, output_step=0.01)
         run.t, run.q, run["v.elbow"], run.energy, run.events, run.outcome
 
+    `until` is a time, not a duration. Without it, the run lasts as long as the settings of the system say.
+
     Initial state. Each group is a sequence in the order of the plant, or a dict of some values by name. A value that is
     not given is the system's own. Where there are constraints, named values of q and v are kept and the others follow.
 
@@ -100,15 +102,16 @@ def simulate(
                     give `Held(function, every=0.01)`
     `forces`        a law of generalized forces [N m or N], `lambda t, q, v: [...]`, which is compiled into the step
     `locked`        names of joints that do not move
-    `loops`         how closed chains and other constraints are kept: "projection" (the default: nothing drifts),
-                    "partitioning", "perturbation", "baumgarte" or "multipliers", or an object of `loop_methods`
+    `loops`         how closed chains and other constraints are kept: "projection" (nothing drifts), "partitioning",
+                    "perturbation", "baumgarte" or "multipliers", or an object of `loop_methods`. By default the
+                    settings of the system decide, else "projection"
     `events`        guards whose change of sign is an event (see `Guard`), and for a system of modules what docks and
                     undocks (see `Dock` and `Undock`)
 
     Results.
 
-    `output_step`   the time between stored samples [s], or a sequence of all sample times; 0.01 s where the system does
-                    not say
+    `output_step`   the time between stored samples [s], or a sequence of all sample times. By default the settings of
+                    the system decide, else 0.01 s
     `callback`      a function of some of t, q, v and x that is called every `every` seconds (by default at every
                     stored sample); the run stops when it returns True
     `progress`      a function progress(t, h, events) that is called now and then, with the simulated time, the size of
@@ -200,7 +203,7 @@ def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[
     """The state at the end of a run, by name, as the initial state of a plant: the values that both of them have.
 
     The state is that of the last segment, because a run may change its system. A plant with coordinates that the run
-    has lost on the way is refused, unless its configuration is given otherwise (`placed`).
+    has lost before its end is refused, unless its configuration is given otherwise (`placed`).
     """
     last, end = run.segments[-1], {}
     for group in ("q", "v", "x", "m"):

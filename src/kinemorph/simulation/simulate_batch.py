@@ -122,8 +122,7 @@ def simulate_batch(
     one.begin(times[0], tick=False)
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
     _close(plant, float(times[0]), given, q, v)
-    known = () if m is None else tuple(m) if isinstance(m, Mapping) else tuple(column.name for column in plant.m)
-    fleet = _Fleet(one, given, known, times, most_steps, threads)
+    fleet = _Fleet(one, given, plant.named("m", m), times, most_steps, threads)
     compiled = time.perf_counter()
     fleet.carry_out()
     took = time.perf_counter() - compiled

@@ -30,7 +30,7 @@ from kinemorph.simulation.results.trajectory import Event, Outcome, Quantity, St
 FORMAT, VERSION = "kinemorph trajectory", 1
 GROUPS = ("q", "v", "x", "m", "u", "p")
 SAMPLES = ("q", "v", "x", "m", "u")
-FLAT = ("t", "loop_error")  # of shape (n,)
+FLAT = ("t", "loop_error")  # arrays of shape (n,)
 COMPUTED = ("z", "tau", "y", "energy", "account", "loop_error")
 
 

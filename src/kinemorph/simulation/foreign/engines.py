@@ -68,8 +68,8 @@ class ScipyEngine:
     def __init__(self, name: str, problem: InitialValueProblem) -> None:
         from scipy import integrate
 
-        rtol, atol, _, max_step, _ = map(float, problem.options.limits(0))
-        options: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step}
+        chosen = problem.options
+        options: dict[str, Any] = {"rtol": chosen.rtol, "atol": chosen.atol, "max_step": chosen.max_step}
         if name in ("Radau", "BDF", "LSODA"):
             options["jac"] = problem.equations.slope
         if problem.first is not None:
@@ -106,7 +106,7 @@ class Sundials:
     solver: Any
     t: float
     stop: float
-    size: int  # of [q, v, x], the first of its unknowns
+    size: int  # the length of [q, v, x], which are the first unknowns
 
     def step(self) -> tuple[float, Array]:
         for _ in range(2):  # after an interpolation, the first call only comes back to the end of the last step

@@ -119,16 +119,12 @@ class ForeignStepper(PlantStepper):
 
     @property
     def state(self) -> State:
-        return State(self._t, *self._split(self._row(self._t, self._y)))
+        return self._state(self._row(self._t, self._y))
 
     @property
     def counts(self) -> tuple[int, int]:
         """(accepted steps so far, 0): libraries do not report the steps that they reject."""
         return self.accepted, 0
-
-    def _split(self, y: Array) -> tuple[Array, Array, Array]:
-        a, b = self.plant.nq, self.plant.nq + self.plant.nv
-        return y[:a].copy(), y[a:b].copy(), y[b:].copy()
 
     def _row(self, t: float, y: Array) -> Array:
         """[q, v, x] on the constraints and with quaternions of length 1."""
@@ -158,7 +154,10 @@ class ForeignStepper(PlantStepper):
         return self._arrays[name]
 
     def _stored(self) -> State:
-        return State(self._t, *self._split(self._y))
+        return self._state(self._y)
+
+    def _state(self, y: Array) -> State:
+        return State(self._t, *np.split(y, [self.plant.nq, self.plant.nq + self.plant.nv]))
 
     def _store(self, t: float | None, q: Array, v: Array, x: Array) -> None:
         self._t = self._t if t is None else float(t)

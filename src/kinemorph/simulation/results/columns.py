@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kinemorph.simulation.results.segment import Segment
 
 ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
-ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # of groups
+ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # the order of groups
 LOOP_UNIT = "m or rad"
 
 

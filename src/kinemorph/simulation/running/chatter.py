@@ -50,8 +50,8 @@ class Chatter:
 def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], Frozen]) -> Chatter | None:
     """The first of some times at which the step of a run was too large; None where there is none.
 
-    `at(k)` gives the linearized robot at times[k]. Of many times, a few are checked, evenly spaced. Methods that are
-    not explicit have no such limit.
+    `at(k)` gives the linearized robot at times[k]. If there are many times, a few of them are checked, evenly spaced.
+    Methods that are not explicit have no such limit.
     """
     if step_matrix(method, np.zeros((2, 2)), step) is None:
         return None

@@ -82,7 +82,7 @@ class DockedRun:
         self.state: dict[str, Array] = {}  # q, v, x, m, u now
         self.inputs: dict[str, float] = {}  # the last value of each input, by name
         self._resolved: tuple[DockedAssembly, Tree] | None = None
-        self._laws: dict[tuple[Plant, str], Any] = {}  # of guards: a topology that returns has the same ones
+        self._laws: dict[tuple[Plant, str], Any] = {}  # laws of guards, for topologies that return
 
     def carry_out(
         self,

@@ -65,9 +65,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     if status is Status.LOST:
         return _lost(stepper)
     growth = np.abs(rate) / (1.0 + np.abs(s))
-    growth[
-        [2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]
-    ] = -1.0  # the account of energy follows the motion
+    growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # only follows the motion
     first = int(np.argmax(growth))
     worst = names[first]
     if stepper.fixed and isinstance(plant.loops, SingularPerturbation) and stepper.h > 2.8 * plant.loops.epsilon:

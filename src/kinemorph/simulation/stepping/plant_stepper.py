@@ -100,7 +100,7 @@ class PlantStepper(ABC):
 
     def _set_up(self, plant: Plant, options: StepOptions, guards: Sequence[Guard], rows: int) -> None:
         self.plant, self.options, self.rows = plant, options, rows
-        self.calls = 0  # of compiled code
+        self.calls = 0  # calls of compiled code
         self.clockwork = Clockwork(plant)
         self._zero: Array | float = 0.0  # distances from zero of the guards that have just changed their sign
         self._due: Array | float = 0.0  # sides of the guards that are about to change theirs

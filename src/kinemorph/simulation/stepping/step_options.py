@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 RTOL, ATOL = 1e-8, 1e-10
 MIN_STEP = 1e-12  # [s]
-UNBOUNDED = 1e30  # [s] a larger max_step is no bound
+UNBOUNDED = 1e30  # [s] a max_step of this size is no bound
 NEW_NAMES = {"largest": "max_step", "smallest": "min_step", "sample": "output_step"}
 
 
@@ -31,12 +31,8 @@ class StepOptions:
     step: float | None  # [s]; None where the method chooses its steps
     rtol: float
     atol: float
-    max_step: float  # [s]
+    max_step: float  # [s]; UNBOUNDED where steps have no bound
     min_step: float  # [s]
-
-    def limits(self, most: int) -> list[float]:
-        """The step limits as the march reads them; `most` is the number of steps to try in one call."""
-        return [self.rtol, self.atol, self.min_step, min(self.max_step, UNBOUNDED), most]
 
 
 def step_options(
@@ -46,7 +42,7 @@ def step_options(
     method, step = usual(plant, method, step, rtol is not None or atol is not None)
     rtol, atol = RTOL if rtol is None else rtol, ATOL if atol is None else atol
     check_positive(step=step, rtol=rtol, atol=atol, max_step=max_step, min_step=min_step)
-    return StepOptions(method, step, rtol, atol, max_step, min_step)
+    return StepOptions(method, step, rtol, atol, min(max_step, UNBOUNDED), min_step)
 
 
 def check_positive(**given: float | None) -> None:

@@ -39,7 +39,7 @@ class Stepper(PlantStepper):
                 f"method '{self.method.name}' takes steps of one size and none is given. Give step=0.001 [s], or "
                 "choose a method that finds its own."
             )
-        self.limits = np.array(options.limits(MOST_TRIES))
+        self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES])
         located = bool(plant.guards) and not self.fixed
         self.watch = watch_of(plant, guards, located=located) if guards or located else None
         marched = self.watch.marched if self.watch else None
