@@ -32,6 +32,7 @@ from kinemorph.model.robot import Robot
 from support.peers.pinocchio_peer import PinocchioPeer
 from support.references.exact_rates import numbers, rate_along
 from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.tools.each_case import each_case
 
 TOLERANCE = 1e-11
 
@@ -68,7 +69,7 @@ def test_the_configuration_moves_by_its_rate(robot: Robot) -> None:
     np.testing.assert_allclose(moved, numbers(configuration_rate(tree, q, v)), rtol=0, atol=1e-13 * 10)
 
 
-@pytest.mark.parametrize("reference", REFERENCES)
+@each_case("reference", REFERENCES)
 def test_jacobian_columns_are_derivatives_of_the_pose(robot: Robot, reference: Any) -> None:
     tree = resolve(robot)
     q, *_ = state(robot)
@@ -85,7 +86,7 @@ def test_jacobian_columns_are_derivatives_of_the_pose(robot: Robot, reference: A
         np.testing.assert_allclose(J[:, k], twist, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("reference", REFERENCES)
+@each_case("reference", REFERENCES)
 def test_jacobian_rate_is_the_derivative_of_the_jacobian(robot: Robot, reference: Any) -> None:
     tree = resolve(robot)
     q, v, a, _ = state(robot)
@@ -105,7 +106,7 @@ def test_jacobian_rate_is_the_derivative_of_the_jacobian(robot: Robot, reference
     np.testing.assert_allclose(J @ a + Jdot @ v, acceleration, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_case("seed", range(12))
 def test_random_trees_equal_pinocchio(seed: int) -> None:
     robot = random_robot(seed, most=30)
     peer, dynamics = PinocchioPeer(robot), derive(robot, backend="interpreter")

@@ -42,6 +42,7 @@ from support.cases.contact_cases import (
     slope,
     systems,
 )
+from support.tools.each_case import each_case
 
 SYSTEMS = dict(systems())
 RNG = np.random.default_rng(4)
@@ -88,7 +89,7 @@ def closes(system: System, until: float = 0.5, **start):
     return run
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each_case("name", SYSTEMS)
 def test_exact_slopes_are_those_of_differences(name: str) -> None:
     """By dual numbers, along random directions, and away from kinks: where differences of two sizes agree."""
     p = plant(SYSTEMS[name])
@@ -313,7 +314,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("says", BAD)
+@each_case("says", BAD)
 def test_bad_contacts_are_refused(says: str) -> None:
     data = {"body": "left", "normal": EASYDYN, **BAD[says]}
     with pytest.raises(ModelError) as error:
