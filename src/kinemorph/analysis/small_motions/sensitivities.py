@@ -27,6 +27,7 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import DEFAULT, method_named
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.step_options import takes_old_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,7 @@ def _grouped(unit: str) -> str:
     return f"({unit})" if "/" in unit or " " in unit else unit or "1"
 
 
+@takes_old_names
 def sensitivities(
     model: Model,
     until: float,
@@ -101,7 +103,7 @@ def sensitivities(
     step: float | None = None,
     rtol: float = 1e-9,
     atol: float = 1e-11,
-    sample: float | Sequence[float] | None = None,
+    output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
 ) -> Sensitivities:
     """A motion from `start` to `until` [s] together with its derivatives.
@@ -140,7 +142,7 @@ def sensitivities(
         step=step,
         rtol=rtol,
         atol=atol,
-        sample=sample,
+        output_step=output_step,
         start=start,
     )
     return _result(plant, run, (*names, *first))
