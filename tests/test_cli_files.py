@@ -94,8 +94,8 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
         (["info", "missing.urdf"], "missing.urdf: the file does not exist"),
         (["info", "."], ".: the file is a folder"),
         (["info", "good.urdf", "--base", "loose"], "loose"),
-        (["info", "good.urdf", "--package-dir", "nowhere"], "--package-dir 'nowhere' is no folder"),
-        (["info", "good.urdf", "--sidecar", "nowhere"], "--sidecar 'nowhere' is no file"),
+        (["info", "good.urdf", "--package-dir", "nowhere"], "--package-dir 'nowhere' is not a folder"),
+        (["info", "good.urdf", "--sidecar", "nowhere"], "--sidecar 'nowhere' is not a file"),
         (["info", "puma", "--sidecar", "good.urdf"], "--sidecar is for model files"),
         (["check"], "FILE"),
         (["check", ""], "FILE is empty"),
@@ -210,7 +210,7 @@ def test_fix_of_all_that_is_wrong_gives_a_file_that_loads(folder: Path) -> None:
 
 def test_fix_says_when_there_is_nothing_to_repair(folder: Path) -> None:
     result = run("check", "doubtful.urdf", "--fix")
-    assert result.exit_code == 0 and "nothing that can be repaired safely" in result.stderr
+    assert result.exit_code == 0 and "nothing can be repaired safely" in result.stderr
     assert not (folder / "doubtful.fixed.urdf").exists()
 
 
@@ -310,7 +310,7 @@ def test_several_files_are_written_beside(folder: Path) -> None:
     assert "wrote models/bar.urdf" in result.stderr and "wrote models/bar.sidecar.toml" in result.stderr
     assert len(parsed("info", "models/bar.urdf")["loops"]) == 1
     again = run("export", "models/linkage.toml", "--to", "urdf")
-    assert again.exit_code == 2 and "'models/bar.urdf' is there already" in again.stderr
+    assert again.exit_code == 2 and "'models/bar.urdf' exists already" in again.stderr
 
 
 def test_a_model_that_a_format_cannot_hold_is_refused_without_a_path_of_ours(folder: Path) -> None:
