@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from kinemorph.bench.modules import contest, redocking
+from kinemorph.bench.modules import redocking, redocking_rows
+from kinemorph.bench.modules.forward_dynamics import off
 from kinemorph.bench.modules.models import GRIDS, grown, organism, tree_grid
 from kinemorph.bench.modules.scale import STAGES, exponents
-from kinemorph.bench.modules.speed import off
-from kinemorph.bench.modules.tables import modules_grids
 from kinemorph.bench.peers.robots import general_chain
+from kinemorph.bench.report import Report
 from kinemorph.bench.targets import judge_redocking
 from kinemorph.bench.timing import Pace
 from kinemorph.cli import app
@@ -115,8 +115,8 @@ def test_a_process_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_tables_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiny sizes, Pinocchio from Python: nothing is built."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr(contest, "QUICK_SIZES", (3, 6))
-    monkeypatch.setattr(contest, "ROBOTS", (("organism", 9), ("tree", 6)))
+    monkeypatch.setattr(redocking_rows, "QUICK_SIZES", (3, 6))
+    monkeypatch.setattr(redocking_rows, "ROBOTS", (("organism", 9), ("tree", 6)))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CXX", raising=False)
     result = CliRunner().invoke(app, ["bench", "modules", "--quick", "--json"])
@@ -138,7 +138,7 @@ def test_all_tables_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     peers = [row for row in kinds["redock"] if row["contestant"] != "Kinemorph"]
     assert {row["contestant"] for row in peers} == {"MuJoCo", "Pinocchio"}
     assert all(row["difference"] < 1e-12 for row in peers)
-    page = "".join(grid.markdown() for grid in modules_grids(rows))
+    page = "".join(grid.markdown() for grid in Report("modules", rows, {"peak_gflops": 1.0})._grids(page=True))
     assert "| chain, exponent | 3 to 6 |" in page and "| organism | 15 |" in page and "| Pinocchio |" in page
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.loops.pinocchio import twin_with_loops
+from kinemorph.bench.loops.pinocchio_loops import twin_with_loops
 from kinemorph.bench.speed.contest import Algorithm, Contest
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.model.building.builder import RobotBuilder

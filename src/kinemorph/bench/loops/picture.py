@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinemorph.bench.loops.four_bar_motion import TIMES
-from kinemorph.bench.tables import Row
+from kinemorph.bench.timing import Row
 from kinemorph.display.canvas import INK, LINES, PALE, SHADOW, blank, plain_axes, save
 from kinemorph.errors import KinemorphError
 

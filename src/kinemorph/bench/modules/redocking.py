@@ -13,22 +13,19 @@ plant, machine code, state, step.
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from kinemorph.bench.modules.models import organism
+from kinemorph.bench.timing import Row, in_process
 from kinemorph.errors import KinemorphError
 from kinemorph.simulation.docking.changes import Change, Dock, Undock
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 
-Row = dict[str, Any]
 Times = list[list[tuple[float, float]]]  # by run and change: of the core and on the wall [s]
 STEP = 1e-3  # [s]
 LATER = 1e-9  # [s]: what is later than something else is so by more than this
@@ -83,10 +80,8 @@ def redocked(method: str, processes: int = PROCESSES) -> list[Row]:
     taken: dict[str, list[Times]] = {"cold": [], "disk": []}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(processes):
-            cache = Path(folder, str(number))
-            cache.mkdir(mode=0o700)
             for runs in taken.values():
-                runs.append(_process(method, cache))
+                runs.append(json.loads(in_process(SCRIPT, method, Path(folder, str(number)), "docking")))
     rows = []
     for k, name in enumerate(NAMES):
         row: Row = {"change": name, "method": method}
@@ -97,14 +92,3 @@ def redocked(method: str, processes: int = PROCESSES) -> list[Row]:
             row[f"seen_{clock}"] = 1e3 * statistics.median(again)
         rows.append(row)
     return rows
-
-
-def _process(method: str, cache: Path) -> Times:
-    """The times of runs in a process of their own, the first of which knows nothing."""
-    environment = {**os.environ, "KINEMORPH_CACHE": str(cache)}
-    command = [sys.executable, "-c", SCRIPT, method]
-    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if printed.returncode:
-        raise KinemorphError(f"docking in a process of its own failed: {printed.stderr.strip()[-300:]}")
-    found: Times = json.loads(printed.stdout)
-    return found

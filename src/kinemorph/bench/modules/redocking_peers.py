@@ -25,6 +25,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.bench.modules.redocking import NAMES, changing_run
 from kinemorph.bench.peers.pinocchio_twin import matrix, twin_of_robot
+from kinemorph.bench.timing import timed
 from kinemorph.deriving.dynamics import derive
 from kinemorph.model.body import Body
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -92,9 +93,8 @@ def _by_pinocchio(change: str, piece: Piece, repeats: int) -> Rebuilt:
         for body in robot.bodies
     ]
     q, v, tau = twin.configuration(piece.q), np.zeros(there.nv), twin.velocity(piece.tau)
-    taken = []
-    for _ in range(repeats):
-        start = time.process_time()
+
+    def build() -> Any:
         model = pin.Model()
         for joint in joints:
             model.addJoint(*joint)
@@ -102,8 +102,10 @@ def _by_pinocchio(change: str, piece: Piece, repeats: int) -> Rebuilt:
             model.appendBodyToJoint(*body)
         data = model.createData()
         pin.aba(model, data, q, v, tau)
-        taken.append(time.process_time() - start)
-    return Rebuilt(change, 1e3 * statistics.median(taken), piece.difference(twin.ours(data.ddq)[piece.at]))
+        return data
+
+    taken, made = zip(*(timed(build) for _ in range(repeats)), strict=True)
+    return Rebuilt(change, 1e3 * statistics.median(taken), piece.difference(twin.ours(made[-1].ddq)[piece.at]))
 
 
 def _moments(body: Body) -> tuple[Array, Array]:

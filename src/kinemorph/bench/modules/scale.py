@@ -19,13 +19,11 @@ from __future__ import annotations
 
 import gc
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kinemorph.bench.modules.models import GRIDS
-from kinemorph.bench.peers.pinocchio_cpp import Say
-from kinemorph.bench.timing import Pace, samples_in_turns
+from kinemorph.bench.timing import Pace, Row, Say, samples_in_turns, timed
 from kinemorph.codegen.building.self_test import self_test
 from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import derive
@@ -34,7 +32,6 @@ from kinemorph.model.modules import assembly_incidence, traverse
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.stepper import Stepper
 
-Row = dict[str, Any]
 T = TypeVar("T")
 STEP = 1e-4  # [s]
 STEPS = 50  # in one sample
@@ -121,7 +118,6 @@ def _least(work: Callable[[], T], repeats: int) -> tuple[float, T]:
     taken = []
     for _ in range(repeats):
         gc.collect()
-        start = time.process_time()
-        result = work()
-        taken.append(1e3 * (time.process_time() - start))
+        seconds, result = timed(work)
+        taken.append(1e3 * seconds)
     return min(taken), result

@@ -21,6 +21,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin, joint_here
+from kinemorph.bench.timing import Say
 from kinemorph.codegen.storing.cache import VARIABLE, CodeCache, cache_folder
 from kinemorph.errors import CompileError, MissingExtraError
 
@@ -57,8 +58,6 @@ JOINTS = (
     *("RX", "RY", "RZ", "RevoluteUnaligned", "RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"),
     *("PX", "PY", "PZ", "PrismaticUnaligned", "HelicalUnaligned", "Planar", "Spherical", "FreeFlyer"),
 )
-
-Say = Callable[[str], None]
 
 
 def _folder() -> Path:

@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from kinemorph.bench.peers.robots import bench_twin, general_chain
 from kinemorph.bench.speed.contest import ALGORITHMS, farthest_body, random_states
 from kinemorph.bench.targets import judge_building
-from kinemorph.bench.timing import Pace, Work, scalar_loop, take_turns
+from kinemorph.bench.timing import Pace, Row, Work, scalar_loop, take_turns, timed
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.building.self_test import self_test
 from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.model.robot import Robot
 
-Row = dict[str, Any]
 LENGTHS = (50, 100, 200, 500, 1000)
 QUICK_LENGTHS = (50, 100, 200)
 GROWING = ("RNEA", "ABA")
@@ -45,7 +44,6 @@ def building(robots: Sequence[str], algorithms: Sequence[str], *, file: Path | N
             _built(robot, algorithm)  # fills the cache
             warm = _built(robot, algorithm)
             slower = [max(made["compile_ms"], made["lanes_ms"]) for made in (cold, warm)]
-            found = judge_building(robot.nv, cold["trace_ms"], *slower)
             yield {
                 "robot": name,
                 "nv": robot.nv,
@@ -56,8 +54,7 @@ def building(robots: Sequence[str], algorithms: Sequence[str], *, file: Path | N
                 "cold_lanes_ms": cold["lanes_ms"],
                 "warm_ms": warm["compile_ms"],
                 "warm_lanes_ms": warm["lanes_ms"],
-                "target": found.target,
-                "verdict": found.verdict,
+                **judge_building(robot.nv, cold["trace_ms"], *slower)._asdict(),
             }
 
 
@@ -66,27 +63,23 @@ def _built(robot: Robot, algorithm: str) -> Row:
     row = ALGORITHMS[algorithm]
     dynamics: Dynamics = derive(robot)
     tip = farthest_body(robot)
-    start = time.perf_counter()
-    made = getattr(dynamics, row.function)
-    function: CompiledFunction = made(tip) if row.of_tip else made
-    total = time.perf_counter() - start
+
+    def make() -> CompiledFunction:
+        made = getattr(dynamics, row.function)
+        return cast(CompiledFunction, made(tip) if row.of_tip else made)
+
+    total, function = timed(make, time.perf_counter)
     states = random_states(robot, FEW)
     outs = [np.empty((FEW, *port.shape)) for port in function.program.outputs]
     ins = [states[port.name] for port in function.program.inputs]
     call = partial(function.raw, outs[0] if len(outs) == 1 else tuple(outs), *ins)
-    first, second = _seconds(call), _seconds(call)
+    (first, _), (second, _) = timed(call, time.perf_counter), timed(call, time.perf_counter)
     return {
         "function": function,
         "trace_ms": 1e3 * (total - function.compile_seconds),
         "compile_ms": 1e3 * function.compile_seconds,
         "lanes_ms": 1e3 * (first - second),
     }
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def growth(lengths: Sequence[int], pace: Pace) -> Iterator[Row]:

@@ -15,14 +15,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinemorph.bench.peers.chromium import ADVICE, find_chromium, launch
-from kinemorph.bench.standing.ours import elements
+from kinemorph.bench.standing.kinemorph_hexapod import elements
 from kinemorph.bench.standing.problem import standing
 from kinemorph.bench.targets import judge_replay
+from kinemorph.bench.timing import Pace, Row, Say, timed
 from kinemorph.display.replays.replay import replay
 from kinemorph.model.library.textbook import chain
 from kinemorph.model.system import System
@@ -32,9 +33,6 @@ from kinemorph.simulation.simulate import simulate
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from kinemorph.bench.peers.pinocchio_cpp import Say
-
-Row = dict[str, Any]
 SECONDS, FPS = 10.0, 60.0
 REPEATS = 5
 PICTURES, LONGEST_S = 100, 10  # that are played, and how long at most
@@ -59,7 +57,7 @@ def pushed_hexapod() -> Trajectory:
 SCENES: dict[str, Callable[[], Trajectory]] = {"chain of 50": swinging_chain, "hexapod36 pushed": pushed_hexapod}
 
 
-def replaying(*, quick: bool, say: Say, note: Say) -> Iterator[Row]:
+def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
     """One row for each scene. Times in a browser are None where there is none, or where Playwright is missing."""
     repeats = 2 if quick else REPEATS
     with tempfile.TemporaryDirectory() as folder:
@@ -70,16 +68,15 @@ def replaying(*, quick: bool, say: Say, note: Say) -> Iterator[Row]:
         say("opening pages")
         measured = _in_browser([path for _, path in made], repeats, note)
         for (row, _), times in zip(made, measured, strict=True):
-            found = judge_replay(row["export_s"], times["load_s"], times["frame_ms"])
-            yield row | times | {"target": found.target, "verdict": found.verdict}
+            verdict = judge_replay(row["export_s"], times["load_s"], times["frame_ms"])
+            yield row | times | verdict._asdict()
 
 
 def _exported(name: str, run: Trajectory, path: Path, repeats: int) -> tuple[Row, Path]:
     seconds = []
     for _ in range(repeats):
-        start = time.perf_counter()
-        made = replay(run, path, fps=FPS)
-        seconds.append(time.perf_counter() - start)
+        taken, made = timed(lambda: replay(run, path, fps=FPS), time.perf_counter)
+        seconds.append(taken)
     figure = made.scene.figures[0]
     row = {
         "scene": name,

@@ -15,21 +15,19 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.loops import four_bar_motion, peers, simulators
-from kinemorph.bench.loops.simulators import OURS, LoopWay
-from kinemorph.bench.loops.speed import compare_loops
-from kinemorph.bench.peers.pinocchio_cpp import Say
-from kinemorph.bench.speed.speed import fastest_library
-from kinemorph.bench.tables import Row
-from kinemorph.bench.timing import Pace, take_turns
-from kinemorph.errors import MissingExtraError
+from kinemorph.bench.contestants import Entry, gathered
+from kinemorph.bench.loops import entries, four_bar_motion, simulator_entries
+from kinemorph.bench.loops.entries import OURS
+from kinemorph.bench.loops.forward_dynamics import compare_loops
+from kinemorph.bench.speed.evaluation_times import fastest_library
+from kinemorph.bench.timing import Pace, Row, Say, take_turns
 
 ROUNDING = {"loop_error": 1e-14, "angle_error": 1e-11}  # [m], [rad]: the second is what the reference is good for
 
-PEERS: dict[str, Callable[[], list[LoopWay]]] = {
-    "MuJoCo": peers.mujoco_ways,
-    "Drake": peers.drake_ways,
-    "Exudyn": peers.exudyn_ways,
+PEERS: dict[str, Callable[[], list[Entry]]] = {
+    "MuJoCo": simulator_entries.mujoco_entries,
+    "Drake": simulator_entries.drake_entries,
+    "Exudyn": simulator_entries.exudyn_entries,
 }
 
 
@@ -41,37 +39,32 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
 
 
 def compare_runs(pace: Pace, library: Path | None, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """One row for each setting of each way of everybody. `quick`: the first two settings of each."""
-    ways = simulators.kinemorph_ways() + simulators.pinocchio_ways(library)
-    for name, make in PEERS.items():
-        try:
-            ways += make()
-        except MissingExtraError as error:
-            note(f"{name} takes no part: {error}")
+    """One row per setting of each entry. `quick`: the first two settings of each."""
+    listed = entries.kinemorph_entries() + entries.pinocchio_entries(library) + gathered(PEERS, note)
     wanted = four_bar_motion.reference()
-    tried = [(way, setting) for way in ways for setting in (way.settings[:2] if quick else way.settings)]
+    tried = [(entry, setting) for entry in listed for setting in (entry.settings[:2] if quick else entry.settings)]
     rows = []
-    for way, setting in tried:
-        say(f"errors of {way.contestant}, {way.method}")
-        rows.append(run_row(way, setting, wanted))
+    for entry, setting in tried:
+        say(f"errors of {entry.contestant}, {entry.method}")
+        rows.append(run_row(entry, setting, wanted))
     say("timing runs")
     fewer = Pace(rounds=(pace.rounds + 1) // 2, seconds=pace.seconds)  # some take a second each
-    seconds = take_turns([partial(way.run, setting) for way, setting in tried], fewer)
+    seconds = take_turns([partial(entry.run, setting) for entry, setting in tried], fewer)
     yield from judged([{**row, "ms": 1e3 * taken} for row, taken in zip(rows, seconds, strict=True)])
 
 
-def run_row(way: LoopWay, setting: float, wanted: Array) -> Row:
+def run_row(entry: Entry, setting: float, wanted: Array) -> Row:
     """The errors of one run, without its time. `gaps` [m] and `errors` [rad] are at the samples."""
-    motion = way.read(way.run(setting))
+    motion = entry.read(entry.run(setting))
     gaps, errors = np.abs(motion.gap), np.abs(motion.crank - wanted)
     return {
         "kind": "run",
-        "contestant": way.contestant,
-        "method": way.method,
-        "setting": way.says.format(setting),
+        "contestant": entry.contestant,
+        "method": entry.method,
+        "setting": entry.says.format(setting),
         "loop_error": _largest(gaps),
         "angle_error": _largest(errors),
-        "peer": way.contestant != OURS,
+        "peer": entry.contestant != OURS,
         "gaps": [_short(x) for x in gaps],
         "errors": [_short(x) for x in errors],
     }

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kinemorph.bench.loops.models import LOOPED, QUICK_LOOPED, LoopContest
-from kinemorph.bench.loops.pinocchio import settled
-from kinemorph.bench.peers.pinocchio_cpp import Say
-from kinemorph.bench.speed.speed import Arena, Row, measured_rows
+from kinemorph.bench.loops.pinocchio_loops import settled
+from kinemorph.bench.speed.evaluation_times import Arena, measured_rows
 from kinemorph.bench.targets import judge_loops
-from kinemorph.bench.timing import Pace
+from kinemorph.bench.timing import Pace, Row, Say
 
 MODES = ("scalar", "batched", "python-raw", "python-call")
 

@@ -23,17 +23,16 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.peers.pinocchio_cpp import CppPeer, Say, built_library
+from kinemorph.bench.peers.pinocchio_cpp import CppPeer, built_library
 from kinemorph.bench.peers.pinocchio_python import PythonPeer
 from kinemorph.bench.peers.robots import bench_twin
 from kinemorph.bench.speed.contest import AGREE, Contest, Peer, contests
 from kinemorph.bench.targets import judge
-from kinemorph.bench.timing import Clock, Pace, Work, scalar_loop, take_turns
+from kinemorph.bench.timing import Clock, Pace, Row, Say, Work, scalar_loop, take_turns
 from kinemorph.codegen.backends.threads import default_threads, in_threads
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import CompileError, MissingExtraError
 
-Row = dict[str, Any]
 MODES = ("scalar", "batched", "all-cores", "python-raw", "python-call")
 
 CHECKED = 64  # states on which both sides must agree
@@ -112,7 +111,7 @@ def _judged(row: Row, ours_us: dict[str, float]) -> Row:
     over = ours - ours_us["scalar"] if "scalar" in ours_us else None
     scaling = ours_us["batched"] / (ours * default_threads()) if mode == "all-cores" and "batched" in ours_us else None
     found = judge(row["robot"], row["algorithm"], mode, row["ratio"], over_kernel_us=over, scaling=scaling)
-    return {"target": found.target, "verdict": found.verdict} | ({} if scaling is None else {"scaling": scaling})
+    return found._asdict() | ({} if scaling is None else {"scaling": scaling})
 
 
 def disagreement(contest: Contest, peer: Peer) -> float:

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.standing.ours import BATCH, BATCH_STEPS, METHODS, OursStanding
+from kinemorph.bench.standing.kinemorph_hexapod import BATCH, BATCH_STEPS, METHODS, OursStanding
 from kinemorph.bench.standing.problem import (
     COMPONENTS,
     DURATION,
@@ -28,9 +28,8 @@ from kinemorph.bench.standing.problem import (
     rms_errors,
     standing,
 )
-from kinemorph.bench.tables import Row
 from kinemorph.bench.targets import judge_standing
-from kinemorph.bench.timing import Pace, take_turns
+from kinemorph.bench.timing import Pace, Row, Say, take_turns
 from kinemorph.display.charts.work_precision import Work
 from kinemorph.errors import MissingExtraError
 
@@ -53,12 +52,10 @@ class Curve:
     batched: float  # [s] of one step of one robot of a batch
 
 
-def compare_standing(
-    pace: Pace, *, quick: bool, say: Callable[[str], None], note: Callable[[str], None]
-) -> Iterator[Row]:
+def compare_standing(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
     """The rows of all hexapods on the ground: points of curves, and comparisons at equal error."""
     try:
-        from kinemorph.bench.standing.mujoco import MujocoStanding
+        from kinemorph.bench.standing.mujoco_hexapod import MujocoStanding
     except ImportError:
         note(f"hexapods on the ground have nobody to compare with: {MissingExtraError('mujoco', 'peers')}")
         return

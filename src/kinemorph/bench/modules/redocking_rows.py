@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from kinemorph.bench.modules.forward_dynamics import ROBOTS, forward
 from kinemorph.bench.modules.models import QUICK_SIZES, SIZES
 from kinemorph.bench.modules.redocking import METHODS, PROCESSES, redocked
 from kinemorph.bench.modules.redocking_peers import AGREE, peer_changes
 from kinemorph.bench.modules.scale import scale
-from kinemorph.bench.modules.speed import ROBOTS, forward
-from kinemorph.bench.peers.pinocchio_cpp import Say
-from kinemorph.bench.speed.speed import fastest_library
+from kinemorph.bench.speed.evaluation_times import fastest_library
 from kinemorph.bench.targets import judge_redocking
-from kinemorph.bench.timing import Pace
+from kinemorph.bench.timing import Pace, Row, Say
 
-Row = dict[str, Any]
 OURS = "Kinemorph"
 CARRIES = {
     OURS: "state of all bodies; plastic impact, momentum kept, energy loss told",

@@ -13,7 +13,6 @@ length of a chain: with it grows what its accelerations differ by, so `AGREE` is
 from __future__ import annotations
 
 import random
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,18 +26,16 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.bench.modules.models import grown, organism
-from kinemorph.bench.peers.pinocchio_cpp import Say
 from kinemorph.bench.peers.pinocchio_twin import twin_of_robot
 from kinemorph.bench.speed.contest import ALGORITHMS, Contest, farthest_body, random_states
-from kinemorph.bench.speed.speed import Arena, disagreement
-from kinemorph.bench.timing import Pace, Work, scalar_loop, take_turns
+from kinemorph.bench.speed.evaluation_times import Arena, disagreement
+from kinemorph.bench.timing import Pace, Row, Say, Work, scalar_loop, take_turns, timed
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import derive
 from kinemorph.model.modules import Assembly
 from kinemorph.model.robot import Robot
 
-Row = dict[str, Any]
 AGREE = {"pinocchio": 1e-10, "mujoco": 1e-7}  # relative difference of accelerations
 ROBOTS = (("organism", 9), ("tree", 50), ("tree", 200), ("chain", 50), ("chain", 200))
 STATES, CHECKED = 128, 8
@@ -72,9 +69,7 @@ def _row(assembly: Assembly, arena: Arena) -> Row:
         ins = [states[port.name] for port in function.program.inputs]
         out = np.empty((STATES, robot.nv))
         works[f"{name}scalar_us"] = scalar_loop(function, [out], ins, keep=False)
-        once = [
-            array[0] if port.name == "p" else array for port, array in zip(function.program.inputs, ins, strict=True)
-        ]
+        once = [states["p"][0] if port.name == "p" else states[port.name] for port in function.program.inputs]
         works[f"{name}batched_us"] = partial(function.raw, out, *once)
     works |= {way: peer.work(way, *contest.peer_states(states)) for way in agreeing}
     mujoco_difference, work = _mujoco(robot, folded)
@@ -116,10 +111,10 @@ def off(assembly: Assembly, angle: float = 0.02, distance: float = 0.002) -> Ass
 
 def _made(robot: Robot) -> tuple[float, CompiledFunction]:
     """Forward dynamics made from nothing, all parameters as inputs, and the time of the core for it [ms]."""
+    parameters: Any = "all" if robot.parameters else None
     with switched_off():
-        start = time.process_time()
-        function = derive(robot, parameters="all" if robot.parameters else None).forward_dynamics
-        return 1e3 * (time.process_time() - start), function
+        seconds, function = timed(lambda: derive(robot, parameters=parameters).forward_dynamics)
+    return 1e3 * seconds, function
 
 
 def _states(function: CompiledFunction, states: dict[str, Array]) -> list[Array]:
