@@ -28,7 +28,7 @@ def arm(*links: str, xyz: str = "0 0 1") -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a good, a doubtful and a bad file."""
+    """The working folder, with a good, a questionable and a bad file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.urdf").write_text(arm(link("a"), link("b")))
     (tmp_path / "doubtful.urdf").write_text(arm(link("a"), link("b", ixx="1")))
@@ -137,7 +137,12 @@ def test_check_goes_on_through_all_files(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["good.urdf"], 0), (["doubtful.urdf"], 0), (["doubtful.urdf", "--strict"], 1), (["good.urdf", "--strict"], 0)],
+    [
+        (["good.urdf"], 0),
+        (["doubtful.urdf"], 0),
+        (["doubtful.urdf", "--strict"], 1),
+        (["good.urdf", "--strict"], 0),
+    ],
 )
 def test_exit_codes_of_check(folder: Path, arguments: list[str], code: int) -> None:
     assert run("check", *arguments).exit_code == code
@@ -192,7 +197,7 @@ def test_the_rules_are_listed(folder: Path) -> None:
 def test_fix_writes_a_copy_and_checks_it(folder: Path) -> None:
     before = (folder / "bad.urdf").read_text()
     result = run("check", "bad.urdf", "--fix")
-    assert result.exit_code == 1  # 'abc' can be mended by nobody
+    assert result.exit_code == 1  # 'abc' cannot be repaired
     assert "wrote bad.fixed.urdf: 1 repaired" in result.stderr
     assert "bad.fixed.urdf:3: error: link 'b': <mass> value is 'abc'" in result.stdout
     assert 'value="1.5"' in (folder / "bad.fixed.urdf").read_text()

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from kinemorph.bench import report
 from kinemorph.bench.peers import robots
@@ -20,11 +19,11 @@ from kinemorph.bench.speed.contest import ALGORITHMS, Contest, contests, farthes
 from kinemorph.bench.speed.evaluation_times import MODES, compare, disagreement
 from kinemorph.bench.targets import judge
 from kinemorph.bench.timing import Pace, peak_flops, scalar_loop, take_turns
-from kinemorph.cli import app
 from support.robots.random_robots import random_robot
 
 BRIEF = Pace(rounds=1, seconds=1e-5)
 KEYS = {"robot", "algorithm", "mode", "ours_us", "peer_us", "ratio"}
+from support.tools.command_line import run
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def command(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["bench", *arguments])
+    return run("bench", *arguments)
 
 
 def test_every_algorithm_in_every_mode_gives_a_row(brief: None) -> None:

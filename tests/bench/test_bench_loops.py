@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from kinemorph.bench.loops import entries, four_bar_motion, four_bar_runs, models, simulator_entries
 from kinemorph.bench.loops.four_bar_motion import START, TIMES, acceleration, assembled
@@ -23,10 +22,10 @@ from kinemorph.bench.speed.contest import AGREE
 from kinemorph.bench.speed.evaluation_times import disagreement
 from kinemorph.bench.targets import judge_loops
 from kinemorph.bench.timing import Pace
-from kinemorph.cli import app
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.model.library.linkages import four_bar
+from support.tools.command_line import run
 
 
 def python_peer(contest: Any) -> PythonPeer:
@@ -44,7 +43,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def command(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["bench", "loops", "--quick", *arguments])
+    return run("bench", "loops", "--quick", *arguments)
 
 
 # ── the same robots ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -61,7 +60,7 @@ def test_both_sides_give_the_same_accelerations(name: str) -> None:
 
 def test_a_loop_that_is_not_there_is_noticed() -> None:
     contest = LoopContest("four_bar")
-    contest.twin.held = ()
+    contest.twin.closures = ()
     settled(contest, python_peer)
     assert disagreement(contest, python_peer(contest)) > 1e-3
 
@@ -77,7 +76,7 @@ def test_states_are_closed_keep_closed_and_differ() -> None:
 
 def test_copies_are_as_many_loops_that_know_nothing_of_each_other() -> None:
     pair = side_by_side(four_bar(), 2)
-    assert (pair.nv, len(pair.loops), len(twin_with_loops(pair).held)) == (6, 2, 2)
+    assert (pair.nv, len(pair.loops), len(twin_with_loops(pair).closures)) == (6, 2, 2)
     states = models.closed_states(derive(four_bar(), backend="interpreter"), np.array(models.ASSEMBLED), 2)
     single, both = (derive(robot, backend="interpreter").forward_dynamics for robot in (four_bar(), pair))
     wanted = [single(*(states[key][k] for key in ("q", "v", "tau"))) for k in range(2)]
@@ -88,7 +87,7 @@ def test_copies_are_as_many_loops_that_know_nothing_of_each_other() -> None:
 def test_a_hinge_out_of_plane_is_two_points_and_others_are_refused() -> None:
     robot = four_bar()
     crank = replace(robot.joints[0], axis=(0.0, math.sin(0.1), math.cos(0.1)))
-    assert len(twin_with_loops(replace(robot, joints=(crank, *robot.joints[1:]))).held) == 2
+    assert len(twin_with_loops(replace(robot, joints=(crank, *robot.joints[1:]))).closures) == 2
     slider = replace(robot.loops[0], kind="cylindrical", damping=(0.0,) * 2, armature=(0.0,) * 2)
     with pytest.raises(UnsupportedError, match="closed by a cylindrical joint"):
         twin_with_loops(replace(robot, loops=(slider,)))

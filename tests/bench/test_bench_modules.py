@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from kinemorph.bench.modules import redocking, redocking_rows
 from kinemorph.bench.modules.forward_dynamics import off
@@ -20,13 +19,13 @@ from kinemorph.bench.peers.robots import general_chain
 from kinemorph.bench.report import Report
 from kinemorph.bench.targets import judge_redocking
 from kinemorph.bench.timing import Pace
-from kinemorph.cli import app
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError
 from kinemorph.formats.assemble import assemble
 from kinemorph.mechanics.trees.limbs import like_limbs
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.modules import Assembly, assembly_incidence, traverse
+from support.tools.command_line import run
 
 
 def calls(work: Callable[[], Any]) -> int:
@@ -119,7 +118,7 @@ def test_all_tables_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redocking_rows, "ROBOTS", (("organism", 9), ("tree", 6)))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CXX", raising=False)
-    result = CliRunner().invoke(app, ["bench", "modules", "--quick", "--json"])
+    result = run("bench", "modules", "--quick", "--json")
     assert result.exit_code == 0, result.stderr
     rows = json.loads(result.stdout)
     kinds = {kind: [row for row in rows if row["kind"] == kind] for kind in ("scale", "growth", "forward", "redock")}
@@ -143,5 +142,5 @@ def test_all_tables_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_modules_have_their_own_robots() -> None:
-    result = CliRunner().invoke(app, ["bench", "modules", "--robot", "panda"])
+    result = run("bench", "modules", "--robot", "panda")
     assert result.exit_code == 2 and "`bench modules` has its own robots" in result.stderr

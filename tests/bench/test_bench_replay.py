@@ -6,18 +6,17 @@ import json
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from kinemorph.bench.replays import page_times
 from kinemorph.bench.tables import replaying_grid
 from kinemorph.bench.targets import judge_replay
-from kinemorph.cli import app
 from kinemorph.model import library
 from kinemorph.simulation.simulate import simulate
+from support.tools.command_line import run
 
 
 def command(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["bench", "replay", *arguments])
+    return run("bench", "replay", *arguments)
 
 
 def test_pages_are_made_where_there_is_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:

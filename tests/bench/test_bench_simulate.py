@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from kinemorph.bench.contestants import STEP, Entry
 from kinemorph.bench.runs import entries, equal_accuracy
 from kinemorph.bench.standing import equal_error
 from kinemorph.bench.timing import Pace
-from kinemorph.cli import app
 from kinemorph.errors import KinemorphError
 from support.robots.reference_robots import reference
+from support.tools.command_line import run
 
 
 def command(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["bench", *arguments])
+    return run("bench", *arguments)
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 from kinemorph.bench.runs import equal_accuracy
@@ -21,11 +20,11 @@ from kinemorph.bench.standing.mujoco_hexapod import MujocoStanding, fitted
 from kinemorph.bench.standing.problem import BASE, STEPS, Push, Standing, rms_errors, standing
 from kinemorph.bench.tables import curves_grid, standing_grid
 from kinemorph.bench.timing import Pace
-from kinemorph.cli import app
 from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
+from support.tools.command_line import run
 
 
 def depths(problem: Standing, q: np.ndarray) -> np.ndarray:
@@ -172,7 +171,7 @@ def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     short = replace(standing("hexapod24", "pushed"), duration=0.24, push=Push(0.08, 0.16))
     monkeypatch.setattr(equal_error, "standing", lambda name, scenario: short)
     picture = tmp_path / "ground.png"
-    found: Any = CliRunner().invoke(app, ["bench", "simulate", "--quick", "--json", "--picture", str(picture)])
+    found: Any = run("bench", "simulate", "--quick", "--json", "--picture", str(picture))
     assert found.exit_code == 0, found.output
     rows = json.loads(found.stdout)
     assert [row["kind"] for row in rows] == ["point"] * 7 + ["ground"] * 12
@@ -183,7 +182,7 @@ def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_a_picture_of_another_table_is_refused() -> None:
-    result = CliRunner().invoke(app, ["bench", "speed", "--picture", "x.png"])
+    result = run("bench", "speed", "--picture", "x.png")
     assert result.exit_code != 0 and "--picture draws the tables 'simulate' and 'loops'" in result.output + str(
         result.exception
     )

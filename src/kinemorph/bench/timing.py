@@ -27,8 +27,8 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import KinemorphError
 
 T = TypeVar("T")
-Row = dict[str, Any]  # of a table, by column
-Say = Callable[[str], Any]  # gets a message
+Row = dict[str, Any]  # a row of a table, by column
+Say = Callable[[str], Any]  # receives a message
 Work = Callable[[], Any]  # one sweep over all states
 Clock = Callable[[], float]  # [s]
 

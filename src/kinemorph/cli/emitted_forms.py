@@ -183,8 +183,8 @@ def default_parameters(form: str) -> ParameterChoice:
 def notes(robot: Robot, data: Data) -> list[str]:
     """Notes on functions of a robot with loops or couplings."""
     shown = {row["function"] for row in data["functions"]}
-    held = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
-    count = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for number, kind in held if number)
+    parts = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
+    count = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for number, kind in parts if number)
     if not count or not shown & set(MAIN_FUNCTIONS):
         return []
     tree = "the tree cut open" if robot.loops else "the tree without them"

@@ -1,6 +1,6 @@
 """Entries of Kinemorph and Pinocchio (under SciPy, and in C++) for ten seconds of the four-bar.
 
-`simulator_entries` has those of the simulators.
+The entries of other simulators are in `simulator_entries`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A four-bar for ten seconds, by everybody: how far its loop opens, how wrong its crank is, and how long that takes.
+"""`kinemorph bench loops`, with ten seconds of a four-bar: the gap of its loop, the error of its crank, and the time.
 
-Holding a loop is not being right, and being fast is neither. So each run is judged by both errors at 100 samples, and
-for each run of a peer the table has our fastest run that is no worse in either: no peer should be as accurate and as
-fast. Errors below `ROUNDING` count as that: they are what is left when numbers are subtracted.
+A closed loop does not make a run accurate. So each run is judged by both errors at 100 samples, and each run of a peer
+is compared with our fastest run that has no larger error of either kind. Errors below `ROUNDING` count as `ROUNDING`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from kinemorph.bench.loops.forward_dynamics import compare_loops
 from kinemorph.bench.speed.evaluation_times import fastest_library
 from kinemorph.bench.timing import Pace, Row, Say, take_turns
 
-ROUNDING = {"loop_error": 1e-14, "angle_error": 1e-11}  # [m], [rad]: the second is what the reference is good for
+ROUNDING = {"loop_error": 1e-14, "angle_error": 1e-11}  # [m], [rad]; the second is the accuracy of the reference
 
 PEERS: dict[str, Callable[[], list[Entry]]] = {
     "MuJoCo": simulator_entries.mujoco_entries,
@@ -32,7 +31,7 @@ PEERS: dict[str, Callable[[], list[Entry]]] = {
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """The rows of speed, then those of runs."""
+    """Yields the rows of forward dynamics, then those of runs."""
     library = fastest_library(note)
     yield from compare_loops(pace, library, quick=quick, say=say)
     yield from compare_runs(pace, library, quick=quick, say=say, note=note)
@@ -48,7 +47,7 @@ def compare_runs(pace: Pace, library: Path | None, *, quick: bool, say: Say, not
         say(f"errors of {entry.contestant}, {entry.method}")
         rows.append(run_row(entry, setting, wanted))
     say("timing runs")
-    fewer = Pace(rounds=(pace.rounds + 1) // 2, seconds=pace.seconds)  # some take a second each
+    fewer = Pace(rounds=(pace.rounds + 1) // 2, seconds=pace.seconds)  # some runs take a second
     seconds = take_turns([partial(entry.run, setting) for entry, setting in tried], fewer)
     yield from judged([{**row, "ms": 1e3 * taken} for row, taken in zip(rows, seconds, strict=True)])
 
@@ -79,7 +78,7 @@ def _short(x: float) -> float | None:
 
 
 def judged(rows: Sequence[Row]) -> list[Row]:
-    """The rows, each of a peer with our fastest run that is no worse in either error, and how many times it takes."""
+    """The rows; each row of a peer names our fastest run with no larger errors, and the ratio of the times."""
     ours = [row for row in rows if not row["peer"]]
     found = []
     for row in rows:

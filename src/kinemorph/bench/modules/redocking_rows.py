@@ -1,4 +1,4 @@
-"""`kinemorph bench modules`: scale, forward dynamics beside the peers', and the time to a new topology."""
+"""`kinemorph bench modules`: scale, forward dynamics of all contestants, and the time to a new topology."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CARRIES = {
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """The rows of all three tables; those of scale have the kinds "scale" and "growth"."""
+    """Yields the rows of all three tables; those of scale have the kinds "scale" and "growth"."""
     library = fastest_library(note)
     yield from scale(QUICK_SIZES if quick else SIZES, pace, say=say)
     speeds = {}
@@ -34,7 +34,7 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
 
 
 def redocking(organism: Row, *, quick: bool, note: Say) -> Iterator[Row]:
-    """The rows of a new topology. `caught_up`: evaluations of forward dynamics after which ours, cold, is ahead."""
+    """Yields the rows of a new topology. `caught_up`: evaluations after which ours has made up for its compilation."""
     ours = [row for method in METHODS[: 1 if quick else None] for row in redocked(method, 1 if quick else PROCESSES)]
     for row in ours:
         verdict = judge_redocking(row["cold_ms"], row["seen_ms"])._asdict()

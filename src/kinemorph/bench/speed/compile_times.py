@@ -1,7 +1,7 @@
-"""The tables of building: how long it takes from a robot to machine code, and how that grows with the robot.
+"""The tables of compile times: from a robot to machine code, and how times grow with the number of links.
 
 trace   mechanics run on graph nodes, in Python
-cold    LLVM compiles the code for one state; `lanes`: the code for batches, made when the first batch comes
+cold    LLVM compiles the code for one state; `lanes`: the code for batches, compiled for the first batch
 warm    both are found in the cache on disk
 """
 
@@ -29,12 +29,12 @@ from kinemorph.model.robot import Robot
 LENGTHS = (50, 100, 200, 500, 1000)
 QUICK_LENGTHS = (50, 100, 200)
 GROWING = ("RNEA", "ABA")
-STATES = 64  # of a measurement of growth
-FEW = 16  # states that are enough to have the code for batches made
+STATES = 64  # states in a measurement of growth
+FEW = 16  # states, enough to have the code for batches compiled
 
 
 def building(robots: Sequence[str], algorithms: Sequence[str], *, file: Path | None = None) -> Iterator[Row]:
-    """Times from a robot to a compiled function [ms], one row for each function."""
+    """Yields times from a robot to a compiled function [ms], one row per function."""
     self_test()  # loads LLVM
     for name in robots:
         robot = bench_twin(name, file).robot
@@ -59,7 +59,7 @@ def building(robots: Sequence[str], algorithms: Sequence[str], *, file: Path | N
 
 
 def _built(robot: Robot, algorithm: str) -> Row:
-    """A function made from nothing, and how long its parts took [ms]."""
+    """A new function, and the times of its parts [ms]."""
     row = ALGORITHMS[algorithm]
     dynamics: Dynamics = derive(robot)
     tip = farthest_body(robot)
@@ -83,9 +83,9 @@ def _built(robot: Robot, algorithm: str) -> Row:
 
 
 def growth(lengths: Sequence[int], pace: Pace) -> Iterator[Row]:
-    """How building and evaluating grow with the number of links of a general chain; one row per length and algorithm.
+    """Yields times to build and evaluate functions of a general chain, one row per number of links and algorithm.
 
-    `memory_mb` is the most that this process has held so far; the rows come in the order of the lengths.
+    `memory_mb` is the peak memory of this process so far; rows come in the order of the lengths.
     """
     self_test()
     for n in lengths:
@@ -97,8 +97,8 @@ def growth(lengths: Sequence[int], pace: Pace) -> Iterator[Row]:
             function: CompiledFunction = built["function"]
             ins = [states[port.name] for port in function.program.inputs]
             out = np.empty((STATES, n))
-            ways: list[Work] = [scalar_loop(function, [out], ins, keep=False), partial(function.raw, out, *ins)]
-            scalar, batched = (1e6 * seconds / STATES for seconds in take_turns(ways, pace))
+            works: list[Work] = [scalar_loop(function, [out], ins, keep=False), partial(function.raw, out, *ins)]
+            scalar, batched = (1e6 * seconds / STATES for seconds in take_turns(works, pace))
             yield {
                 "links": n,
                 "algorithm": algorithm,
@@ -114,10 +114,10 @@ def growth(lengths: Sequence[int], pace: Pace) -> Iterator[Row]:
 
 
 def _peak_memory() -> float | None:
-    """The most memory that this process has held [MB]; None where the system does not say."""
+    """The peak memory of this process [MB]; None if the system does not report it."""
     try:
         import resource
     except ImportError:
         return None
-    unit = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, kilobytes elsewhere
+    unit = 1e6 if sys.platform == "darwin" else 1e3  # macOS counts bytes, others kilobytes
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -1,12 +1,12 @@
-"""The table of loading: how long it takes from a URDF to a model, and to a function that runs.
+"""The table of loading: times from a URDF to a model, and to a compiled function.
 
-read    our reader alone, file to blueprint: XML with lines, and all that moves (links, joints, masses, limits,
-        loops), each number checked; the robot as a whole is not yet, and what bodies look like is read later
-load    `kinemorph.load` without its warnings: the file, looks and transmissions too, and all checks (names, structure,
+read    our reader alone, file to blueprint: XML with lines, and everything that moves (links, joints, masses, limits,
+        loops), each number checked; checks of the whole robot and the looks of bodies come later
+load    `kinemorph.load` without its warnings: also looks and transmissions, and all checks (names, structure,
         masses, regularity, FD(ID(a)) = a at a random state)
 cold    a fresh process, with Kinemorph and NumPy imported: from `load` to the first value of a compiled inverse
-        dynamics, by the clock on the wall, with nothing in the cache of compiled code; `warm`: with the code in it
-peer    Pinocchio's `buildModelFromUrdf`: its XML parser and its model, in C++; without geometry, nothing checked
+        dynamics, in wall time, with an empty cache of compiled code; `warm`: with the code in the cache
+peer    Pinocchio's `buildModelFromUrdf`: its XML parser and its model, in C++; without geometry and checks
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ FILES = {
     "icub": "icub_description/robots/icub.urdf",
     "tiago": "tiago_description/robots/tiago.urdf",
     "talos": "talos_data/robots/talos_full_v2.urdf",
-    "hexapod36": "",  # of our library, written as URDF
+    "hexapod36": "",  # a robot of our library, written as URDF
 }
 QUICK = ("panda", "talos")
-REPEATS = 5  # fresh processes for each figure
+REPEATS = 5  # fresh processes for each number
 SCRIPT = """
 import sys, time, warnings
 import numpy, kinemorph
@@ -97,7 +97,7 @@ def _row(name: str, path: Path, pace: Pace, repeats: int) -> Row:
     def load() -> None:
         examine(path)
 
-    with uncollected():  # as `load` does; what it leaves behind is collected between samples
+    with uncollected():  # as in `load`; garbage is collected between samples
         taken = samples_in_turns([peer, read, load], pace, tidy=gc.collect)
     row: Row = {
         "robot": name,

@@ -50,7 +50,7 @@ class RunOptions:
 
 @contextlib.contextmanager
 def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, int], None] | None]:
-    """Shows simulated time, step size and events while the run inside goes on, if stderr is a terminal."""
+    """Shows simulated time, step size and events while the run inside continues, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
