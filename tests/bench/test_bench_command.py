@@ -20,10 +20,10 @@ from kinemorph.bench.speed.evaluation_times import MODES, compare, disagreement
 from kinemorph.bench.targets import judge
 from kinemorph.bench.timing import Pace, peak_flops, scalar_loop, take_turns
 from support.robots.random_robots import random_robot
+from support.tools.command_line import run
 
 BRIEF = Pace(rounds=1, seconds=1e-5)
 KEYS = {"robot", "algorithm", "mode", "ours_us", "peer_us", "ratio"}
-from support.tools.command_line import run
 
 
 @pytest.fixture
