@@ -22,7 +22,7 @@ from kinemorph.cli.demo.summary import (
 from kinemorph.cli.output_files import make_folder, write_text
 from kinemorph.display.canvas import save
 from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_crawl
-from kinemorph.display.painting.stills import write_still
+from kinemorph.display.painting.draw import write_still
 from kinemorph.display.replays.replay import replay
 from kinemorph.display.tables.assembly_tables import assembly_tables
 from kinemorph.display.tables.summaries import Data

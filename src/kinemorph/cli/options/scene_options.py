@@ -19,7 +19,6 @@ from kinemorph.cli.application import flag, option, reported_warnings, say, work
 from kinemorph.cli.options import option_values
 from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.errors import KinemorphError, MissingExtraError
-from kinemorph.model.system import System
 
 if TYPE_CHECKING:
     from kinemorph.display.scenes.building import Subject
@@ -129,15 +128,10 @@ class SceneOptions:
     def _picture(self, subjects: Mapping[str, Subject], q: Any) -> Path:
         from kinemorph.display.canvas import save
         from kinemorph.display.painting.draw import draw
-        from kinemorph.display.painting.stills import model_still, save_still
 
         (subject,) = subjects.values()
         assert self.png is not None
         with reported_warnings(), working("drawing"):
-            if (
-                isinstance(subject, System) and subject.assembly is not None
-            ):  # the sorted polygons of `draw` show thin plates wrongly
-                return save_still(model_still(subject, q, **self._looks()), self.png)
             return save(draw(subject, q, **self._looks()), self.png)  # type: ignore[arg-type]
 
     def _looks(self, *names: str) -> dict[str, Any]:

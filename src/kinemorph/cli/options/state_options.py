@@ -50,7 +50,7 @@ def shown_configuration(system: System, q: Values | None) -> tuple[list[float], 
 
     Loops are closed while the given coordinates are kept; the note says why a loop stays open.
     """
-    from kinemorph.display.looks.stances import stance
+    from kinemorph.display.looks.postures import stance
     from kinemorph.plants.robot_plant import plant
 
     robot, model = system.robot, plant(system)
@@ -79,7 +79,7 @@ def initial_configuration(system: System, q: Values | None, v: Values | None) ->
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:
         return q, ""
-    from kinemorph.display.looks.stances import stance
+    from kinemorph.display.looks.postures import stance
 
     pose = [float(value) for value in stance(robot)]
     if robot.loops:  # with other data than the default ones, loops close elsewhere
