@@ -9,20 +9,39 @@ Symbols with an index are written plainly (`v0`, `T_ij`, `v0=m2`); LaTeX and HTM
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kinemorph.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.table import Table
 
+Data = dict[str, Any]  # what `--json` prints
 Format = Literal["text", "markdown", "latex", "html"]
 SYMBOL = re.compile(r"([A-Za-z])(?:(\d+)|_(\w+))")  # a letter with an index: v0, T_ij
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     c: f"\\{c}" for c in "&%$#_{}"
 }
+VERDICTS = dict.fromkeys(("passed", "ok", "met"), "green") | dict.fromkeys(("skipped", "missing", "missed"), "yellow")
+VERDICTS["failed"] = "bold red"
+
+
+class Facts(NamedTuple):
+    """Pairs of what is told and its value, which may have several lines."""
+
+    rows: Sequence[tuple[str, object]]
+
+    def for_terminal(self) -> Table:
+        """As two columns of rich without a head."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 3))
+        for what, value in self.rows:
+            table.add_row(Text(what, style="cyan"), str(value))
+        return table
 
 
 class Grid(NamedTuple):
@@ -36,20 +55,28 @@ class Grid(NamedTuple):
     """
 
     title: str
-    columns: tuple[str, ...]
+    columns: Sequence[str]
     rows: Sequence[Sequence[str]]
-    right: tuple[str, ...] = ()
+    right: Sequence[str] = ()
     groups: tuple[tuple[str, int], ...] = ()
     heads: int = 0
     tails: int = 0
     feet: int = 0
     note: str = ""
 
-    def for_terminal(self) -> RenderableType:
-        """As a table of rich."""
-        from kinemorph.display.tables.terminal import plain_table
+    def for_terminal(self) -> Table:
+        """As a table of rich with a thin line below its head; cells that begin with a verdict have its color."""
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
 
-        return plain_table(self.title, self.columns, self.rows, self.right)
+        title = self.title or None
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+        for column in self.columns:
+            table.add_column(column, justify="right" if column in self.right else "left", overflow="fold")
+        for row in self.rows:
+            table.add_row(*(Text(cell, style=VERDICTS.get(cell.partition(":")[0], "")) for cell in row))
+        return table
 
     def text(self) -> str:
         """As plain text: columns of equal width, rules below the head and above the foot."""
@@ -133,6 +160,15 @@ class Grid(NamedTuple):
         return f"<{tag}{align}>{_html(cell)}</{tag}>"
 
 
+def grid_of(
+    title: str, rows: Iterable[Data], columns: Mapping[str, str | Callable[[Data], str]], right: Sequence[str] = ()
+) -> Grid:
+    """A table with a line for every row of data: each column is a format of the row's entries, or a function of it."""
+    cells = [column.format_map if isinstance(column, str) else column for column in columns.values()]
+    return Grid(title, tuple(columns), [[cell(row) for cell in cells] for row in rows], right)
+
+
+Parts = list[Grid | Facts | str]  # of a report for a terminal, one below the other
 WRITERS = {"text": Grid.text, "markdown": Grid.markdown, "latex": Grid.latex, "html": Grid.html}
 
 
