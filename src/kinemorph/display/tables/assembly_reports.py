@@ -57,7 +57,7 @@ def assembly_summary(system: System) -> Data:
 
 
 def assembly_lines(data: Data) -> Parts:
-    """The same as tables for a terminal."""
+    """An assembly as tables for a terminal."""
     kinds = Counter(f"{row['letter']} ({row['type']})" for row in data["modules"])
     groups = data["organisms"]
     robot = data["robot"]

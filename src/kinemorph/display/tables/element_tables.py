@@ -1,4 +1,4 @@
-"""The elements of a system as data and as tables: what acts, on what, with which numbers; who drives whom."""
+"""The elements of a system as data and as tables: what acts, on what, with which numbers, how they are connected."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _plain(element: Any) -> Data:
 
 
 def numbers_of(part: Any) -> str:
-    """`stiffness 40 N/m, rest 0.1 m`: what is not a name and not left out."""
+    """`stiffness 40 N/m, rest 0.1 m`: the data of an element that are neither names nor defaults."""
     defaults = defaults_of(part)
     told = []
     for row in part_fields(type(part)):

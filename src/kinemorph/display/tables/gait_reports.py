@@ -1,4 +1,4 @@
-"""Gaits as plain data and as tables: clusters of coupled maps, and what a robot has done that followed a gait."""
+"""Gaits as plain data and as tables: clusters of coupled maps, and the motion of a robot that followed a gait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinemorph.simulation.results.trajectory import Trajectory
 
 
 def cluster_summary(found: GaitClusters) -> Data:
-    """The outcomes of many starts."""
+    """The outcomes of many initial states of coupled maps."""
     return {
         "map": found.map,
         "formula": MAPS[found.map].formula,
@@ -51,7 +51,7 @@ def cluster_tables(data: Data) -> Parts:
 
 
 def following_summary(robot: Robot, trajectory: Trajectory, kind: str, joints: Sequence[str], pd: str) -> Data:
-    """A run that followed a gait: how far the robot went, how well it followed, what it took."""
+    """A run that followed a gait: how far the robot went, how well it followed, which efforts it needed."""
     data = run_summary(trajectory)
     rows = []
     for joint in joints:

@@ -29,12 +29,12 @@ VERDICTS["failed"] = "bold red"
 
 
 class Facts(NamedTuple):
-    """Pairs of what is told and its value, which may have several lines."""
+    """Names with their values, one below the other; a value may have several lines."""
 
     rows: Sequence[tuple[str, object]]
 
     def for_terminal(self) -> Table:
-        """As two columns of rich without a head."""
+        """The facts as a rich table of two columns without a head."""
         from rich.table import Table
         from rich.text import Text
 
@@ -65,7 +65,7 @@ class Grid(NamedTuple):
     note: str = ""
 
     def for_terminal(self) -> Table:
-        """As a table of rich with a thin line below its head; cells that begin with a verdict have its color."""
+        """The table for rich, with a thin line below its head; cells that begin with a verdict have its color."""
         from rich import box
         from rich.table import Table
         from rich.text import Text
@@ -79,7 +79,7 @@ class Grid(NamedTuple):
         return table
 
     def text(self) -> str:
-        """As plain text: columns of equal width, rules below the head and above the foot."""
+        """The table as plain text: columns of equal width, rules below the head and above the foot."""
         lines = [self.columns, *self.rows]
         widths = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
         for start, end, name in self._spans():  # a long name widens the last column below it
@@ -100,7 +100,7 @@ class Grid(NamedTuple):
         return "\n".join(line.rstrip() for line in told) + "\n"
 
     def markdown(self) -> str:
-        """As a table of Markdown. That has one line of heads, so the name of a group stands before its first column."""
+        """The table in Markdown, which has one line of heads: the name of a group stands before its first column."""
         named = {start: f"{name}: " for start, _, name in self._spans() if name}
         columns = [named.get(k, "") + column for k, column in enumerate(self.columns)]
         rule = ["---:" if column in self.right else "---" for column in self.columns]
@@ -109,7 +109,7 @@ class Grid(NamedTuple):
         return "\n".join([f"**{self.title}**", "", *(f"| {' | '.join(line)} |" for line in lines), "", *below])
 
     def latex(self) -> str:
-        """As a `tabular` that needs no package; title and note are comments around it."""
+        """The table as a LaTeX `tabular` that needs no package; title and note are comments around it."""
         sorts = ["r" if column in self.right else "l" for column in self.columns]
         end = len(sorts) - self.tails
         parts = ["".join(part) for part in (sorts[: self.heads], sorts[self.heads : end], sorts[end:]) if part]
@@ -124,7 +124,7 @@ class Grid(NamedTuple):
         return "\n".join([*lines, *rows, r"\end{tabular}", *(f"% {note}" for note in self._notes())]) + "\n"
 
     def html(self) -> str:
-        """As a `table` of HTML with a caption."""
+        """The table as a `table` of HTML with a caption."""
         lines = ["<table>", f"<caption>{escape(self.title)}</caption>", "<thead>"]
         if self.groups:
             lines.append(
@@ -138,7 +138,7 @@ class Grid(NamedTuple):
         return "\n".join([*lines, *rows, end, "</table>", *(f"<p>{_html(note)}</p>" for note in self._notes())]) + "\n"
 
     def written(self, form: Format) -> str:
-        """In one of the four forms, by name."""
+        """The table in one of the four formats, by name."""
         if form not in WRITERS:
             raise UnsupportedError(f"a table as {form!r} is asked for; expected one of: {', '.join(WRITERS)}.")
         return WRITERS[form](self)
@@ -178,7 +178,7 @@ def _room(widths: Sequence[int]) -> int:
 
 
 def _latex(text: str) -> str:
-    """A cell in LaTeX: symbols in math, signs that mean something there escaped."""
+    """A cell in LaTeX: symbols in math, special characters escaped."""
     parts = [SYMBOL.fullmatch(part) for part in text.split("=")]
     if all(parts):
         return "$" + " = ".join(f"{part[1]}_{{{part[2] or part[3]}}}" for part in parts if part) + "$"

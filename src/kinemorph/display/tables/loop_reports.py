@@ -1,4 +1,4 @@
-"""Loops as plain data and as tables: freedoms, redundant rows, and the ways in which loops close."""
+"""Loops as plain data and as tables: mobility, redundant rows, and the configurations in which loops close."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH = 100  # characters of a sentence in a line
 
 
 def mobility_summary(robot: Robot, found: Mobility) -> Data:
-    """The freedoms of a robot: figures, and for each loop and coupled joint its rows and those that are redundant."""
+    """The mobility of a robot as data: numbers, and the constraint rows of each loop and coupled joint."""
     return {
         "name": robot.name,
         "dof": found.dof,
@@ -37,7 +37,7 @@ def mobility_summary(robot: Robot, found: Mobility) -> Data:
 
 
 def freedom_rows(data: Data) -> list[tuple[str, str]]:
-    """What `info` says of a robot with loops: its freedoms, and who leads."""
+    """What `info` says of a robot with loops: its degrees of freedom, and the independent joints."""
     free = f"{data['dof']} with loops closed, {data['rank']} of {data['rows']} rows are independent"
     doubt = "" if data["closed"] else " (but the loops do not close)"
     lead = ", ".join(data["independent"]) or "none"
@@ -69,7 +69,7 @@ def mobility_tables(data: Data) -> Parts:
 
 
 def assembly_summary(robot: Robot, found: AssemblyModes) -> Data:
-    """The ways in which loops close."""
+    """The closed configurations of a robot as data."""
     return {
         "name": robot.name,
         "complete": found.complete,
@@ -82,7 +82,7 @@ def assembly_summary(robot: Robot, found: AssemblyModes) -> Data:
 
 
 def assembly_tables(data: Data) -> Parts:
-    """What `analyze ROBOT assembly` shows: a column for each coordinate, a row for each way."""
+    """What `analyze ROBOT assembly` shows: a column for each coordinate, a row for each closed configuration."""
     columns = ["number", "branch", *data["q_names"]]
     rows = [
         [str(number), mode["branch"], *(f"{round(x, 12) + 0.0:.8g}" for x in mode["q"])]

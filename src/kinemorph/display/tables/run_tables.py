@@ -19,7 +19,7 @@ def run_tables(data: Data) -> Parts:
 
 
 def result_tables(data: Data) -> Parts:
-    """A saved run: the same, and its columns in figures."""
+    """A saved run: how it ended, its events, and first, last and extreme values of its columns."""
     numbers = ("first", "last", "smallest", "largest")
     rows = [(row["name"], row["unit"], *(_number(row.get(name)) for name in numbers)) for row in data["columns"]]
     title = "columns" if rows else ""
@@ -51,7 +51,7 @@ def _overview(data: Data) -> Facts:
 
 
 def _systems(data: Data) -> list[tuple[str, str]]:
-    """What was run in turn, where the system changes on the way."""
+    """The systems of a run with docking events, in order."""
     parts = data["systems"]
     lines = [
         f"{part['name']} ({part['dof']} dof) from {_number(part['start'])} to {_number(part['end'])} s"

@@ -1,7 +1,7 @@
 """The data of `summaries` as tables for a terminal, by rich.
 
-Each function takes what `--json` would print and gives things to show. `rendered` turns them into text: colored for a
-terminal (unless NO_COLOR is set), plain and wide for a pipe.
+Each function takes what `--json` would print and returns tables and lines. `rendered` turns them into text: colored
+for a terminal (unless NO_COLOR is set), plain and wide for a pipe.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.display.tables.loop_reports import constraint_table, freedom_rows
 from kinemorph.display.tables.summaries import PER_VELOCITY
 
-PIPE_WIDTH = 140  # columns where nobody says how many there are
+PIPE_WIDTH = 140  # characters in a line, where the stream is not a terminal
 
 
 def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
@@ -241,7 +241,7 @@ def environment_tables(data: Data) -> Parts:
 
 
 def short_tables(data: Data) -> Parts:
-    """What `show` says of a model: the least of what `info` says."""
+    """What `show` says of a model: the most important lines of `info`."""
     loops = f" of the cut tree, {data['loops']} loop{'s' * (data['loops'] > 1)}" if data["loops"] else ""
     rows = [("robot", data["name"]), ("degrees of freedom", f"{data['dof']}{loops}"), ("bodies", data["bodies"])]
     rows += [("mass", f"{data['mass']:g} kg"), ("joints", ", ".join(data["kinds"]) or "none that move")]
@@ -268,7 +268,7 @@ def cleared_tables(data: Data) -> Parts:
 
 
 def _crawl_rows(crawl: Data | None) -> list[tuple[str, str]]:
-    """How far an organism went, where one did."""
+    """How far an organism crawled, if the demo had one."""
     if crawl is None:
         return []
     way = f"{crawl['displacement']:.2f} m in {crawl['time']:.0f} s, {crawl['lengths']:.1f} of its own lengths"
