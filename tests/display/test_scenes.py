@@ -39,6 +39,7 @@ from kinemorph.model.shapes import (
     Triangle,
 )
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
+from support.tools.each_case import each_case
 
 TILT = Pose(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.3, -0.2, 0.5))
 
@@ -379,7 +380,7 @@ def test_traces_are_points_of_bodies() -> None:
     assert [len(figure.traces) for figure in both.figures] == [0, 1]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ask", "error", "sentence"),
     [
         (lambda run: scene_of([]), UnsupportedError, "there is nothing to show"),

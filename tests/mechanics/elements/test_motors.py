@@ -21,6 +21,7 @@ from kinemorph.model.changes.rotor_body import with_rotor_body
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.springs import Spring
 from support.references.exact_rates import rate_along
+from support.tools.each_case import each_case
 
 DATA = Path(__file__).parents[2] / "data"
 TIGHT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
@@ -180,7 +181,7 @@ ALL_IN = ("lossy and limited coil", "locking itself", "lossy and limited")  # wh
 SWEEP = [pytest.param(kind, marks=() if kind in ALL_IN else pytest.mark.slow) for kind in KINDS]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_power_is_accounted_for_at_every_state(kind: str) -> None:
     """Power on the joint = supplied - dissipated - d(stored)/dt, with the exact rate of what is stored."""
     made = plant(driven(kind))
@@ -315,7 +316,7 @@ def test_a_rotor_as_a_body_turns_what_carries_it() -> None:
 # ── steps with stiff forces ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_laws_for_the_end_of_a_step_are_those_of_the_state(kind: str) -> None:
     """Forces are the same; pivots are slopes where nothing rubs dry, and are never below 0."""
     made = plant(driven(kind))
@@ -356,7 +357,7 @@ def test_a_step_at_whose_end_motors_act_does_not_mind_hard_braking(inductance: f
 # ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "sentence"),
     [
         ({"resistance": 0.0}, "resistance is 0; expected a finite number above 0"),
