@@ -33,10 +33,10 @@ MARKS = {
 def _print_rules(wanted: bool) -> None:
     if wanted:
         from kinemorph.display.tables import file_reports
-        from kinemorph.display.tables.terminal import plain_table
+        from kinemorph.display.tables.grid import Grid
 
         rows = file_reports.rule_rows()
-        put(rows, False, lambda rows: [plain_table("", ("rule", "says"), [tuple(r.values()) for r in rows], ())])
+        put(rows, False, lambda rows: [Grid("", ("rule", "says"), [tuple(r.values()) for r in rows])])
         raise typer.Exit
 
 
