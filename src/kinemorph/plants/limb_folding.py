@@ -11,8 +11,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.codegen.graphs.program import Program
@@ -28,7 +29,8 @@ from kinemorph.mechanics.trees.tree import Attachment, Tree
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from kinemorph.plants.robot_laws import Motion
+from kinemorph.plants.instant import at_instant
+from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.user_laws import Law
 
 Owner = tuple[int, int]  # kind of limb, and which one of them
@@ -41,33 +43,12 @@ class _Unlike(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class SmallMotion(Motion):
-    """The laws of a robot with one limb of each kind, on the tree `one`."""
-
-    one: Tree | None = None
-
-    @cached_property
-    def bare(self) -> Tree:
-        """The same tree."""
-        assert self.one is not None
-        return self.one
-
-    def tree(self, p: Any) -> Tree:
-        """The same tree; p are the numbers of elements in which limbs differ."""
-        return self.bare
-
-    def prepared(self, tree: Tree) -> Tree:
-        """The same tree: it has been prepared with all limbs."""
-        return tree
-
-
-@dataclass(frozen=True, eq=False)
 class Folded:
     """A system with one limb of each kind in place of all."""
 
     tree: Tree  # of the whole robot, prepared
     limbs: tuple[Limbs, ...]
-    motion: SmallMotion  # still without a tree
+    loaded: LoadedRobot  # still without a tree
     values: tuple[tuple[float, ...], ...]  # for each kind of limb, what its parameters are in one limb after the other
     attached: tuple[tuple[str, ...], ...]  # for each kind, names on the first limb that have one on each
     poses: tuple[tuple[float, ...], ...]  # and where they are: R and p of each, in one limb after the other
@@ -85,10 +66,11 @@ class Folded:
 
         def run(one: Tree, *arrays: Any) -> Any:
             given, rows = arrays[: len(inputs)], arrays[len(inputs) :]
-            small = replace(self.motion, one=self._attached(one, rows[1::2]))
-            state = dict(zip(inputs, given, strict=True))
+            small = replace(self.loaded, prepared_tree=self._attached(one, rows[1::2]))
+            arrays_of = zip(inputs, given, strict=True)
+            state = {group: array[0] if group in NUMBERS else array for group, array in arrays_of}
             state["p"] = [x for row in rows[::2] for x in row]
-            return law(small.laws, *(array[0] if group in NUMBERS else array for group, array in state.items()))
+            return at_instant(law(small), state)
 
         made = {out: reduce(operator.add, (self.spreads[group] for group in groups)) for out, groups in outputs.items()}
         spreads = {group: self.spreads[group] for group in inputs}
@@ -117,18 +99,27 @@ def with_limbs_abreast(
         return program
 
 
-def folded(motion: Motion) -> Folded | None:
-    """The same system with one limb of each kind; None where no limbs are alike, or laws speak of all of them."""
-    dynamics = motion.dynamics
-    laws = motion.forces is not None or motion.state_rates is not None or motion.account
-    if dynamics.formulation != "newton_euler" or motion.constrained or laws or motion.parameters or motion.still:
+_FOLDED: WeakKeyDictionary[LoadedRobot, Folded | None] = WeakKeyDictionary()
+
+
+def folded(loaded: LoadedRobot) -> Folded | None:
+    """The same system with one limb of each kind; None where no limbs are alike, or where a law reads all limbs."""
+    if loaded not in _FOLDED:
+        _FOLDED[loaded] = _found(loaded)
+    return _FOLDED[loaded]
+
+
+def _found(loaded: LoadedRobot) -> Folded | None:
+    dynamics, added = loaded.dynamics, loaded.added
+    laws = added.forces is not None or added.state_rates is not None or loaded.account
+    if dynamics.formulation != "newton_euler" or loaded.constrained or laws or loaded.parameters or loaded.locked:
         return None
-    tree = motion.prepared(resolve(dynamics.robot))
+    tree = loaded.prepared(resolve(dynamics.robot))
     limbs = tuple(like_limbs(tree))
     if not limbs:
         return None
     try:
-        return _Folding(motion, tree, limbs).result()
+        return _Folding(loaded, tree, limbs).result()
     except _Unlike:
         return None
 
@@ -139,9 +130,10 @@ def folded(motion: Motion) -> Folded | None:
 class _Folding:
     """A system on its way to one limb of each kind; raises _Unlike where it is seen not to be possible."""
 
-    def __init__(self, motion: Motion, tree: Tree, limbs: Sequence[Limbs]) -> None:
-        self.motion, self.tree, self.limbs = motion, tree, tuple(limbs)
-        self.robot, self.ensemble = motion.dynamics.robot, motion.elements
+    def __init__(self, loaded: LoadedRobot, tree: Tree, limbs: Sequence[Limbs]) -> None:
+        self.tree, self.limbs, self.pushed = tree, tuple(limbs), loaded.added.pushed
+        self.robot, self.formulation = loaded.dynamics.robot, loaded.dynamics.formulation
+        self.ensemble = loaded.elements
         self.first: dict[str, str] = {}  # name on a limb -> that on the first limb of its kind
         self.owner: dict[str, Owner] = {}  # name of a body, frame, joint or element -> the limb it belongs to
         self.parameters: list[list[Parameter]] = [[] for _ in limbs]
@@ -155,12 +147,11 @@ class _Folding:
         cast = ensemble(robot, small)
         spreads = self._spreads([[self.ensemble.members[k] for k in group] for group in groups])
         parameters = tuple(parameter for kind in self.parameters for parameter in kind)
-        given = robot.nv if self.motion.pushed else 0
-        dynamics = Dynamics(robot, self.motion.dynamics.formulation)
+        added = Additions(inputs=robot.nv if self.pushed else 0, pushed=self.pushed)
         return Folded(
             self.tree,
             self.limbs,
-            SmallMotion(dynamics, cast, parameters, None, 0, None, given, self.motion.pushed, (), False),
+            LoadedRobot(Dynamics(robot, self.formulation), cast, parameters, added),
             tuple(tuple(x for row in zip(*columns, strict=True) for x in row) for columns in self.values),
             tuple(tuple(names) for names in attached),
             tuple(tuple(self._poses(kind, names)) for kind, names in zip(self.limbs, attached, strict=True)),
@@ -330,7 +321,7 @@ class _Folding:
         x = self._along(groups, len(whole.states), lambda member: (member.x, len(member.law.states(member.element))))
         m = self._along(groups, len(whole.memory), lambda member: (member.m, len(member.law.memory(member.element))))
         u = along_v
-        if not self.motion.pushed:
+        if not self.pushed:
             numbers = {id(member.element): index for index, member in enumerate(whole.members)}
             open_ = [index for index, _ in whole.open_inputs]
             u = self._along(

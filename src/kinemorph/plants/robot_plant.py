@@ -19,9 +19,12 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+from kinemorph.plants.constrained_motion import world
+from kinemorph.plants.instant import Instant
+from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
 from kinemorph.plants.plant import Place, Plant, Stage, Tick
-from kinemorph.plants.robot_laws import Motion
+from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.user_laws import Column, Law, columns
 
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
@@ -83,12 +86,9 @@ def plant(
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
     kept = (*dynamics.parameters, *outer)
     kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
-    dependent = _dependent(robot, kept_by)
-    motion = Motion(
-        *(dynamics, cast, kept, forces, len(extra), state_rates, len(named), pushed, still, account),
-        *(kept_by, dependent),
-    )
-    chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if motion.chooses else ()
+    added = Additions(forces, state_rates, len(extra), len(named), pushed)
+    loaded = LoadedRobot(dynamics, cast, kept, added, still, account, kept_by, _dependent(robot, kept_by))
+    chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if loaded.chooses else ()
     x = (*extra, *(Column(*slot[:2]) for slot in cast.states))
     x += (Column(SUPPLIED, "J"), Column(DISSIPATED, "J")) if account else ()
     u = (*named, *(Column(*slot[:2]) for slot in cast.inputs))
@@ -102,7 +102,7 @@ def plant(
         m=(*(Column(*slot[:2]) for slot in cast.memory), *chosen),
         u=u,
         p=tuple(Column(parameter.name) for parameter in kept),
-        laws=motion.laws,
+        laws=robot_laws(loaded),
         start={
             "q": settings.q if settings and settings.q else tuple(map(float, neutral(robot))),
             "v": settings.v if settings and settings.v else (0.0,) * robot.nv,
@@ -113,9 +113,9 @@ def plant(
         },
         dynamics=dynamics,
         locked=still,
-        outputs={**_signals(motion), **(outputs or {})},
+        outputs={**_signals(loaded), **(outputs or {})},
         output_units={**{name: slot.unit for name, (_, slot) in cast.signals.items()}, **(output_units or {})},
-        manifold=tuple(Place(link.kind, link.q, link.v) for link in motion.bare.links),
+        manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
         guards=tuple(name for *_, name in cast.guards),
         touches=any(member.law.contact for member in cast.members),
@@ -151,20 +151,20 @@ def _shared_out(
     return [name for name in names if name not in own], tuple(own[name] for name in names if name in own)
 
 
-def _signals(motion: Motion) -> dict[str, Law]:
+def _signals(loaded: LoadedRobot) -> dict[str, Law]:
     """The signals of elements as laws of outputs. All of them look at the same world, made once for each trace."""
     last: list[Any] = [None, None]
 
     def reading(name: str) -> Law:
         def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
             if last[0] is not q:
-                last[:] = [q, motion.world(motion.tree(p), t, q, v, x, m, u, p)]
+                last[:] = [q, world(loaded, loaded.tree(p), Instant(t, q, v, x, m, u, p))]
             return last[1].signal(name)
 
         return law
 
-    states = {slot.name for slot in motion.elements.states}  # these are shown as such
-    return {name: reading(name) for name in motion.elements.signals if name not in states}
+    states = {slot.name for slot in loaded.elements.states}  # these are shown as such
+    return {name: reading(name) for name in loaded.elements.signals if name not in states}
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from kinemorph.errors import ModelError, ShapeError
+from kinemorph.plants.instant import Instant
 
 Law = Callable[..., Any]
 
-GROUPS = ("t", "q", "v", "x", "m", "u", "p")  # what a law may read, by the name of its argument
+GROUPS = Instant._fields  # what a law may read, by the name of its argument
 LEVEL = 7  # of the dual numbers in this room, above those that laws may use
 
 

@@ -26,9 +26,9 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
 from kinemorph.codegen.loops.pivoting import chosen_columns
-from kinemorph.plants.instants import FAR
 from kinemorph.plants.loop_methods import DEGRADED, LOST, names_independent
 from kinemorph.plants.plant import Plant
+from kinemorph.plants.sample_instants import FAR
 from kinemorph.simulation.integrators.method import CHANGED, Method, Site, snap_reach
 from kinemorph.simulation.march.crossings import Watching
 from kinemorph.simulation.march.layout import Guards, Layout, Status, layout
@@ -408,7 +408,7 @@ class _March:
             loop.copy(self.bound, loop["stop"])
         if plant.ticks:
             with loop.repeat(len(plant.ticks)) as i:
-                # as plants.instants writes it; parts is an array, so that a division stays one
+                # as plants.sample_instants writes it; parts is an array, so that a division stays one
                 loop.let(
                     self.ticking[i],
                     lambda k, first, step, parts: (first + (k * step).minimum(FAR)) / parts,

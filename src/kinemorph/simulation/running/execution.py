@@ -18,8 +18,8 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ControllerError, KinemorphError, ShapeError, UnsupportedError, told
-from kinemorph.plants.instants import instants
 from kinemorph.plants.plant import Plant
+from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.foreign.stepper import OutsideStepper
 from kinemorph.simulation.march.guards import RESOLUTION, Guard, Pace
