@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError, did_you_mean
 from kinemorph.mechanics.constraints.closures import constraint_names
@@ -24,10 +25,12 @@ from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
 from kinemorph.plants.plant import Place, Plant, Stage, Tick
+from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.user_laws import Column, Law, columns
 
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
+MOST_KEPT = 8  # plants
 
 
 def plant(
@@ -94,7 +97,7 @@ def plant(
     u = (*named, *(Column(*slot[:2]) for slot in cast.inputs))
     settings = model.settings if isinstance(model, System) else None
     begun = [slot.start for slot in cast.states]
-    return Plant(
+    made = Plant(
         name=robot.name,
         q=_columns(robot, "q"),
         v=velocities,
@@ -126,6 +129,23 @@ def plant(
         position_rows=len(constraint_names(robot)) + len(cast.position_rows),
         loops=kept_by,
     )
+    object.__setattr__(made, "recipe", recipe_of(loaded))
+    return made if outputs or output_units or isinstance(model, Dynamics) else _kept(made)
+
+
+_KEPT: dict[Any, Plant] = {}  # the plants of recipes that were made last
+
+
+def _kept(made: Plant) -> Plant:
+    """The same plant as it was made before, with all that was traced and compiled for it, where that is still kept."""
+    if made.recipe is None:
+        return made
+    key = (written((made.recipe, tuple(made.start.items()))), id(made.assembly))
+    found = _KEPT.pop(key, made)
+    _KEPT[key] = found
+    while len(_KEPT) > MOST_KEPT:
+        del _KEPT[next(iter(_KEPT))]
+    return found
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:

@@ -120,8 +120,8 @@ class LinearStep:
     def memory(plant: Plant) -> dict[str, Shape]:
         """What a method keeps: the derivatives, and whether they are those of this step's start."""
         n = plant.nv + plant.nx
-        entries = len(chart_slope(plant).rows)
-        return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": (entries,), "linearized": ()}
+        entries = plant.recalled("chart slope", lambda: chart_slope(plant).program).outputs[0].shape
+        return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": entries, "linearized": ()}
 
     def linearize(self, rate: View) -> None:
         """The derivatives at (t, s), where ds/dt is `rate`."""

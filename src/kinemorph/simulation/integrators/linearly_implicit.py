@@ -52,7 +52,7 @@ class LinearlyImplicit:
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
         """The accelerations that a step begins with, and those that it has found."""
-        _ = plant.implicit_step(self.passes, centered=self.centered)  # refuses what has none
+        _ = plant.implicit_law  # refuses a plant without one
         return {"guess": (plant.nv,), "found": (plant.nv,)}
 
     def attempt(self, site: Site) -> None:

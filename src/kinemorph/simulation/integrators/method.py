@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from kinemorph.codegen.derivatives.iterations import combine
 from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.plant import Plant
 
 Shape = tuple[int, ...]
@@ -62,9 +63,13 @@ class Site:
     own: Mapping[str, View]  # what the method asked for in `memory`
     fixed: bool = False  # all steps have one size: nobody looks at `error`
 
+    def inputs(self, **others: View) -> list[View]:
+        """The inputs of the plant's `rate` at the march's own state, with `others` in place of those of their names."""
+        return [*LocalInstant(self.t, self.base, self.s, self.m, self.u, self.p)._replace(**others)]
+
     def rate(self, out: View, t: View, s: View, base: View | None = None) -> None:
         """Writes ds/dt at (t, s), in the coordinates about `base` (the march's own where none is given)."""
-        self.loop.call(self.plant.rate, [out], [t, base or self.base, s, self.m, self.u, self.p])
+        self.loop.call(self.plant.rate, [out], self.inputs(t=t, base=base or self.base, s=s))
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
         """out = start + h sum weights[k] slopes[k], entry by entry; without the start where there is none."""

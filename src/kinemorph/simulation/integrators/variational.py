@@ -55,7 +55,7 @@ class Variational:
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
         """Momentum at the start and at the end of a step: carried on as it is, so that no rounding adds to it."""
-        _ = plant.discrete  # refuses what has no Lagrangian
+        _ = plant.discrete_laws  # refuses a plant without a Lagrangian
         return {"momentum": (plant.nv,), "after": (plant.nv,)}
 
     def attempt(self, site: Site) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.simulation.integrators.method import Site
 from kinemorph.simulation.march.layout import Guards
 
 PIECES = 4  # of a step, at whose ends guards are looked at
@@ -19,13 +20,14 @@ class Watching:
 
     def __init__(
         self,
-        loop: LoopBuilder,
+        site: Site,
         at: Mapping[str, View],
         guards: Guards,
         interpolate: Callable[[View], None],
         between: View,
     ) -> None:
-        self.loop, self.at, self.guards = loop, at, guards
+        self.site, self.at, self.guards = site, at, guards
+        self.loop = loop = site.loop
         self.interpolate, self.between = interpolate, between
         self.values = loop.buffer("guard_values", (guards.count,))
         self.which = loop.constant("directions", [float(d) for d in guards.directions])
@@ -64,7 +66,7 @@ class Watching:
         """hit = 1 where some guard has crossed zero at this moment, the way it counts."""
         loop, at, hit = self.loop, self.at, self.hit
         self.interpolate(moment)
-        ins = [moment, at["base_old"], self.between, at["m"], loop["u"], loop["p"]]
+        ins = self.site.inputs(t=moment, base=self.site.base_old, s=self.between)
         loop.call(self.guards.program, [self.values], ins)
         loop.let(hit, lambda: 0.0)
         with loop.repeat(self.guards.count) as i:

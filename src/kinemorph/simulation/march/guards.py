@@ -128,16 +128,21 @@ class Watch:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each a name of its own.")
         self.plant, self.guards = plant, tuple(guards)
         self.switches = plant.guards if located else ()  # names of guards of elements, after those of the user
-        self.program = plant.observed(
-            {guard.name: guard.law for guard in guards}, "guards", switches=bool(self.switches)
-        )
-        self._switching: dict[int, CompiledFunction] = {}
+
+    @cached_property
+    def marched(self) -> Guards:
+        """The guards as the march takes them."""
+        directions = [DIRECTIONS[guard.direction] for guard in self.guards]
+        return Guards(self._traced, (*directions, *(-1 for _ in self.switches)), of_elements=not self.guards)
+
+    def _traced(self) -> Program:
+        laws = {guard.name: guard.law for guard in self.guards}
+        return self.plant.observed(laws, "guards", switches=bool(self.switches))
 
     @property
-    def marched(self) -> Guards:
-        """As the march wants them."""
-        ways = [DIRECTIONS[guard.direction] for guard in self.guards]
-        return Guards(self.program, (*ways, *(-1 for _ in self.switches)))
+    def program(self) -> Program:
+        """The values of all guards, those of elements last, from the inputs of `rate`."""
+        return self.marched.program
 
     @cached_property
     def _values(self) -> Seldom:
@@ -194,9 +199,7 @@ class Watch:
 
     def switched(self, switch: int, *state: Any) -> tuple[Array, Array]:
         """(m, x) after a guard of an element has fallen through zero; `state` are the inputs of `rate`."""
-        if switch not in self._switching:
-            self._switching[switch] = build(self.plant.switching(switch))
-        m, x = self._switching[switch](*state)
+        m, x = self.plant.compiled("switching", switch)(*state)
         return m, x
 
     def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:

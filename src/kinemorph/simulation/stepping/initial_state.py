@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
@@ -31,8 +29,6 @@ from kinemorph.plants.plant import Plant
 ROUNDED = 1e-3  # of the largest singular value: one that few digits make of zero
 UNDECIDED = 1e-2  # of the largest singular value, by dependent joints: the smallest that still decides them
 
-_BUILT: WeakKeyDictionary[Plant, CompiledFunction] = WeakKeyDictionary()  # loading code takes longer than a short run
-
 
 def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> Any:
     """(q, v) on the constraints near those of a state (q, v, x); `given` are what the user gave for q and v, and the
@@ -40,9 +36,9 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
     """
     q, v, x = state
     q_given, v_given, others = given
-    if plant.constraints is None:
+    if plant.laws.constraints is None:
         return q, v
-    look = _Look(plant, _function(plant), t, x, others)
+    look = _Look(plant, plant.compiled("constraints"), t, x, others)
     free_q = _movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         q = _closed(look, q, free_q, q_given)
@@ -58,7 +54,7 @@ def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.ND
         return np.zeros(len(given["q"]), dtype=bool)
     s = np.concatenate([np.zeros_like(given["v"]), given["v"], given["x"]], axis=1)
     try:
-        phi, rate, _, sizes = _function(plant)(t, given["q"], s, *(given[group] for group in "mup"))
+        phi, rate, _, sizes = plant.compiled("constraints")(t, given["q"], s, *(given[group] for group in "mup"))
     except KinemorphError:  # each by itself says what is wrong
         return np.zeros(len(given["q"]), dtype=bool)
     fast = np.maximum(1.0, np.abs(given["v"]).max(axis=1, initial=0.0))
@@ -66,14 +62,6 @@ def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.ND
     moving = np.abs(rate / sizes).max(axis=1, initial=0.0) <= 10.0 * CLOSED * fast
     found: npt.NDArray[np.bool_] = placed & moving
     return found
-
-
-def _function(plant: Plant) -> CompiledFunction:
-    """The constraints of a plant, compiled."""
-    assert plant.constraints is not None
-    if plant not in _BUILT:
-        _BUILT[plant] = build(plant.constraints)
-    return _BUILT[plant]
 
 
 def _check_independent(look: _Look, q: Array, v: Array) -> None:
@@ -180,7 +168,7 @@ def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
     except ShapeError:
         raise
     except KinemorphError:
-        outs = tuple(np.zeros(port.shape) for port in function.program.outputs)
+        outs = tuple(np.zeros(port.shape) for port in function.outputs)
         function.raw(outs, *(np.array(x, dtype=float) for x in inputs))
         for k, row in enumerate(plant.constraint_names):
             bad = [float(x) for out in outs for x in np.ravel(out[k : k + 1]) if not np.isfinite(x)]

@@ -21,9 +21,9 @@ from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.integrators.methods import method_named, usual
+from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
 from kinemorph.simulation.march.layout import Layout, Status, layout
-from kinemorph.simulation.march.march import compiled_march
 from kinemorph.simulation.stepping.initial_state import closed_start
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 
@@ -98,7 +98,7 @@ class Stepper:
         )
         self.calls = 0
         self.u, self.p = (self.plant.initial(group, given) for group, given in (("u", u), ("p", p)))
-        self.memory = np.zeros(self.plan.size)
+        self.memory: Array = np.zeros(self.plan.size)
         self.clockwork = Clockwork(self.plant)
         self._remembered, self._begun = m, begun
         self._placed = False  # whether a state has been given yet
@@ -275,7 +275,7 @@ class Stepper:
         padded[: len(times)] = times
         limits = self.limits.copy()
         limits[4] = most
-        outs = tuple(np.empty(port.shape) for port in self.run.program.outputs)
+        outs = tuple(np.empty(port.shape) for port in self.run.outputs)
         # without checks: what a step that failed has left in the memory may be infinite, and is never used
         self.run.raw(
             outs,
