@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ RUNS: dict[str, tuple[Any, dict[str, Any]]] = {
 def graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
     """The graphs that are built from now on, with a cache of code and plants of its own."""
     monkeypatch.setenv("KINEMORPH_CACHE", str(tmp_path / "kept"))
-    monkeypatch.setattr(robot_plant, "_KEPT", {})
+    monkeypatch.setattr(robot_plant, "_MADE", WeakValueDictionary())
     built: list[Graph] = []
     plain = Graph.__init__
 
@@ -75,9 +76,15 @@ def test_a_second_run_of_the_same_system_builds_no_graph(kind: str, graphs: list
     first = end(make(), **options)
     assert graphs
     graphs.clear()
-    assert end(make(), **options) == first and not graphs  # the same plant
-    robot_plant._KEPT.clear()
-    assert end(make(), **options) == first and not graphs  # another one of the same recipe
+    assert end(make(), **options) == first and not graphs
+
+
+def test_plants_in_use_are_shared_without_a_cache_too(graphs: list[Graph], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINEMORPH_CACHE", "off")
+    run = simulate(controlled(), 0.02)
+    graphs.clear()
+    again = simulate(controlled(), 0.02)
+    assert not graphs and again.segments[0].plant is run.segments[0].plant
 
 
 CHILD = """

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
+from weakref import WeakValueDictionary
 
 from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
@@ -30,7 +31,6 @@ from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.user_laws import Column, Law, columns
 
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
-MOST_KEPT = 8  # plants
 
 
 def plant(
@@ -130,22 +130,17 @@ def plant(
         loops=kept_by,
     )
     object.__setattr__(made, "recipe", recipe_of(loaded))
-    return made if outputs or output_units or isinstance(model, Dynamics) else _kept(made)
+    return made if outputs or output_units or isinstance(model, Dynamics) else _shared(made)
 
 
-_KEPT: dict[Any, Plant] = {}  # the plants of recipes that were made last
+_MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a recipe that are still in use
 
 
-def _kept(made: Plant) -> Plant:
-    """The same plant as it was made before, with all that was traced and compiled for it, where that is still kept."""
+def _shared(made: Plant) -> Plant:
+    """The same plant as it was made before, with all that was traced and compiled for it, where it is still in use."""
     if made.recipe is None:
         return made
-    key = (written((made.recipe, tuple(made.start.items()))), id(made.assembly))
-    found = _KEPT.pop(key, made)
-    _KEPT[key] = found
-    while len(_KEPT) > MOST_KEPT:
-        del _KEPT[next(iter(_KEPT))]
-    return found
+    return _MADE.setdefault((written((made.recipe, tuple(made.start.items()))), id(made.assembly)), made)
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
