@@ -11,7 +11,7 @@ import numpy as np
 import kinemorph
 from kinemorph.display.canvas import save
 from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_crawl
-from kinemorph.display.painting.stills import write_still
+from kinemorph.display.painting.draw import write_still
 from kinemorph.model.elements import CoupledMaps, Rhythmic
 from kinemorph.model.modules import ground_contacts, hinge_drives, hinges, put_down
 

@@ -17,7 +17,7 @@ import kinemorph
 from kinemorph import Dock, Undock, elements, modules
 from kinemorph.algebra.groups import exp_se3
 from kinemorph.display.canvas import LINES, blank, plain_axes, save
-from kinemorph.display.painting.stills import write_still
+from kinemorph.display.painting.draw import write_still
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 

@@ -19,6 +19,7 @@ from kinemorph.codegen.building.compile import runnable_backends
 from kinemorph.deriving.function_names import FUNCTIONS
 from kinemorph.model.library.choosing import CHOICE, choose
 from support.tools.command_line import parsed, run
+from support.tools.each_case import each_case
 
 # ── verbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -317,7 +318,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "named"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
+@each_case(("arguments", "named"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
 def test_bad_input_is_a_sentence_on_stderr_and_exit_code_2(arguments: list[str], named: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2

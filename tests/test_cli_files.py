@@ -12,6 +12,7 @@ import pytest
 from kinemorph.formats.rules import RULES
 from kinemorph.formats.toml.templates import TEMPLATES
 from support.tools.command_line import parsed, run
+from support.tools.each_case import each_case
 
 INERTIA = '<inertia ixx="{0}" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
 
@@ -88,7 +89,7 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
     assert result.exit_code == 2 and "thing: the file has no known format" in result.stderr
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "named"),
     [
         (["info", "missing.urdf"], "missing.urdf: the file does not exist"),
@@ -112,7 +113,7 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
     ],
 )
 def test_wrong_use_is_a_sentence_and_exit_code_2(folder: Path, arguments: list[str], named: str) -> None:
-    (folder / "empty").mkdir()
+    (folder / "empty").mkdir(exist_ok=True)
     result = run(*arguments)
     assert result.exit_code == 2
     assert named in result.stderr

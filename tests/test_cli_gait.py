@@ -8,6 +8,7 @@ import pytest
 
 from kinemorph.simulation.files.storage import load_trajectory
 from support.tools.command_line import parsed, run
+from support.tools.each_case import each_case
 
 
 def test_gait_maps_counts_clusters() -> None:
@@ -51,7 +52,7 @@ def test_stiff_gains_of_long_chains_take_a_method_for_stiff_equations() -> None:
     assert result.exit_code == 0 and "rodas" in result.stdout and "gains are stiff" in result.stderr
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "sentence"),
     [
         (("maps", "--time", "3"), "--time means nothing for 'gait maps'"),

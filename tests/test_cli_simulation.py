@@ -16,6 +16,7 @@ from kinemorph.model.library.choosing import choose
 from kinemorph.model.system import Settings, System
 from kinemorph.simulation.files.storage import load_trajectory
 from support.tools.command_line import parsed, run
+from support.tools.each_case import each_case
 
 # ── simulate ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -227,7 +228,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "named"), BAD, ids=[line for line, _ in BAD])
+@each_case(("line", "named"), BAD, ids=[line for line, _ in BAD])
 def test_bad_input_is_a_sentence_on_stderr_and_exit_code_2(
     line: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

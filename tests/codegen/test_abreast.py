@@ -22,6 +22,7 @@ from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
 from kinemorph.codegen.loops.printing import format_loops
 from kinemorph.codegen.storing.keys import program_key
 from kinemorph.errors import CompileError
+from support.tools.each_case import each_case
 from support.tools.program_runs import WAYS, all_ways, assert_agrees
 
 STATES = 3
@@ -64,7 +65,7 @@ def test_rows_of_any_size_and_stride(count: int, size: int, gap: int) -> None:
 
 
 @all_ways
-@pytest.mark.parametrize("count", [5, 9])
+@each_case("count", [5, 9])
 def test_all_ways_agree(way: str, count: int) -> None:
     program = rows(count, 3, 1, down=True)
     assert_agrees(way, program, inputs_of(program))

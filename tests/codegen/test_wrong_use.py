@@ -27,6 +27,7 @@ from kinemorph.codegen.loops.loop_program import LoopBuilder
 from kinemorph.codegen.loops.printing import format_program
 from kinemorph.codegen.reading.equations import equations
 from kinemorph.errors import CompileError, KinemorphError, ShapeError, TracingError, UnsupportedError
+from support.tools.each_case import each_case
 
 Attempt = Callable[[], Any]
 
@@ -178,14 +179,14 @@ USES: dict[str, tuple[Attempt, type[Exception], str]] = {
 CASES = TRACES | BLOCKS | USES
 
 
-@pytest.mark.parametrize(("attempt", "kind", "words"), CASES.values(), ids=CASES.keys())
+@each_case(("attempt", "kind", "words"), CASES.values(), ids=CASES.keys())
 def test_wrong_use_is_answered_by_a_sentence(attempt: Attempt, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words) as caught:
         attempt()
     assert isinstance(caught.value, KinemorphError)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each_case("name", PROGRAMS)
 def test_a_compiled_function_in_place_of_its_program_says_what_to_pass(name: str) -> None:
     with pytest.raises(CompileError, match=f"{name}: 'pair' is a compiled function.*function.program"):
         PROGRAMS[name](F)

@@ -15,16 +15,16 @@ from scipy.spatial import Delaunay
 
 import kinemorph
 from kinemorph.analysis.small_motions.poles import poles
-from kinemorph.display.looks.robot_surface import Lens, Poses, Puppet, fitting_lens, lit
-from kinemorph.display.looks.solids import normals
+from kinemorph.display.cameras import Lens
+from kinemorph.display.looks.poses import Poses
 from kinemorph.display.painting import videos
 from kinemorph.display.painting.animate import animate, animate_mode
-from kinemorph.display.painting.draw import poses_at
 from kinemorph.display.painting.film_files import REELS, frame_time
 from kinemorph.display.painting.lighting import DARKEST
 from kinemorph.display.painting.painter import Easel, scene_for
 from kinemorph.display.painting.rasters import covered, lay_over, nearest
-from kinemorph.display.painting.triangles import MovingMarks, is_closed
+from kinemorph.display.painting.triangles import Cast, MovingMarks, is_closed
+from kinemorph.display.painting.view_window import camera_lens
 from kinemorph.display.scenes.building import scene_of, staged
 from kinemorph.display.scenes.figures import figure_of
 from kinemorph.display.scenes.scene import Attachment, Mark, Part, Scene, Surface
@@ -51,7 +51,7 @@ def frames(path: Path) -> tuple[int, list[int]]:
     return len(durations), durations
 
 
-# ── puppets ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("name", ["puma", "hexapod24", "four_bar"])
@@ -61,17 +61,16 @@ def test_poses_of_many_states_are_those_of_each(name: str) -> None:
     q = np.stack([kinemorph.random_configuration(robot, rng) for _ in range(4)])
     poses = Poses(robot, q)
     for k in range(4):
-        for body, pose in poses_at(robot, q[k]).items():
+        for body, pose in Poses(robot, q[k]).at(0).items():
             assert poses.R[body][k] == pytest.approx(np.array(pose.R, dtype=float), abs=1e-14)
             assert poses.p[body][k] == pytest.approx(np.array(pose.p, dtype=float), abs=1e-14)
 
 
 def test_bodies_are_carried_and_the_ground_stays() -> None:
     robot = LIBRARY["crane"]()
-    puppet = Puppet(robot, 1.0)
-    poses = Poses(robot, [[0.0, 0.0], [0.7, 0.4]])
-    before, after = puppet.posed(poses, 0), puppet.posed(poses, 1)
-    cart, ground = puppet.owner == 0, puppet.owner == len(robot.bodies)
+    cast = Cast(staged([figure_of(robot, [[0.0, 0.0], [0.7, 0.4]])], np.array([0.0, 1.0])))
+    before, after = cast.at(0).points, cast.at(1).points
+    cart, ground = cast.owner == 1, cast.owner == 1 + len(robot.bodies)  # 0 is the world
     assert (after - before)[cart] == pytest.approx(np.broadcast_to([0.7, 0.0, 0.0], before[cart].shape), abs=1e-12)
     assert ground.any() and (after[ground] == before[ground]).all()
 
@@ -92,28 +91,16 @@ def test_a_lens_keeps_lengths_across_its_line_of_sight() -> None:
 
 
 def test_plane_motion_is_seen_straight_and_other_motion_is_not(swing: Trajectory) -> None:
-    flat = fitting_lens(Poses(LIBRARY["double_pendulum"](), swing.q), None)
+    scene = scene_of(swing)
+    flat, _ = camera_lens(scene, None)
     assert (
         flat.flat and flat.axes[0] == pytest.approx([1.0, 0.0, 0.0]) and flat.axes[1] == pytest.approx([0.0, 0.0, 1.0])
     )
     robot = LIBRARY["puma"]()
     rng = np.random.default_rng(0)
-    spatial = Poses(robot, np.stack([kinemorph.random_configuration(robot, rng) for _ in range(5)]))
-    assert not fitting_lens(spatial, None).flat
-    assert not fitting_lens(Poses(LIBRARY["double_pendulum"](), swing.q), (20.0, 30.0)).flat
-
-
-def test_what_faces_away_is_not_painted_and_the_far_comes_first() -> None:
-    robot = LIBRARY["puma"]()
-    puppet = Puppet(robot, 1.0)
-    surface = puppet.posed(Poses(robot, kinemorph.neutral(robot)), 0)
-    lens = Lens.toward(20.0, -50.0)
-    outlines, colors = lens.painted(surface, lit(surface, puppet.colors))
-    facing = (normals(surface) @ lens.axes[2] > 0.0) | (puppet.colors[:, 3] < 1.0)
-    assert len(outlines) == len(colors) == facing.sum() < len(surface)
-    depth = lens.seen(surface[facing])[:, :, 2].mean(axis=1)
-    first = lens.seen(surface[facing])[np.argmin(depth), :, :2]
-    assert outlines[0] == pytest.approx(first)
+    q = np.stack([kinemorph.random_configuration(robot, rng) for _ in range(5)])
+    assert not camera_lens(staged([figure_of(robot, q)], np.arange(5.0)), None)[0].flat
+    assert not camera_lens(scene, (20.0, 30.0))[0].flat
 
 
 # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -269,17 +256,17 @@ def test_what_is_followed_stays_in_the_middle(camera: Any) -> None:
     still = Easel(scene, camera=camera, size=2.4)
     slate = scene.figures[0].parts[0].color
     middles = [tinted(inner(easel, k), slate).mean(axis=0) for k in range(3)]
-    wanted = [easel.paper.height / 2.0, easel.paper.width / 2.0]
+    wanted = [easel.window.size[1] / 2.0, easel.window.size[0] / 2.0]
     assert np.abs(np.array(middles) - wanted).max() < 4.0
     moved = [tinted(inner(still, k), slate).mean(axis=0) for k in (0, 2)]
     assert np.abs(moved[0] - moved[1]).max() > 40.0
-    assert easel.paper.scale > 1.5 * still.paper.scale  # and it is large
+    assert easel.window.scale > 1.5 * still.window.scale  # and it is large
 
 
 def test_the_ground_moves_under_what_is_followed() -> None:
     scene = replace(thrown(0.0, 0.03), floor=-0.3)
     easel = Easel(scene, follow="trunk", size=2.4)
-    grids = [easel.floor.laid(k)[2] for k in (0, 1)]
+    grids = [easel.painter.floor.laid(k)[2] for k in (0, 1)]
     assert np.abs(grids[0] - grids[1]).max() > 0.4 and min(grid.max() for grid in grids) > 0.5
 
 
@@ -293,7 +280,7 @@ def test_a_point_is_where_the_lens_sees_it() -> None:
     )
     marked = replace(scene, figures=(replace(scene.figures[0], marks=(ball,), parts=()),))
     found = Easel(marked, camera=(20.0, -70.0), size=3.0)
-    column, row, _ = found.paper.pixels(center, 0)
+    column, row, _ = found.window.pixels(center, 0)
     assert tinted(inner(found, 0), ball.color, 0.4).mean(axis=0) + 0.5 == pytest.approx([row, column], abs=1.0)
     assert not len(tinted(inner(easel, 0), ball.color))
 
@@ -315,7 +302,7 @@ def test_marks_are_seen_stretch_and_vanish(swing: Trajectory) -> None:
     pictures = [inner(easel, k) for k in (0, 1)]
     assert all(len(tinted(picture, blue)) > 60 for picture in pictures)
     arrow = tinted(pictures[0], red, 0.4)
-    assert np.ptp(arrow[:, 0]) + 1 == pytest.approx(0.6 * easel.paper.scale, abs=3.0)  # to scale
+    assert np.ptp(arrow[:, 0]) + 1 == pytest.approx(0.6 * easel.window.scale, abs=3.0)  # to scale
     assert not len(tinted(pictures[1], red, 0.2))
 
 
@@ -360,7 +347,7 @@ def test_the_near_hides_the_far_and_glass_does_not() -> None:
         assert not len(tinted(inner(easel, 0), green.color)) and len(tinted(inner(easel, 0), red.color))
     glass = replace(red, color=(1.0, 0.0, 0.0, 0.5))
     easel = Easel(replace(scene, figures=(replace(scene.figures[0], parts=(glass, green)),)), camera="right", size=2.4)
-    r, g, b = inner(easel, 0)[easel.paper.height // 2, easel.paper.width // 2]
+    r, g, b = inner(easel, 0)[easel.window.size[1] // 2, easel.window.size[0] // 2]
     assert r == pytest.approx(g, rel=0.1) and r > 80 and b < 60
 
 
@@ -436,7 +423,7 @@ def test_runs_stand_beside_each_other_in_every_view(swing: Trajectory, tmp_path:
     for camera in (None, "iso", "left"):
         easel = Easel(scene_for([swing, later], camera, times=[0.0, 0.6]), camera=camera, size=3.0)
         amber = next(part.color for part in easel.scene.figures[0].parts if part.name == "link2")
-        found = np.zeros((easel.paper.height, easel.paper.width), dtype=bool)
+        found = np.zeros((easel.window.size[1], easel.window.size[0]), dtype=bool)
         found[tuple(tinted(inner(easel, 0), amber, 0.15).T)] = True
         assert label(binary_dilation(found, iterations=2))[1] == 2  # apart from each other
 

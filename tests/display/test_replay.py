@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.quaternions import quaternions_of
-from kinemorph.display.looks.robot_surface import Poses
 from kinemorph.display.replays.joint_rows import TOLERANCE
 from kinemorph.display.replays.replay import Replay, replay, size_text
 from kinemorph.errors import StorageError, UnsupportedError

@@ -11,9 +11,9 @@ import kinemorph
 from kinemorph import Body, Robot, RobotBuilder, System, elements, library
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.scalar import sin
-from kinemorph.display.scenes.attachments import fixed, positions_of
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.driven_joints import driven_joints, efforts_of
+from kinemorph.display.scenes.figures import fixed, positions_of
 from kinemorph.display.scenes.grounds import GRID, Standing, grounds_of
 from kinemorph.display.scenes.loads import LONGEST, round_number
 from kinemorph.display.scenes.sampled_columns import between_samples, held, nearest_sample

@@ -24,6 +24,7 @@ from kinemorph.simulation.simulate import simulate
 from support.references.free_bodies import balance_gap, in_world, joint_frames, needed_wrench
 from support.robots.loop_robots import CLOSED, closed_state, looped
 from support.robots.random_robots import joint_data, random_body, random_pose
+from support.tools.each_case import each_case
 
 KINDS = tuple(kind for kind in JOINT_KINDS if kind != "free")
 QUICK = ("revolute", "universal", "helical")
@@ -60,7 +61,7 @@ def test_every_body_balances_and_axes_feel_tau(kind: str) -> None:
     assert gap < 1e-11
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_a_loop_bears_nothing_along_its_free_motions(kind: str) -> None:
     """A free body held by a loop: the wrench is that of the same joint in a tree."""
     rng = np.random.default_rng(5)

@@ -12,7 +12,7 @@ import pytest
 import kinemorph
 from kinemorph.cli.demo.crawl_demo import crawl_figures, crawl_showcase
 from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_crawl
-from kinemorph.display.painting.stills import write_still
+from kinemorph.display.painting.draw import write_still
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.elements import PD, Contact, MinimumJerk, Profile, Rhythmic
 from kinemorph.model.library.crawlers import LENGTH, crawler

@@ -19,6 +19,7 @@ from kinemorph.simulation.docking.changes import approaching, nearness
 from kinemorph.simulation.docking.topologies import shape_of
 from kinemorph.simulation.simulate import Held
 from support.references.flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
+from support.tools.each_case import each_case
 
 PITCH = 0.105
 WEIGHTLESS = {"gravity": (0.0, 0.0, 0.0)}
@@ -342,7 +343,7 @@ def test_every_system_starts_where_it_stands():
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("event", "words"),
     [
         (Dock("m9", 3, "m2", 4, at=0.1), "has no module 'm9'"),

@@ -18,7 +18,7 @@ from kinemorph.simulation.march.layout import layout
 from kinemorph.simulation.march.march import march
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.stepper import Stepper
-from simulation.implicit_cases import double_pendulum, flat, observed_orders, turning_body
+from support.cases.implicit_cases import double_pendulum, flat, observed_orders, turning_body
 
 ONE_STEP = [method.name for method in (*rosenbrock.FAMILY, *diagonally_implicit.FAMILY, *radau.FAMILY)]
 ALL = [*ONE_STEP, *(method.name for method in newmark.FAMILY)]

@@ -17,6 +17,7 @@ from kinemorph.simulation.march.layout import layout
 from kinemorph.simulation.march.march import march
 from kinemorph.simulation.simulate import Held, simulate
 from kinemorph.simulation.stepping.stepper import Stepper
+from support.tools.each_case import each_case
 
 oscillator = first_order(lambda x: [x[1], -x[0]], {"place": "m", "speed": "m/s"}, start=[1.0, 0.0], name="oscillator")
 
@@ -243,7 +244,7 @@ def test_a_restart_begins_where_a_new_stepper_would():
 # ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "kind", "said"),
     [
         ({"q": [math.nan, 0.0]}, ShapeError, "q 'q1' is nan"),

@@ -14,7 +14,7 @@ from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators import newmark
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.stepper import Stepper
-from simulation.implicit_cases import double_pendulum, motor, observed_orders, turning_body
+from support.cases.implicit_cases import double_pendulum, motor, observed_orders, turning_body
 
 MEMBERS = [method.name for method in newmark.FAMILY]
 ORDER = json.loads((Path(__file__).parents[1] / "data" / "newmark_order.json").read_text())

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
 from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints.independent_columns import independent_columns
 from kinemorph.mechanics.constraints.newton_closing import closed_by_newton, float_look
 from kinemorph.mechanics.constraints.reduced_dynamics import Partition
 from kinemorph.mechanics.trees.tree import Tree
@@ -82,10 +83,12 @@ def chosen_partition(
     """
     J = scaled_jacobian(tree, q)
     every = range(robot.nv)
-    rank = len(_pivots(J, every))
+    longest = float(np.linalg.norm(J, axis=0).max(initial=0.0))
+    rank = len(independent_columns(J, least=REPEATED * longest))
     if independent is None:
         free = [k for k in every if k not in actuated] if len(actuated) < robot.nv else []
-        dependent = sorted(_pivots(J, every, first=free))
+        undriven = independent_columns(J, free, least=0.1 * longest)
+        dependent = sorted(independent_columns(J, least=REPEATED * longest, taken=undriven))
     else:
         named = velocity_places(robot, independent, "reduced: independent")
         if robot.nv - len(named) != rank:
@@ -96,7 +99,8 @@ def chosen_partition(
             )
         dependent = [k for k in every if k not in named]
     J_z = J[:, dependent]
-    rows = sorted(_pivots(J_z.T, range(len(J_z))))[:rank]
+    least = REPEATED * float(np.linalg.norm(J_z, axis=1).max(initial=0.0))
+    rows = sorted(independent_columns(J_z.T, least=least))[:rank]
     size = np.inf if len(rows) < rank else float(np.linalg.cond(J_z[rows])) if rank else 1.0
     if not size < SINGULAR:
         others = [k for k in every if k not in dependent]
@@ -150,24 +154,6 @@ def _undriven(J: Array, places: Sequence[int]) -> Array | None:
     left: Array = free @ rows[-1]
     left = left / left[np.argmax(np.abs(left))]
     return left
-
-
-def _pivots(A: Array, columns: Sequence[int], first: Sequence[int] = ()) -> list[int]:
-    """Columns of A that do not repeat each other, the longest rest first; those of `first` where they will do."""
-    rest = A.copy()
-    chosen: list[int] = []
-    longest = float(np.linalg.norm(A, axis=0).max(initial=0.0))
-    for candidates, least in ((first, 0.1), (columns, REPEATED)):
-        while len(chosen) < min(A.shape):
-            sizes = {k: float(np.linalg.norm(rest[:, k])) for k in candidates if k not in chosen}
-            best = max(sizes, key=lambda k: sizes[k], default=None)
-            if best is None or sizes[best] <= least * longest:
-                break
-            chosen.append(best)
-            unit = rest[:, best] / sizes[best]
-            for _ in range(2):  # twice is enough to be orthogonal to rounding
-                rest = rest - np.outer(unit, unit @ rest)
-    return chosen
 
 
 def _listed(robot: Robot, places: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ from kinemorph.algebra.vectors import dot, sub
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import Rows, constrained_dynamics, held_rows, masked, span_of
 from kinemorph.mechanics.constraints.reactions import joint_wrenches, loosened, reaction_multipliers
-from kinemorph.mechanics.elements.instant import World
+from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
@@ -81,10 +81,10 @@ def _power(multipliers: Sequence[Any], rows: Conditions) -> Any:
 def conditions_at(loaded: LoadedRobot, tree: Tree, at: Instant, *, bias: bool = True) -> Conditions:
     """All constraints at an instant; see `conditions`."""
 
-    def seen(t: Any, q: Any, v: Any) -> World:
-        return loaded.world(tree, at._replace(t=t, q=q, v=v))
+    def moved(t: Any, q: Any, v: Any) -> SystemInstant:
+        return loaded.seen(tree, at._replace(t=t, q=q, v=v))
 
-    return conditions(tree, at.t, at.q, at.v, seen if loaded.elements.constraint_names else None, bias=bias, near=NEAR)
+    return conditions(tree, at.t, at.q, at.v, moved if loaded.elements.constraint_names else None, bias=bias, near=NEAR)
 
 
 def acceleration_rows(loaded: LoadedRobot, found: Conditions) -> Rows:
@@ -123,7 +123,7 @@ def _dependent(loaded: LoadedRobot, m: Any) -> Sequence[Any]:
     return loaded.dependent if loaded.dependent is not None else m[len(m) - loaded.nv :]
 
 
-def world(loaded: LoadedRobot, tree: Tree, at: Instant) -> World:
+def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
     """The system as its elements see it, on a tree; sensors may ask for accelerations, reactions and multipliers."""
     robot = loaded.dynamics.robot
 
@@ -142,7 +142,7 @@ def world(loaded: LoadedRobot, tree: Tree, at: Instant) -> World:
         names, forces = loaded.elements.constraint_names, solution().multipliers
         return dict(zip(names, forces[len(forces) - len(names) :], strict=True))  # rows of elements come last
 
-    return loaded.world(tree, at, accelerations, reactions, multipliers)
+    return loaded.seen(tree, at, accelerations, reactions, multipliers)
 
 
 def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:

@@ -1,7 +1,7 @@
 """What acts on a robot at one instant, over any scalar: forces of the user, elements, damping, and extra states.
 
-Elements are evaluated once for each instant (mechanics.elements.instant.World), and their loads on links are handed to
-the recursions as outside wrenches.
+Elements are evaluated once for each instant (mechanics.elements.instant.SystemInstant), and their loads on links are
+handed to the recursions as outside wrenches.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def acting(loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False)
         law = of_groups(loaded.added.forces, loaded.user_groups(at), "forces")
         pushed = summed(pushed, checked_length(law, loaded.nv, "the law of forces"))
     damped = [-d * rate for d, rate in zip(damping(loaded, at.p), at.v, strict=True)]
-    world = loaded.world(tree, at)
+    world = loaded.seen(tree, at)
     apart = world.stiff() if stiff else {}
     return Acting(pushed, world.gathered(apart), damped, tuple(apart.values()))
 

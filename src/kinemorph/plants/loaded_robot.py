@@ -15,7 +15,7 @@ from typing import Any
 
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.instant import World
+from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
@@ -82,7 +82,7 @@ class LoadedRobot:
         )
         v, x, m, u = ([0.0] * size for size in sizes)
         nominal = [parameter.value for parameter in self.parameters]
-        world = self.world(self.bare, Instant(0.0, neutral(self.dynamics.robot).tolist(), v, x, m, u, nominal))
+        world = self.seen(self.bare, Instant(0.0, neutral(self.dynamics.robot).tolist(), v, x, m, u, nominal))
         return {force.link: force.point for stiff in world.stiff().values() for force in stiff.points}
 
     # ── one instant ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -97,11 +97,11 @@ class LoadedRobot:
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
         return Instant(at.t, charts.place(tree, at.base, w, finished=False), v, x, at.m, at.u, at.p)
 
-    def world(self, tree: Tree, at: Instant, *later: Any) -> World:
-        """The system as its elements see it; `later` are functions for what only the motion decides (see World)."""
+    def seen(self, tree: Tree, at: Instant, *later: Any) -> SystemInstant:
+        """The system as its elements see it; `later` are functions for what the motion decides, see SystemInstant."""
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
-        return World(self.elements, tree, at.t, at.q, at.v, own, at.m, u, self.lookup(at.p), *later)
+        return SystemInstant(self.elements, tree, at.t, at.q, at.v, own, at.m, u, self.lookup(at.p), *later)
 
     def user_groups(self, at: Instant) -> dict[str, Any]:
         """What user laws may read, by name; quaternions of length 1."""

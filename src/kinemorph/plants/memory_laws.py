@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kinemorph.mechanics.elements.instant import World
+from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Change
 from kinemorph.mechanics.trees import charts
-from kinemorph.plants.constrained_motion import world
+from kinemorph.plants.constrained_motion import seen
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Jumps
 from kinemorph.plants.loaded_robot import LoadedRobot
@@ -28,11 +28,11 @@ def jumps(loaded: LoadedRobot) -> Jumps:
     return Jumps(*(partial(law, loaded) for law in (sample, read, decide, settle, guards, switch)))
 
 
-def _now(loaded: LoadedRobot, at: LocalInstant) -> World:
+def _now(loaded: LoadedRobot, at: LocalInstant) -> SystemInstant:
     """The system as its elements see it, with quaternions of length 1."""
     tree = loaded.tree(at.p)
     now = loaded.instant(tree, at)
-    return world(loaded, tree, now._replace(q=charts.finished(loaded.bare, now.q)))
+    return seen(loaded, tree, now._replace(q=charts.finished(loaded.bare, now.q)))
 
 
 def sample(loaded: LoadedRobot, samplers: Sequence[Sampler], at: LocalInstant) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def sample(loaded: LoadedRobot, samplers: Sequence[Sampler], at: LocalInstant) -
     memory = list(at.m)
     for index, clock in samplers:
         element, law, _, start = loaded.elements.members[index]
-        new = law.sample(element, _now(loaded, at._replace(m=memory)).scenes[index], clock)
+        new = law.sample(element, _now(loaded, at._replace(m=memory)).views[index], clock)
         what = f"element '{element.name}': what it gives when it samples"
         memory[start : start + len(law.memory(element))] = checked_length(new, len(law.memory(element)), what)
     return {"m": memory}
@@ -66,7 +66,7 @@ def settle(loaded: LoadedRobot, members: Sequence[int], at: LocalInstant) -> dic
     changes = {}
     for index in members:
         element, law = loaded.elements.members[index][:2]
-        changes[index] = law.settle(element, now.scenes[index])
+        changes[index] = law.settle(element, now.views[index])
     return _changed(loaded, changes, at)
 
 
@@ -76,7 +76,7 @@ def guards(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     return [
         value
         for index, member in enumerate(loaded.elements.members)
-        for value in member.law.guard_values(member.element, now.scenes[index])
+        for value in member.law.guard_values(member.element, now.views[index])
     ]
 
 
@@ -85,7 +85,7 @@ def switch(loaded: LoadedRobot, guard: int, at: LocalInstant) -> dict[str, Any]:
     index, number, _ = loaded.elements.guards[guard]
     element, law = loaded.elements.members[index][:2]
     now = _now(loaded, at)
-    return _changed(loaded, {index: law.switch(element, now.scenes[index], number)}, at)
+    return _changed(loaded, {index: law.switch(element, now.views[index], number)}, at)
 
 
 def _changed(loaded: LoadedRobot, changes: Mapping[int, Change], at: LocalInstant) -> dict[str, Any]:

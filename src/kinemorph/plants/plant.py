@@ -384,17 +384,20 @@ class Plant(Shown):
     def compiled(self, name: str, *choice: Any, **options: Any) -> CompiledFunction:
         """The program of that name as machine code, made once; `choice` and `options` are arguments of its method."""
         key = (name, choice, tuple(options.items()))
-        if key not in self._compiled:
+        if key not in self.functions:
 
             def make() -> Program:
                 found = getattr(self, name)
                 return found if isinstance(found, Program) else found(*choice, **options)
 
-            self._compiled[key] = build(self.recalled(key, make))
-        return self._compiled[key]
+            self.functions[key] = build(self.recalled(key, make))
+        return self.functions[key]
 
     @cached_property
-    def _compiled(self) -> dict[tuple[Any, ...], CompiledFunction]:
+    def functions(self) -> dict[tuple[Any, ...], CompiledFunction]:
+        """The machine code that was made for this plant so far. It lives as long as the plant: a function that was
+        recalled knows how to trace its program, and so it refers to the plant.
+        """
         return {}
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -143,9 +143,9 @@ def implicit(
             lambda M, rest: constrained_dynamics(branch_factor(ready, M), rest, rows).a,
         )
     after, ends = implicit_step(ready, base, at.s, h, during, passes, guess, loaded.locked, first, under)
-    world = loaded.world(ready, now)
+    world = loaded.seen(ready, now)
     for index, (element, law, start, _) in enumerate(loaded.elements.members):
-        late = law.late_rates(element, world.scenes[index], after[nv : 2 * nv], h)
+        late = law.late_rates(element, world.views[index], after[nv : 2 * nv], h)
         for k, rate in enumerate(late or (), loaded.added.states + start):
             after[2 * nv + k] = now.x[k] + h * rate
     return after, ends.a
@@ -156,7 +156,7 @@ def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, dict[str, PointForce]
     tree = loaded.tree(at.p)
     points: dict[str, PointForce] = {}
     joints: dict[str, JointForce] = {}
-    for index, stiff in constrained_motion.world(loaded, tree, at).stiff().items():
+    for index, stiff in constrained_motion.seen(loaded, tree, at).stiff().items():
         name = loaded.elements.members[index].element.name
         points |= _numbered(name, stiff.points)
         joints |= _numbered(name, stiff.joints)

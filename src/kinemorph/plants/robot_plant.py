@@ -21,7 +21,7 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
-from kinemorph.plants.constrained_motion import world
+from kinemorph.plants.constrained_motion import seen
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
@@ -173,7 +173,7 @@ def _signals(loaded: LoadedRobot) -> dict[str, Law]:
     def reading(name: str) -> Law:
         def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
             if last[0] is not q:
-                last[:] = [q, world(loaded, loaded.tree(p), Instant(t, q, v, x, m, u, p))]
+                last[:] = [q, seen(loaded, loaded.tree(p), Instant(t, q, v, x, m, u, p))]
             return last[1].signal(name)
 
         return law

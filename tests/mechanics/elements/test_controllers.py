@@ -34,6 +34,7 @@ from kinemorph.model.elements import (
     Sinusoid,
     SplinePath,
 )
+from support.tools.each_case import each_case
 
 QUICK = {"method": "rk4", "step": 0.01}  # where accuracy is no matter: soon compiled
 REFERENCE = json.loads((Path(__file__).parents[2] / "data" / "dc_motor.json").read_text())
@@ -479,7 +480,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("element", "says"), BAD, ids=[says[:30] for _, says in BAD])
+@each_case(("element", "says"), BAD, ids=[says[:30] for _, says in BAD])
 def test_bad_data_is_named(element, says):
     with pytest.raises(ModelError, match=says):
         plant(cart(element))

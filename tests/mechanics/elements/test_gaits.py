@@ -27,6 +27,7 @@ from kinemorph.model.elements import (
     Sinusoid,
 )
 from support.cases.element_laws import LEVEL, Instant
+from support.tools.each_case import each_case
 
 JOINTS = ("q1", "q2", "q3")
 CHAIN = kinemorph.library.chain(3)
@@ -56,7 +57,7 @@ def signals(instant, t, world=None):
 def tick(instant, t):
     """What memory is after a tick."""
     world, (member, *_) = instant.world(t, [0.0] * 3, [0.0] * 3), instant.cast.members
-    instant.m = [float(x) for x in member.law.sample(member.element, world.scenes[0], 0)]
+    instant.m = [float(x) for x in member.law.sample(member.element, world.views[0], 0)]
 
 
 # ── rates ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -332,7 +333,7 @@ every = 0.25
     assert maps == CoupledMaps("steps", "q3", map="sine", r=0.95, every=0.25)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("element", "sentence"),
     [
         (CoupledMaps("g", JOINTS, map="logstic"), "map is 'logstic'; expected one of logistic, tent, sine, cubic"),

@@ -22,6 +22,7 @@ from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.springs import Spring
 from kinemorph.plants.instant import Instant
 from support.references.exact_rates import rate_along
+from support.tools.each_case import each_case
 
 DATA = Path(__file__).parents[2] / "data"
 TIGHT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
@@ -181,7 +182,7 @@ ALL_IN = ("lossy and limited coil", "locking itself", "lossy and limited")  # wh
 SWEEP = [pytest.param(kind, marks=() if kind in ALL_IN else pytest.mark.slow) for kind in KINDS]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_power_is_accounted_for_at_every_state(kind: str) -> None:
     """Power on the joint = supplied - dissipated - d(stored)/dt, with the exact rate of what is stored."""
     made = plant(driven(kind))
@@ -189,7 +190,7 @@ def test_power_is_accounted_for_at_every_state(kind: str) -> None:
     tree, rng = loaded.tree([]), np.random.default_rng(3)
 
     def effort(v: Any, x: Any, u: float) -> Effort:
-        found: Effort = loaded.world(tree, Instant(0.0, [0.3], v, x, [], [u], [])).efforts[0]
+        found: Effort = loaded.seen(tree, Instant(0.0, [0.3], v, x, [], [u], [])).efforts[0]
         return found
 
     for _ in range(40):
@@ -286,7 +287,7 @@ def test_backlash_lets_the_joint_go_between_its_teeth() -> None:
     loaded = made.laws.rate.args[0]  # type: ignore[attr-defined]
     for twist, slip, force in ((0.0099, 3.0, 0.0), (-0.01, 1.0, 0.0), (0.012, 0.0, 1.0), (-0.013, 0.5, -0.5)):
         at = Instant(0.0, [0.0], [0.1], [twist, 20.0 * (slip + 0.1)], [], [0.0], [])
-        scene = loaded.world(loaded.tree([]), at)
+        scene = loaded.seen(loaded.tree([]), at)
         assert scene.efforts[0].torques[0] == pytest.approx(force, abs=1e-12)
 
 
@@ -317,13 +318,13 @@ def test_a_rotor_as_a_body_turns_what_carries_it() -> None:
 # ── steps with stiff forces ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_laws_for_the_end_of_a_step_are_those_of_the_state(kind: str) -> None:
     """Forces are the same; pivots are slopes where nothing rubs dry, and are never below 0."""
     made = plant(driven(kind))
     loaded = made.laws.rate.args[0]  # type: ignore[attr-defined]
     for v, u in ((0.7, 2.0), (-0.7, 2.0), (0.0, 0.0), (0.02, -9.0), (30.0, 1.0)):
-        world = loaded.world(loaded.tree([]), Instant(0.0, [0.3], [v], [0.4] * made.nx, [], [u], []))
+        world = loaded.seen(loaded.tree([]), Instant(0.0, [0.3], [v], [0.4] * made.nx, [], [u], []))
         stiff = world.stiff()
         assert bool(stiff) == ("stiffness" not in KINDS[kind])
         for one in stiff.values():
@@ -358,7 +359,7 @@ def test_a_step_at_whose_end_motors_act_does_not_mind_hard_braking(inductance: f
 # ── bad input ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "sentence"),
     [
         ({"resistance": 0.0}, "resistance is 0; expected a finite number above 0"),

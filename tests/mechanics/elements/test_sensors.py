@@ -17,7 +17,7 @@ from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.mechanics.elements.sensing import random_numbers
 from kinemorph.model.elements.drives.motors import DCMotor
@@ -45,8 +45,8 @@ class _WireLaw(ElementLaw[_Wire]):
     def drives(self, element: _Wire) -> Mapping[str, str]:
         return {element.target: ""}
 
-    def publish(self, element: _Wire, scene: Scene) -> Mapping[str, Any]:
-        return {"": 0.01 * scene.signal(element.source)}
+    def publish(self, element: _Wire, view: ElementView) -> Mapping[str, Any]:
+        return {"": 0.01 * view.signal(element.source)}
 
 
 register(_Wire, _WireLaw())

@@ -22,7 +22,7 @@ import kinemorph
 from kinemorph import elements
 from kinemorph.analysis.loops.close_loops import close_loops
 from kinemorph.bench.peers.chromium import ADVICE, find_chromium, launch
-from kinemorph.display.looks.stances import stance
+from kinemorph.display.looks.postures import stance
 from kinemorph.display.replays.replay import replay
 from kinemorph.display.viewer.view import view
 from support.robots.robot_files import urdf_file

@@ -8,6 +8,7 @@ planar_solutions    all solutions of planar loops, by elimination
 mobility            degrees of freedom, redundant constraints, singular configurations
 inverse_kinematics  the configuration that puts frames where they are wanted
 constraint_rows     constraint equations scaled to one unit, with the part that each belongs to
+named_coordinates   configurations and joints by name, as a user gives them
 ranges              which configurations are allowed: limits, couplings, unit quaternions
 levenberg           Levenberg-Marquardt steps on a manifold, within limits
 """

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.loops.close_loops import Closer, Configuration, signature
-from kinemorph.analysis.loops.closure_sets import Listing, Part, products
+from kinemorph.analysis.loops.close_loops import Closer, signature
+from kinemorph.analysis.loops.closure_sets import Listing, LoopSet, products
+from kinemorph.analysis.loops.named_coordinates import Configuration
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.configuration import neutral
@@ -92,12 +93,12 @@ def assembly_modes(
     """
     closer = Closer(model, limits=limits, tolerance=tolerance)
     robot = closer.robot
-    at = neutral(robot) if q is None else closer.checked(q)
+    at = neutral(robot) if q is None else closer.names.configuration(q)
     if held is None and isinstance(q, Mapping) and q:
-        held = closer.owners(q)
-    named = closer.named(() if held is None else held)
+        held = closer.names.joints_of(q)
+    named = closer.names.leading(() if held is None else held)
     at = closer.ranges.inside(at)
-    rows = [_listed(closer, part, at, named, held is not None) for part in closer.assemblies.parts]
+    rows = [_listed(closer, part, at, named, held is not None) for part in closer.sets.all]
     leads = tuple(dict.fromkeys([*named, *(name for _, lead, _ in rows for name in lead)]))
     listings = [listing for _, _, listing in rows]
     count = float(np.prod([len(listing.ways) for listing in listings], initial=1.0))
@@ -116,11 +117,11 @@ def assembly_modes(
 
 
 def _listed(
-    closer: Closer, part: Part, q: Array, held: tuple[str, ...], chosen: bool
-) -> tuple[Part, tuple[str, ...], Listing]:
+    closer: Closer, part: LoopSet, q: Array, held: tuple[str, ...], chosen: bool
+) -> tuple[LoopSet, tuple[str, ...], Listing]:
     """One set of loops: who leads it, and its ways; an error where they are not finitely many."""
     mine = tuple(name for name in part.joints if name in held)
-    lead = closer.assemblies.leading(part, held)
+    lead = closer.sets.leading(part, held)
     if lead is not None and chosen and set(lead) != set(mine):
         raise _too_free(part, mine, len(lead) - len(mine))
     if lead is None and part.planar is not None:
@@ -128,16 +129,16 @@ def _listed(
         if fault:
             raise UnsupportedError(f"assembly_modes: {fault[0].lower()}{fault[1:]}")
     lead = mine if lead is None else lead
-    listing = closer.assemblies.listing(part, q, lead)
-    inside = [way for way in listing.ways if closer.assemblies.within(part, way.q)]
+    listing = closer.sets.listing(part, q, lead)
+    inside = [way for way in listing.ways if closer.sets.within(part, way.q)]
     if not listing.complete and inside:
-        freedom = closer.assemblies.freedom(part, inside[0].q, lead)
+        freedom = closer.sets.freedom(part, inside[0].q, lead)
         if freedom:
             raise _too_free(part, lead, freedom)
     return part, lead, listing._replace(ways=inside)
 
 
-def _too_free(part: Part, held: tuple[str, ...], freedom: int) -> UnsupportedError:
+def _too_free(part: LoopSet, held: tuple[str, ...], freedom: int) -> UnsupportedError:
     loops = ", ".join(f"'{name}'" for name in part.loops)
     free = ", ".join(name for name in part.joints if name not in held)
     with_held = f" with {', '.join(held)} held" if held else ""

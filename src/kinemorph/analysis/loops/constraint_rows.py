@@ -1,4 +1,4 @@
-"""The rows of phi(q) = 0 made ready for numbers: who owns them, in which unit, and scaled to one unit.
+"""The rows of phi(q) = 0 as numbers: the part that each row belongs to, its unit, and all rows scaled to one unit.
 
 Rows are in meters or radians, velocities in m/s or rad/s, and a rank or a condition number means nothing across units.
 With l the longest lever arm by which a turn moves a closure [m], `scaled` is
@@ -7,8 +7,8 @@ With l the longest lever arm by which a turn moves a closure [m], `scaled` is
 
 whose entries are plain numbers, 1 at most where joints only turn. Masses do not enter.
 
-`Rows` are those of loops and coupled joints; `PlantRows` also those of the elements of a system, at t = 0, with rows of
-velocities alone (wheels) last: these count in J, and there is nothing of them to close.
+`RobotRows` has the rows of loops and coupled joints; `PlantRows` also has those of the elements of a system, at t = 0.
+Rows on velocities alone (wheels) come last: they count in J, but there is nothing to close in them.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant
 
+FLAT = 1e-7  # a singular value of the scaled J below this counts as zero
 Mask = npt.NDArray[np.bool_]
 
 
@@ -53,7 +54,7 @@ class Gap(NamedTuple):
         return " and ".join([*parts, *([f"{self.angle:.3g} rad"] if self.angle else [])])
 
 
-class Rows:
+class RobotRows:
     """phi, J and the names of their rows, for one robot."""
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -129,7 +130,7 @@ class Rows:
         return [self.dynamics.nominal_parameters] if self.dynamics.parameters else []
 
 
-class PlantRows(Rows):
+class PlantRows(RobotRows):
     """Those of a system: its loops, coupled joints and constraints of elements; inputs and states as at the start."""
 
     def __init__(self, dynamics: Dynamics, plant: Plant) -> None:
@@ -176,13 +177,13 @@ class PlantRows(Rows):
         return build(self.plant.constraints, backend=self.dynamics.backend)
 
 
-def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> Rows:
+def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> RobotRows:
     """All rows of a model: those of a system's elements too, where it has any."""
     if isinstance(model, System) and model.elements:
         whole = plant(model)
         if len(whole.constraint_names) > len(constraint_names(dynamics.robot)):
             return PlantRows(dynamics, whole)
-    return Rows(dynamics)
+    return RobotRows(dynamics)
 
 
 def open_loops(gaps: Mapping[str, Gap], tolerance: float) -> str:

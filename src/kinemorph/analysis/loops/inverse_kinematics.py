@@ -27,7 +27,7 @@ from kinemorph.algebra.groups import Pose, log_so3, matrix_of
 from kinemorph.algebra.rotations import is_rotation, left_jacobian_so3_inverse
 from kinemorph.analysis.loops.close_loops import Closer
 from kinemorph.analysis.loops.constraint_rows import Gap
-from kinemorph.analysis.loops.levenberg import Descent, Problem, descend
+from kinemorph.analysis.loops.levenberg import Descent, LeastSquares, descend
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics, derive
@@ -103,7 +103,7 @@ def inverse_kinematics(
         raise ShapeError("inverse_kinematics: no target was given; expected at least one, as {frame: pose}.")
     goals = [_goal(dynamics, frame, target) for frame, target in targets.items()]
     closer = Closer(dynamics, limits=limits, tolerance=tolerance) if robot.loops else None
-    ranges = Ranges(robot, limits, tuple(targets), [part.joints for part in closer.assemblies.parts] if closer else ())
+    ranges = Ranges(robot, limits, tuple(targets), [part.joints for part in closer.sets.all] if closer else ())
     start = ranges.inside(_start(robot, q0))
     parameters = [dynamics.nominal_parameters] if dynamics.parameters else []
     rows = sum(3 if goal.rotation is None else 6 for goal in goals)
@@ -120,7 +120,7 @@ def inverse_kinematics(
         there = all(_largest(miss) <= tolerance for miss in _misses(goals, residual))
         return there and float(np.abs(residual[rows:]).max(initial=0.0)) <= LOOPS * tolerance
 
-    problem = Problem(linearize, ranges.moved, ranges.held)
+    problem = LeastSquares(linearize, ranges.moved, ranges.held)
     if closer is not None:
         begun = closer.close(start)
         if not begun:

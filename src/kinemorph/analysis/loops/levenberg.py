@@ -25,7 +25,7 @@ SHORTEST = 1e-14  # a step below this changes nothing
 REGULAR = 1e-12  # least damping against the largest diagonal entry of J^T J: redundant robots leave it singular
 
 
-class Problem(NamedTuple):
+class LeastSquares(NamedTuple):
     """What is to be solved: residual (m,) and Jacobian (m, nv) at q, a step, and who must stay at a limit."""
 
     linearize: Callable[[Array], tuple[Array, Array]]
@@ -42,7 +42,7 @@ class Descent(NamedTuple):
     reached: bool
 
 
-def descend(problem: Problem, q: Array, *, reached: Callable[[Array], bool], iterations: int) -> Descent:
+def descend(problem: LeastSquares, q: Array, *, reached: Callable[[Array], bool], iterations: int) -> Descent:
     """Goes downhill from q until `reached(residual)`, a minimum, or the last iteration."""
     kappa, growth = 1e-2, 2.0
     e, J = problem.linearize(q)

@@ -10,7 +10,7 @@ short way along each motion that J allows there, the loops are closed again, and
     instantaneous   nv - rank J(q), the motions that J allows at q
     dof             the motions that remain at a regular configuration nearby: those along which it really went on
 
-Where the two differ, q is singular. Rows and velocities are scaled to one unit (`constraint_rows`); masses do not
+Where the two differ, q is singular. RobotRows and velocities are scaled to one unit (`constraint_rows`); masses do not
 enter. Bricard's linkage has no freedom by counting rows, and has one: its rows depend on each other wherever it is
 closed, which is seen on closed configurations only.
 """
@@ -19,21 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.loops.close_loops import Closed, Closer, Configuration
-from kinemorph.analysis.loops.constraint_rows import Rows, rows_of
+from kinemorph.analysis.loops.close_loops import Closed, Closer
+from kinemorph.analysis.loops.constraint_rows import FLAT, RobotRows, rows_of
+from kinemorph.analysis.loops.named_coordinates import Configuration
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.mechanics.constraints.independent_columns import independent_columns
 from kinemorph.model.configuration import difference, integrate, neutral
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-FLAT = 1e-7  # a singular value of the scaled J below is none
 POOR = 1e-4  # below this times that of configurations nearby it is nearly none: singular within rounding
 FAR, NEAR = 0.25, 0.05  # [rad], steps away to a regular configuration, and steps along its motions
 KEPT = 0.5  # of a step that is left when loops are closed again, where the motion is real
@@ -94,37 +93,10 @@ def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -
     return _Seeker(rows_of(model, dynamics)).mobility(q, model.settings.q if isinstance(model, System) else ())
 
 
-class Partition(NamedTuple):
-    """Velocities by name: the independent ones, those that follow, the condition of J_z, and a sentence if it fails."""
-
-    independent: tuple[str, ...]
-    dependent: tuple[str, ...]
-    condition: float
-    problem: str
-
-
-def partition(
-    model: Robot | System | Dynamics, q: npt.ArrayLike, independent: Sequence[str] | None = None
-) -> Partition:
-    """The velocities parted into independent ones and those that follow from them at q (nq,).
-
-    `independent` names joints or velocities; where they do not decide the others, `problem` says which joints are too
-    many, or what is left undecided. By default they are chosen such that J_z, the columns of the others, is well
-    conditioned.
-    """
-    dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
-    seeker = _Seeker(rows_of(model, dynamics))
-    at = seeker.closer.checked(q)
-    if independent is None:
-        free, condition = seeker.chosen(at)
-        return Partition(*seeker.parted(free), condition, "")
-    return seeker.judged(at, independent)
-
-
 class _Seeker:
-    """What `mobility` and `partition` ask of one robot."""
+    """What `mobility` asks of one robot."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RobotRows) -> None:
         self.robot = rows.robot
         self.rows = rows
         self.closer = Closer(rows.dynamics, limits=False, tolerance=TOLERANCE, rows=rows)
@@ -135,8 +107,8 @@ class _Seeker:
         if q is None:
             found = self.closer.close(settings or neutral(robot))
         else:
-            held = self.closer.owners(q) if isinstance(q, Mapping) else ()
-            found = self.closer.near(self.closer.ranges.inside(self.closer.checked(q)), held)
+            held = self.closer.names.joints_of(q) if isinstance(q, Mapping) else ()
+            found = self.closer.near(self.closer.ranges.inside(self.closer.names.configuration(q)), held)
             found = found or self.closer.close(q)
         at = found.q
         around = self._around(at) if found else []
@@ -225,14 +197,8 @@ class _Seeker:
         for name in coupled:
             weight[self.robot.v_slice(name)] = LEADING
         rank = int((np.linalg.svd(J, compute_uv=False) > FLAT).sum())
-        left, dependent = J * weight, []
-        for _ in range(rank):
-            sizes = np.linalg.norm(left, axis=0)
-            k = int(np.flatnonzero(sizes >= FAIR * sizes.max())[-1])  # late joints follow early ones where it is fair
-            unit = left[:, k] / np.linalg.norm(left[:, k])
-            left = left - np.outer(unit, unit @ left)
-            left[:, k] = 0.0
-            dependent.append(k)
+        late_first = range(self.robot.nv)[::-1]  # late joints follow early ones where the pivots are nearly as good
+        dependent = independent_columns(J * weight, late_first, fair=FAIR, count=rank)
         free = [k for k in range(self.robot.nv) if k not in dependent]
         return free, self._condition(J, sorted(dependent), rank)
 
@@ -245,45 +211,6 @@ class _Seeker:
     def parted(self, free: Sequence[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         names = self.robot.v_names
         return tuple(names[k] for k in free), tuple(name for k, name in enumerate(names) if k not in free)
-
-    def judged(self, q: Array, wanted: Sequence[str]) -> Partition:
-        """Whether the velocities named decide the others."""
-        robot = self.robot
-        free: list[int] = []
-        for name in wanted:
-            if name in robot.v_names:
-                free.append(robot.v_names.index(name))
-            else:
-                places = robot.v_slice(name)
-                free += range(places.start, places.stop)
-        J, motions = self.scaled(q), self.motions(q)
-        rank = robot.nv - motions.shape[1]
-        others = [k for k in range(robot.nv) if k not in free]
-        condition = self._condition(J, others, rank) if len(others) >= rank else float("inf")
-        problem = self._fault(q, motions, free, others)
-        return Partition(*self.parted(free), float("inf") if problem else condition, problem)
-
-    def _fault(self, q: Array, motions: Array, free: Sequence[int], others: Sequence[int]) -> str:
-        """A sentence where the independent velocities are too many, too few, or depend on each other."""
-        names, count = self.robot.v_names, motions.shape[1]
-        taken: list[int] = []
-        for k in free:
-            grown = [*taken, k]
-            if np.linalg.matrix_rank(motions[grown], tol=FLAT) < len(grown):
-                after = f" from {_listed([names[i] for i in taken])}" if taken else ": the loops do not let it move"
-                return (
-                    f"independent '{names[k]}' follows{after}; robot '{self.robot.name}' has {_freedoms(count)}. "
-                    f"Leave '{names[k]}' out, or take {_listed(self.parted(self.chosen(q)[0])[0])}."
-                )
-            taken = grown
-        if len(taken) < count:
-            project = motions @ np.linalg.pinv(motions[taken]) @ motions[taken] if taken else 0.0 * motions
-            loose = [names[k] for k in others if np.abs(motions[k] - project[k]).max() > FLAT]
-            return (
-                f"independent {_listed([names[k] for k in taken]) or 'velocities'}: robot '{self.robot.name}' has "
-                f"{_freedoms(count)}, so that {_listed(loose)} would be undecided. Name {count - len(taken)} more."
-            )
-        return ""
 
     # ── in words ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -335,27 +262,12 @@ class _Seeker:
         )
 
     def _redundant(self, q: Array) -> list[int]:
-        """Rows that depend on those before them; where that cannot be told well, on those that are larger."""
+        """RobotRows that depend on those before them; where that cannot be told well, on those that are larger."""
         J = self.scaled(q)
         rank = int((np.linalg.svd(J, compute_uv=False) > FLAT).sum())
-        basis = np.zeros((0, J.shape[1]))
-        redundant = []
-        for k, row in enumerate(J):
-            rest = row - basis.T @ (basis @ row)
-            rest = rest - basis.T @ (basis @ rest)
-            if np.linalg.norm(rest) > SAYS * max(1.0, float(np.linalg.norm(row))):
-                basis = np.vstack([basis, rest / np.linalg.norm(rest)])
-            else:
-                redundant.append(k)
-        if len(J) - len(redundant) == rank:
-            return redundant
-        left, kept = J.copy(), []
-        for _ in range(rank):
-            k = int(np.argmax(np.linalg.norm(left, axis=1)))
-            unit = left[k] / np.linalg.norm(left[k])
-            left = left - np.outer(left @ unit, unit)
-            left[k] = 0.0
-            kept.append(k)
+        kept = independent_columns(J.T, least=SAYS * np.maximum(1.0, np.linalg.norm(J, axis=1)), fair=0.0)
+        if len(kept) != rank:
+            kept = independent_columns(J.T, count=rank)
         return [k for k in range(len(J)) if k not in kept]
 
     def _counted(self, dof: int, rank: int) -> str:
@@ -369,7 +281,7 @@ class _Seeker:
 
     def _repeated(self, redundant: Mapping[str, tuple[str, ...]]) -> list[str]:
         """`Loop 'closure': 3 of 5 rows redundant: point.z, parallel.x, parallel.y; planar mechanism.`"""
-        planar = {name for part in self.closer.assemblies.parts if part.planar for name in part.loops}
+        planar = {name for part in self.closer.sets.all if part.planar for name in part.loops}
         loops, coupled = {joint.name for joint in self.robot.loops}, {c.joint for c in self.robot.couplings}
         told = []
         for owner, rows in redundant.items():
@@ -397,7 +309,3 @@ def _freedoms(count: int) -> str:
 
 def _motions(count: int) -> str:
     return f"{count} motion{'s' * (count != 1)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

@@ -34,7 +34,7 @@ SLOTS = {("line",)}  # a pin in a slot
 WELDS = {("point", "orientation")}
 
 
-class Place(NamedTuple):
+class FrameAtZero(NamedTuple):
     """A frame at q = 0, seen from the ground of the loops: its rotation (3, 3) and its origin (3,)."""
 
     R: Array
@@ -237,16 +237,16 @@ def planar_loops(tree: Tree, loops: Sequence[int], links: Sequence[int]) -> Plan
     return PlanarLoops(tuple(loops), tuple(m.q for m in members), tuple(members), tuple(closings), size or 1.0)
 
 
-def _places(tree: Tree, links: Sequence[int]) -> dict[int, Place]:
+def _places(tree: Tree, links: Sequence[int]) -> dict[int, FrameAtZero]:
     """Where links are at q = 0, seen from what carries all of them; that link's own place is among them."""
     zeros = [0.0] * tree.nq
-    places: dict[int, Place] = {}
+    places: dict[int, FrameAtZero] = {}
     for i in links:  # parents first
         link = tree.links[i]
-        base = places.setdefault(link.parent, Place(np.eye(3), np.zeros(3)))
+        base = places.setdefault(link.parent, FrameAtZero(np.eye(3), np.zeros(3)))
         pose = pose_of_move(link.move(zeros))
         R, p = np.array(pose.R, dtype=float), np.array(pose.p, dtype=float)
-        places[i] = Place(base.R @ R, base.p + base.R @ p)
+        places[i] = FrameAtZero(base.R @ R, base.p + base.R @ p)
     return places
 
 
@@ -259,7 +259,7 @@ def _across(a: Array, b: Array) -> bool:
 
 
 def _closing(
-    closure: Closure, places: Mapping[int, Place], normal: Array, flat: Callable[[Array], complex]
+    closure: Closure, places: Mapping[int, FrameAtZero], normal: Array, flat: Callable[[Array], complex]
 ) -> Closing | None:
     """A closure in the plane; None where its kind or its axis does not fit."""
     a, b = _seen(closure.parent, places), _seen(closure.child, places)
@@ -283,7 +283,7 @@ def _closing(
     return None
 
 
-def _seen(attachment: Attachment, places: Mapping[int, Place]) -> Place:
-    base = places.get(attachment.link, Place(np.eye(3), np.zeros(3)))
+def _seen(attachment: Attachment, places: Mapping[int, FrameAtZero]) -> FrameAtZero:
+    base = places.get(attachment.link, FrameAtZero(np.eye(3), np.zeros(3)))
     R, p = np.array(attachment.pose.R, dtype=float), np.array(attachment.pose.p, dtype=float)
-    return Place(base.R @ R, base.p + base.R @ p)
+    return FrameAtZero(base.R @ R, base.p + base.R @ p)

@@ -17,7 +17,7 @@ from kinemorph.analysis.small_motions.equilibrium_search import CLOSED, Balance,
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import Point, point_of
 from kinemorph.analysis.small_motions.poles import Poles
-from kinemorph.analysis.small_motions.stability import Verdict, stability_of
+from kinemorph.analysis.small_motions.stability import Stability, stability_of
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.plant import Plant
@@ -127,7 +127,7 @@ def _away(search: Search, found: Poles) -> Array:
     return np.asarray(KICK * shape / max(float(np.abs(shape).max(initial=0.0)), 1e-300))
 
 
-def _found(search: Search, here: Balance, verdict: Verdict) -> Equilibrium:
+def _found(search: Search, here: Balance, verdict: Stability) -> Equilibrium:
     """An equilibrium with the verdict on it."""
     word = {True: "stable", False: "not stable", None: "marginal"}[verdict.stable]
     message = f"Equilibrium of '{search.plant.name}' after {search.count} iterations, {word}: {verdict.reason}"

@@ -20,7 +20,7 @@ from kinemorph.deriving.dynamics import derive
 from kinemorph.deriving.function_names import MAIN_FUNCTIONS
 from kinemorph.display.canvas import save
 from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_crawl
-from kinemorph.display.painting.stills import write_still
+from kinemorph.display.painting.draw import write_still
 from kinemorph.display.replays.replay import replay
 from kinemorph.display.tables.assembly_tables import assembly_tables
 from kinemorph.display.tables.summaries import Data, function_of, mass_matrix_figures, timed

@@ -19,7 +19,7 @@ from kinemorph.display.canvas import save
 from kinemorph.display.charts.figures import draw_mass_matrix, draw_op_counts, draw_topology
 from kinemorph.display.equations.equations_of_motion import WrittenEquations, equations_of_motion
 from kinemorph.display.equations.typesetting import draw_equations
-from kinemorph.display.looks.stances import stance
+from kinemorph.display.looks.postures import stance
 from kinemorph.display.painting.draw import draw
 from kinemorph.display.tables.summaries import Data, function_of, mass_matrix_figures, timed
 from kinemorph.errors import KinemorphError

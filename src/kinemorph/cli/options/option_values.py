@@ -103,7 +103,7 @@ def posture(system: System, q: Values | None) -> tuple[list[float], str]:
     """(q, note): the configuration in which a model is shown: the one given, or that of its settings, or one that shows
     it well. Loops are closed about the coordinates that are given; the note says why they stay open.
     """
-    from kinemorph.display.looks.stances import stance
+    from kinemorph.display.looks.postures import stance
     from kinemorph.plants.robot_plant import plant
 
     robot, model = system.robot, plant(system)
@@ -132,7 +132,7 @@ def start(system: System, q: Values | None, v: Values | None) -> tuple[Values | 
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:
         return q, ""
-    from kinemorph.display.looks.stances import stance
+    from kinemorph.display.looks.postures import stance
 
     pose = [float(value) for value in stance(robot)]
     if robot.loops:  # data other than the default ones close them elsewhere

@@ -21,7 +21,6 @@ from kinemorph.cli.application import say, told, working
 from kinemorph.cli.options import option_values
 from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.errors import KinemorphError, MissingExtraError
-from kinemorph.model.system import System
 
 if TYPE_CHECKING:
     from kinemorph.display.scenes.building import Subject
@@ -136,13 +135,10 @@ class Sights:
     def _picture(self, subjects: Mapping[str, Subject], q: Any) -> Path:
         from kinemorph.display.canvas import save
         from kinemorph.display.painting.draw import draw
-        from kinemorph.display.painting.stills import model_still, save_still
 
         (subject,) = subjects.values()
         assert self.png is not None
         with told(), working("drawing"):
-            if isinstance(subject, System) and subject.assembly is not None:  # thin plates on large faces
-                return save_still(model_still(subject, q, **self._looks()), self.png)
             return save(draw(subject, q, **self._looks()), self.png)  # type: ignore[arg-type]
 
     def _looks(self, *names: str) -> dict[str, Any]:

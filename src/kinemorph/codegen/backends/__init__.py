@@ -20,7 +20,7 @@ Array = npt.NDArray[np.floating[Any]]
 
 
 class Signature(Protocol):
-    """What programs of every kind show outside: a name, named, shaped inputs and outputs, the cost of a state."""
+    """The interface of every kind of program: a name, named and shaped inputs and outputs, the cost of one state."""
 
     @property
     def name(self) -> str: ...
@@ -47,8 +47,8 @@ class Kernel:
 
     `raw` and `call` are direct entries where a backend has them, else None. `raw(out, *ins)` evaluates as many states
     as `out` holds, a tuple where there are several outputs, and answers as `run` does. `call(otherwise)` makes a
-    function of the inputs that returns fresh arrays, a tuple where there are several outputs. Calls that it is not made
-    for, and those whose result is not finite, it hands to `otherwise`.
+    function of the inputs that returns fresh arrays, a tuple where there are several outputs. It passes calls
+    that it is not made for, and those whose result is not finite, to `otherwise`.
 
     `source()` is what was emitted. `lanes` is how many states are computed side by side; 0 says that `run` holds the
     interpreter lock, so that threads do not pay. `address` is where machine code for one state begins, a C function

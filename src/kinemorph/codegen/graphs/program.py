@@ -68,9 +68,9 @@ def _port(name: Any, shape: Any, owner: str) -> Port:
 
 
 def as_program(value: object, what: str, kinds: tuple[type, ...] = ()) -> Any:
-    """The value itself where it is a Program (or of one of `kinds`, too); else one sentence that says what it is.
+    """The value itself where it is a Program (or one of `kinds`); otherwise an error that says what it is.
 
-    `what` is who asks, as in "build". Everything that takes programs from users asks here.
+    `what` names the caller, as in "build". Every function that takes programs from users calls this one.
     """
     if isinstance(value, (Program, *kinds)):
         return value
@@ -161,7 +161,7 @@ class Program:
 
     @property
     def flops(self) -> int:
-        """Additions, subtractions and products: the figure by which formulations are compared."""
+        """Additions, subtractions and products: the count by which formulations are compared."""
         return sum(self.op_counts.get(name, 0) for name in ("add", "sub", "mul"))
 
     @property

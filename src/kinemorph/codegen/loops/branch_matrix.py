@@ -53,7 +53,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Forest:
-    """Who hangs on whom."""
+    """A forest of indices: `parents[k]` is the index that k hangs on, or -1."""
 
     parents: tuple[int, ...]
 
@@ -169,7 +169,7 @@ def _pairs_above(run: Run) -> int:
 
 
 def _joined(spans: Sequence[Bounds]) -> list[Bounds]:
-    """Ranges that touch, as one."""
+    """Ranges, those that touch joined into one."""
     joined: list[Bounds] = []
     for low, high in spans:
         if joined and joined[-1][1] == low:

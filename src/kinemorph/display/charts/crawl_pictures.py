@@ -12,7 +12,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes
-from kinemorph.display.looks.robot_surface import Poses
+from kinemorph.display.looks.poses import Poses
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot

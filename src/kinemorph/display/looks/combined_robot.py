@@ -15,8 +15,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import depth_colors, own_color
 from kinemorph.display.looks import outlines
+from kinemorph.display.looks.poses import Poses, extent_of
 from kinemorph.display.looks.quaternions import quaternions_of, without_jumps
-from kinemorph.display.looks.robot_surface import Poses, extent_of
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Frame, Robot

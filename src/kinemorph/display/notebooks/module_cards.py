@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kinemorph.display.charts.draw_plan import draw_plan, is_flat
+from kinemorph.display.charts.draw_plan import draw_plan
 from kinemorph.display.html import card, escaped, listed, note, number, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
-from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture, painted_picture
-from kinemorph.display.painting.stills import model_still
+from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture
+from kinemorph.display.painting.draw import draw
 from kinemorph.errors import KinemorphError
 from kinemorph.model.modules.assembly import Assembly, Module
 from kinemorph.model.modules.module_types import ModuleType
@@ -65,7 +65,7 @@ def _portrait(kind: ModuleType) -> Picture:
     def make() -> Picture:
         alone = Assembly(kind.name, (Module("m0", kind),))
         try:
-            return painted_picture(model_still(alone.robot(root="fixed"), size=4.0, title=""))
+            return figure_picture(draw(alone.robot(root="fixed"), title="", camera="iso", size=4.0))
         except KinemorphError as error:
             return Picture(note=str(error))
 
@@ -82,9 +82,7 @@ def _plan(assembly: Assembly) -> Picture:
 
     def make() -> Picture:
         try:
-            if is_flat(assembly):
-                return figure_picture(draw_plan(assembly))
-            return painted_picture(model_still(assembly.system(), size=5.0, title=""))
+            return figure_picture(draw_plan(assembly))
         except KinemorphError as error:
             return Picture(note=str(error))
 

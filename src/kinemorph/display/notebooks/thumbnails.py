@@ -1,8 +1,7 @@
 """Small pictures for cards: a robot as it stands, or a run as poses over each other, the last one solid.
 
 A picture is a PNG of few colors inside a data URI, twice as fine as it is shown, so that it is crisp on fine screens.
-It is kept as long as the object it shows lives. Robots with many facets are drawn as sticks, and where nothing can be
-drawn a sentence takes the picture's place.
+It is kept as long as the object it shows lives. Where nothing can be drawn, a sentence takes the picture's place.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import VIEW
 from kinemorph.display.looks.combined_robot import configurations, robot_of
-from kinemorph.display.looks.robot_surface import Lens, Poses, Puppet, extent_of, fitting_lens
-from kinemorph.display.looks.stances import stance
-from kinemorph.display.notebooks.sticks import paint_sticks
-from kinemorph.display.painting.draw import draw, skipped_meshes
-from kinemorph.display.scenes.figures import lost_meshes
+from kinemorph.display.looks.poses import Poses
+from kinemorph.display.looks.postures import stance
+from kinemorph.display.painting.draw import draw
+from kinemorph.display.scenes.figures import lost_meshes, stacked_poses
+from kinemorph.display.scenes.usual_view import plane_azimuth
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -34,14 +33,13 @@ if TYPE_CHECKING:
 
 SHOWN = (240, 210)  # width and height of the room for a picture [px]
 FINE = 2  # pixels for each that is shown
-PAINTED = 620  # longer side of the paper, of which the robot takes some three quarters [px]
+PAINTED = 620  # longer side of the paper, of which the robot takes most [px]
 MARGIN = 10  # white around what is drawn [px]
 COLORS = 200  # of the palette
 POSES = 5  # of a run
-MOST_FACETS = 24_000  # in all poses; beyond, a robot is drawn as sticks
-MOST_BODIES = 150  # of a robot with shapes
-MOST_STICKS = 4000  # bodies that are drawn at all
-Camera = tuple[float, float]  # elevation and azimuth [deg]
+MOST_BODIES = 1000  # of a robot that is drawn unasked
+SIZE = 4.4  # longer side of the paper [inch]
+RAISED = 12.0  # elevation from which motion in a plane is seen [deg]
 
 
 class Picture(NamedTuple):
@@ -117,22 +115,13 @@ def figure_picture(figure: Any) -> Picture:
     return Picture(*_png(_cut(figure)))
 
 
-def painted_picture(paper: Image) -> Picture:
-    """What is painted, in the size of small pictures."""
-    from PIL import Image
-
-    paper = paper.convert("RGB")
-    paper.thumbnail((FINE * SHOWN[0], FINE * SHOWN[1]), Image.Resampling.LANCZOS)
-    return Picture(*_png(paper))
-
-
 def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
     """The picture of a model in some configurations, or a sentence: a card shows its tables in any case."""
     robot = as_robot(model)
     if not robot.bodies:
         return Picture(note="There is no body to draw.")
-    if len(robot.bodies) > MOST_STICKS:
-        return Picture(note=f"No picture: {len(robot.bodies):,} bodies are too many for a small one.")
+    if len(robot.bodies) > MOST_BODIES:
+        return Picture(note=f"No picture: {len(robot.bodies):,} bodies are too many for a small one. Call draw(robot).")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is not to be seen is said below the picture
@@ -142,33 +131,19 @@ def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
 
 
 def _painted(model: Robot | System, robot: Robot, q: Array) -> Picture:
-    """A robot with its shapes in as many configurations as are painted quickly, the last one solid; else sticks."""
-    poses = Poses(robot, q)
-    lens = fitting_lens(poses, None)
-    if len(robot.bodies) <= MOST_BODIES:
-        count = max(len(Puppet(robot, extent_of(robot, poses)).surface), 1)
-        if count <= MOST_FACETS:
-            kept = np.unique(np.linspace(0, len(q) - 1, min(len(q), MOST_FACETS // count)).astype(int))
-            shown = q[kept] if len(kept) > 1 else q[-1:]
-            figure = draw(model, shown[-1], ghosts=list(shown[:-1]), title="", camera=_camera(lens))
-            notes = [skipped_meshes(robot), *lost_meshes(robot)]
-            return Picture(*_png(_cut(figure)), "; ".join(filter(None, notes)))
-    sticks = paint_sticks(robot, poses, lens, (FINE * SHOWN[0], FINE * SHOWN[1]))
-    return Picture(*_png(sticks), "Drawn as sticks, since its shapes take a while; draw(robot) shows them.")
-
-
-def _camera(lens: Lens) -> Camera:
-    """The default, or for motion in a plane a little above the view straight at it."""
-    front = lens.axes[2]
-    return (12.0, float(np.degrees(np.arctan2(front[1], front[0])))) if lens.flat else VIEW
+    """A robot in configurations q, the last one solid; motion in a plane is seen from a little above."""
+    azimuth = plane_azimuth(stacked_poses(robot, Poses(robot, q)))
+    camera = VIEW if azimuth is None else (RAISED, azimuth)
+    figure = draw(model, q[-1], ghosts=list(q[:-1]), title="", camera=camera, size=SIZE)
+    return Picture(*_png(_cut(figure)), "; ".join(lost_meshes(robot)))
 
 
 def _cut(figure: Any) -> Image:
     """A figure without its words and margins, as fine as a small picture is."""
     from PIL import Image
 
-    for text in figure.texts:
-        text.set_visible(False)
+    for artist in (*figure.texts, *figure.artists):
+        artist.set_visible(False)
     for axes in figure.axes:
         axes.set_axis_off()
     figure.set_dpi(PAINTED / max(figure.get_size_inches()))

@@ -7,17 +7,68 @@ an older file as it was.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinemorph.display.painting.frames import Frames
-from kinemorph.display.painting.gifs import write_gif
+import numpy as np
+
 from kinemorph.display.painting.videos import find_ffmpeg, write_video
 from kinemorph.errors import KinemorphError, UnsupportedError, did_you_mean
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Progress = Callable[[int, int], None]  # (frames done, frames in all)
+
+COLORS = 128  # of the palette of a gif, which all frames share
+LOOKED_AT = 5  # frames from which it is taken
 MOST_FRAMES = 3000
+
+
+@dataclass(frozen=True)
+class Frames:
+    """`count` frames, painted when they are asked for, so that a long film never lies in memory.
+
+    `paint(k)` makes number k; `progress` is called after each frame that is taken in turn.
+    """
+
+    paint: Callable[[int], Image]
+    count: int
+    progress: Progress | None = None
+
+    def __iter__(self) -> Iterator[Image]:
+        for number in range(self.count):
+            yield self.paint(number)
+            if self.progress:
+                self.progress(number + 1, self.count)
+
+
+def write_gif(frames: Frames, path: Path, period: float) -> None:
+    """Writes frames `period` [s] apart, whole hundredths, as a gif that starts again at its end."""
+    from PIL.Image import Dither
+
+    some = np.unique(np.linspace(0, frames.count - 1, LOOKED_AT).astype(int))
+    palette = _palette([frames.paint(int(k)) for k in some])
+    small = (frame.quantize(palette=palette, dither=Dither.NONE) for frame in frames)
+    timing: dict[str, Any] = {"duration": round(1000.0 * period), "loop": 0}
+    next(small).save(path, format="GIF", save_all=True, append_images=small, disposal=1, **timing)
+
+
+def _palette(some: Sequence[Image]) -> Image:
+    from PIL import Image
+
+    width, height = some[0].size
+    sheet = Image.new("RGB", (width, height * len(some)))
+    for k, frame in enumerate(some):
+        sheet.paste(frame, (0, k * height))
+    found = sheet.quantize(colors=COLORS, method=Image.Quantize.MEDIANCUT)
+    entries = np.array(found.getpalette() or [255, 255, 255])
+    entries[entries > 249] = 255  # paper stays white
+    found.putpalette([int(entry) for entry in entries])
+    return found
 
 
 class Reel(NamedTuple):

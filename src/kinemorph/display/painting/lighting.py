@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.looks.robot_surface import Lens
+from kinemorph.display.cameras import Lens
 from kinemorph.display.painting.rasters import covered
 
 BESIDE, ABOVE = -32.0, 44.0  # the lamp, from the viewer's azimuth and from the ground [deg]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.quaternions import rotated
-from kinemorph.display.scenes.attachments import positions_of
+from kinemorph.display.scenes.figures import positions_of
 from kinemorph.display.scenes.scene import (
     LAYERS,
     LOADS,

@@ -10,10 +10,12 @@ from __future__ import annotations
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kinemorph.display.painting.frames import Frames
 from kinemorph.errors import KinemorphError, MissingExtraError
+
+if TYPE_CHECKING:
+    from kinemorph.display.painting.film_files import Frames
 
 QUALITY = 18  # constant rate factor: lines stay clean, files small
 PATIENCE = 30.0  # for an answer of ffmpeg, and for it to take a frame [s]

@@ -22,16 +22,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.display.browsers import open_page
-from kinemorph.display.cameras import Camera, CameraChoice, camera_of
-from kinemorph.display.looks.robot_surface import Poses, fitting_lens
+from kinemorph.display.cameras import Camera, CameraChoice, Lens, camera_of
 from kinemorph.display.replays.notebook_frame import framed
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Scene
-from kinemorph.display.scenes.travelers import wanderer
+from kinemorph.display.scenes.usual_view import plane_azimuth, wanderer
 from kinemorph.errors import StorageError, UnsupportedError
 
-LOOKED_AT = 40  # times at which the plane of motion is looked for
 RAISED = 14.0  # elevation from which motion in a plane is seen [deg]
 ENDINGS = (".html", ".htm")
 
@@ -133,12 +131,12 @@ def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Cam
     first = scene.figures[0]
     if camera is not None or not first.bodies:
         return chosen
-    rows = np.unique(np.linspace(0, len(first.q) - 1, LOOKED_AT).astype(int))
-    lens = fitting_lens(Poses(first.robot, first.q[rows]), None)
-    apart = np.ptp([figure.offset for figure in scene.figures], axis=0)
-    if not lens.flat or np.abs(lens.axes[2]) @ apart > 0.0:  # figures must not hide one another
+    azimuth = plane_azimuth((first.positions, first.quaternions))
+    if azimuth is None:
         return chosen
-    azimuth = float(np.degrees(np.arctan2(lens.axes[2, 1], lens.axes[2, 0])))
+    apart = np.ptp([figure.offset for figure in scene.figures], axis=0)
+    if np.abs(Lens.toward(0.0, azimuth).axes[2]) @ apart > 0.0:  # figures must not hide one another
+        return chosen
     return replace(chosen, elevation=RAISED, azimuth=round(azimuth, 3))
 
 

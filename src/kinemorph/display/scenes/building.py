@@ -18,6 +18,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.display import series
 from kinemorph.display.looks.combined_robot import configurations, robot_of
+from kinemorph.display.looks.postures import posture
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.changing_robot import succession
 from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
@@ -25,10 +26,8 @@ from kinemorph.display.scenes.grounds import Standing, carried, grounds_of
 from kinemorph.display.scenes.loads import Load, arrows, loads_of
 from kinemorph.display.scenes.marks import marks_of
 from kinemorph.display.scenes.mounted_parts import parts_of
-from kinemorph.display.scenes.postures import posture
 from kinemorph.display.scenes.sampled_columns import between_samples
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Happening, Scene, Series, Trace
-from kinemorph.display.scenes.tints import told_apart
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.parameter import evaluate_all
@@ -48,6 +47,8 @@ TRACE_COLORS: tuple[Color, ...] = (
     *((0.84, 0.37, 0.0, 1.0), (0.0, 0.45, 0.70, 1.0), (0.0, 0.62, 0.45, 1.0)),
     *((0.80, 0.47, 0.65, 1.0), (0.20, 0.13, 0.53, 1.0)),
 )
+TINTS = ((0.90, 0.45, 0.10), (0.10, 0.62, 0.46), (0.78, 0.40, 0.62), (0.93, 0.75, 0.20), (0.45, 0.35, 0.75))
+TINTED = 0.75  # how much of a color is its figure's
 ENERGIES = ("energy.kinetic", "energy.potential")
 
 
@@ -61,10 +62,12 @@ def scene_of(
     trace: str | Sequence[str] = (),
     spread: npt.ArrayLike | None = None,
     title: str | None = None,
+    masses: bool = False,
 ) -> Scene:
     """The scene of a robot, a system, a derived robot or a run, or of several, given as a list or by name.
 
-    `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
+    `q`         the configuration (nq,) of a robot, or one (n, nq) for each of the `times`; by default one that shows it
+                well. Runs have their own
     `fps`       pictures for each second of a run; fewer where a run is so long that there would be MOST_FRAMES, more
                 where it is so short that there would be but a few
     `times`     the times of the pictures [s], shape (n,), instead of `fps`
@@ -72,13 +75,14 @@ def scene_of(
     `trace`     bodies or frames whose ways are drawn
     `spread`    distance between several figures [m], 0 for all in one place; by default so that none touches another.
                 Or the way (3,) [m] from each to the next
+    `masses`    also the inertia of bodies without shapes, as translucent cuboids
     """
     subjects = named_subjects(subject)
     runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
     clock = _clock(list(runs.values()), fps) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
     wanted = _listed(trace, "trace", "bodies or frames")
     _check_traces(wanted, [_robot(one) for one in subjects.values()])
-    made = [_figure(name, one, q, clock, wanted) for name, one in subjects.items()]
+    made = [_figure(name, one, q, clock, wanted, masses) for name, one in subjects.items()]
     figures, scales = _loaded([figure for figure, _ in made], [loads for _, loads in made])
     acting = [elements_of(one) for one in subjects.values()]
     scene = staged(_side_by_side(figures, spread), clock, acting, title)
@@ -190,7 +194,7 @@ def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
 
 
 def _figure(
-    name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str]
+    name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str], masses: bool
 ) -> tuple[Figure, list[Load]]:
     """The figure of a subject, and what acts on it."""
     robot, elements = _robot(subject), elements_of(subject)
@@ -204,8 +208,12 @@ def _figure(
         figure = figure_of(robot, configurations(subject, within), name=name)
         marks, loads = marks_of(figure, elements, subject, within), loads_of(figure, elements, subject, within)
     else:
-        start = posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
-        figure = figure_of(robot, np.repeat(start[None], len(times), axis=0), name=name)
+        if isinstance(q, np.ndarray) and q.shape == (len(times), robot.nq):
+            rows = q
+        else:
+            start = posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
+            rows = np.repeat(start[None], len(times), axis=0)
+        figure = figure_of(robot, rows, name=name, masses=masses)
         marks, loads = marks_of(figure, elements), loads_of(figure, elements)
         figure = replace(figure, poseable=len(times) == 1)
     parts = (*figure.parts, *parts_of(figure, elements))
@@ -320,3 +328,23 @@ def _box(figure: Figure) -> Array:
     high = np.concatenate([corners[:, 1], *fixed]).max(axis=0)
     box: Array = np.stack([low, high]) + figure.offset
     return box
+
+
+def told_apart(figures: Sequence[Figure]) -> list[Figure]:
+    """The same figures, with a tint for each that stands where the first one stands, so that they differ in color."""
+    first = figures[0].offset
+    return [
+        _tinted(figure, number) if number and np.array_equal(figure.offset, first) else figure
+        for number, figure in enumerate(figures)
+    ]
+
+
+def _tinted(figure: Figure, number: int) -> Figure:
+    tint = TINTS[(number - 1) % len(TINTS)]
+    parts = []
+    for part in figure.parts:
+        if part.layer == "shapes" and part.owner >= 0:
+            r, g, b = (TINTED * new + (1.0 - TINTED) * old for new, old in zip(tint, part.color, strict=False))
+            part = replace(part, color=(r, g, b, part.color[3]))
+        parts.append(part)
+    return replace(figure, parts=tuple(parts))

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.scenes.attachments import axis_of, fixed, joint_end, positions_of, turned
 from kinemorph.display.scenes.driven_joints import efforts_of
+from kinemorph.display.scenes.figures import axis_of, fixed, joint_end, positions_of, turned
 from kinemorph.display.scenes.marks import Showing
 from kinemorph.display.scenes.sampled_columns import between_samples, course, nearest_sample
 from kinemorph.display.scenes.scene import Attachment, Color, Figure, Layer, Mark

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.looks.robot_surface import Lens
+from kinemorph.display.cameras import Lens
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.viewer.nodes import add_mesh
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.close_loops import Closed, Closer
 from kinemorph.analysis.loops.ranges import Ranges
+from kinemorph.display.looks.postures import posture
 from kinemorph.display.looks.quaternions import quaternions_of, without_jumps
-from kinemorph.display.scenes.postures import posture
 from kinemorph.display.viewer.joint_sliders import DEGREE, METER, Knob, coordinates_of, knob_values, knobs_of
 from kinemorph.display.viewer.nodes import Actor
 from kinemorph.errors import ShapeError

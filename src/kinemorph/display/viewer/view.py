@@ -28,7 +28,7 @@ from kinemorph.display.browsers import open_page
 from kinemorph.display.cameras import CameraChoice, camera_of
 from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Layer, Scene
-from kinemorph.display.scenes.travelers import wanderer
+from kinemorph.display.scenes.usual_view import wanderer
 from kinemorph.display.viewer import server as serving
 from kinemorph.display.viewer.clock import Clock
 from kinemorph.display.viewer.ground_and_light import furnish

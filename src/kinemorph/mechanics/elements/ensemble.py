@@ -1,6 +1,6 @@
 """The elements of a system together: where the numbers of each stand in x, m and u, and who drives and reads whom.
 
-Everything here is bookkeeping on names, done once; `scene` looks at one state.
+Everything here is bookkeeping on names, done once; `view` looks at one state.
 
     targets     what a signal may drive: a joint with one velocity, a velocity, an element with one input,
                 or "element.input"
@@ -156,12 +156,12 @@ class Ensemble:
 
     @cached_property
     def position_rows(self) -> tuple[str, ...]:
-        """Names of the constraints on positions, in the order of `World.position_rows`."""
+        """Names of the constraints on positions, in the order of `SystemInstant.position_rows`."""
         return self._rows(0)
 
     @cached_property
     def velocity_rows(self) -> tuple[str, ...]:
-        """Names of the constraints on velocities alone, in the order of `World.velocity_rows`."""
+        """Names of the constraints on velocities alone, in the order of `SystemInstant.velocity_rows`."""
         return self._rows(1)
 
     @property

@@ -1,7 +1,8 @@
 """A system at one instant, as its elements see it.
 
-`World` is what all of them share: the time, the motion of the robot, who says what. A `Scene` is the world as one
-element sees it, with its own states, memory and inputs. Nothing is computed before it is asked for.
+`SystemInstant` is what all elements share: the time, the motion of the robot, and all signals. An `ElementView` is the
+same instant as one element sees it, with its own states, memory and inputs. Values are computed when they are first
+asked for.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Gathered(NamedTuple):
     stored: S
 
 
-class World:
+class SystemInstant:
     """A system at one instant."""
 
     def __init__(
@@ -74,14 +75,14 @@ class World:
         self._asked: list[str] = []  # signals that are being found, to see circles
 
     @cached_property
-    def scenes(self) -> list[Scene]:
+    def views(self) -> list[ElementView]:
         """The world as each element sees it."""
-        return [Scene(self, k) for k in range(len(self.ensemble.members))]
+        return [ElementView(self, k) for k in range(len(self.ensemble.members))]
 
     @cached_property
     def efforts(self) -> list[Effort]:
         """What each element does."""
-        return [_effort(member, self.scenes[k]) for k, member in enumerate(self.ensemble.members)]
+        return [_effort(member, self.views[k]) for k, member in enumerate(self.ensemble.members)]
 
     @cached_property
     def accelerations(self) -> Sequence[S]:
@@ -135,7 +136,7 @@ class World:
         index, slot = self.ensemble.signals[name]
         member = self.ensemble.members[index]
         self._asked.append(name)
-        published = member.law.publish(member.element, self.scenes[index])
+        published = member.law.publish(member.element, self.views[index])
         self._asked.pop()
         for other in member.law.signals(member.element):
             full = f"{member.element.name}.{other.name}" if other.name else member.element.name
@@ -149,7 +150,7 @@ class World:
 
     def stiff(self) -> dict[int, Stiff]:
         """Members whose forces may be taken at the end of a step, and these."""
-        found = {k: one.law.stiff(one.element, self.scenes[k]) for k, one in enumerate(self.ensemble.members)}
+        found = {k: one.law.stiff(one.element, self.views[k]) for k, one in enumerate(self.ensemble.members)}
         return {k: stiff for k, stiff in found.items() if stiff is not None}
 
     def position_rows(self) -> list[S]:
@@ -166,7 +167,7 @@ class World:
             count = len(law.row_names(element)[which])
             if not count:
                 continue
-            rows = (law.position_rows, law.velocity_rows)[which](element, self.scenes[k])
+            rows = (law.position_rows, law.velocity_rows)[which](element, self.views[k])
             if len(rows) != count:
                 name = ("position_rows", "velocity_rows")[which]
                 raise ModelError(
@@ -206,10 +207,10 @@ class World:
         return Gathered(torques, loads, rates, supplied, dissipated, stored)
 
 
-def _effort(member: Member, scene: Scene) -> Effort:
+def _effort(member: Member, view: ElementView) -> Effort:
     """What a member does; a sentence where its law gives something else."""
     element, law = member[:2]
-    effort, count = law.effort(element, scene), len(law.states(element))
+    effort, count = law.effort(element, view), len(law.states(element))
     if not isinstance(effort, Effort):
         problem = f"gives {short(effort)}; expected an Effort"
     elif len(effort.rates) != count:
@@ -225,65 +226,65 @@ def _effort(member: Member, scene: Scene) -> Effort:
     raise ModelError(f"element '{element.name}': `effort` of {type(law).__name__} {problem}.")
 
 
-class Scene:
+class ElementView:
     """The world as one element sees it."""
 
-    def __init__(self, world: World, index: int) -> None:
-        self.world = world
-        self._index, (element, law, x, m) = index, world.ensemble.members[index]
+    def __init__(self, instant: SystemInstant, index: int) -> None:
+        self.instant = instant
+        self._index, (element, law, x, m) = index, instant.ensemble.members[index]
         self._element = element
-        self.x: Sequence[S] = world.x[x : x + len(law.states(element))]
-        self.m: Sequence[S] = world.m[m : m + len(law.memory(element))]
+        self.x: Sequence[S] = instant.x[x : x + len(law.states(element))]
+        self.m: Sequence[S] = instant.m[m : m + len(law.memory(element))]
 
     @property
     def t(self) -> S:
         """Time [s]."""
-        return self.world.t
+        return self.instant.t
 
     @property
     def robot(self) -> Robot:
         """The robot."""
-        return self.world.ensemble.robot
+        return self.instant.ensemble.robot
 
     @property
     def gravity(self) -> Sequence[S]:
         """In the world [m/s^2]."""
-        return self.world.motions.tree.gravity
+        return self.instant.motions.tree.gravity
 
     def value(self, value: Any) -> Any:
         """A number of the element's data, or a nest of them, with parameters in it looked up."""
-        return evaluate_all(value, self.world.lookup)
+        return evaluate_all(value, self.instant.lookup)
 
     def point(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
         """A point of a body, frame or the world, at an offset [m] in its axes."""
-        return point_of(self.world.motions, body, self.value(tuple(offset)))
+        return point_of(self.instant.motions, body, self.value(tuple(offset)))
 
     def place(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
         """The same where only places count: no velocity is worked out, and it says 0."""
-        at = self.world.motions.attachment(body)
+        at = self.instant.motions.attachment(body)
         r = act(at.pose, self.value(tuple(offset)))
-        return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.world.motions.sight)
+        return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.instant.motions.sight)
 
     def frame(self, name: str) -> Frame:
         """A body, a frame, or the world."""
-        return Frame(self.world.motions, self.world.motions.attachment(name))
+        return Frame(self.instant.motions, self.instant.motions.attachment(name))
 
     def hinge(self, joint: str) -> Hinge:
         """A joint with one axis."""
         robot = self.robot
         place = robot.v_slice(joint).start
-        return Hinge(self.world.q[robot.q_slice(joint).start], self.world.v[place], place)
+        return Hinge(self.instant.q[robot.q_slice(joint).start], self.instant.v[place], place)
 
     def input(self, name: str) -> S:
         """An own input: the signal that drives it, or what the plant is given."""
-        ensemble, key = self.world.ensemble, (self._index, name)
+        ensemble, key = self.instant.ensemble, (self._index, name)
         if key in ensemble.wired:
-            return self.world.signal(ensemble.wired[key])
-        return self.world.u[ensemble.open_inputs.index(key)]
+            return self.instant.signal(ensemble.wired[key])
+        return self.instant.u[ensemble.open_inputs.index(key)]
 
     def signal(self, name: str) -> S:
         """A signal of another element, or of the robot: "q.hip", "v.hip", "t"."""
-        return self.world.signal(name)
+        return self.instant.signal(name)
 
 
 def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment: Sequence[S] | None = None) -> None:

@@ -30,7 +30,7 @@ from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
     from kinemorph.mechanics.elements.ensemble import Ensemble
-    from kinemorph.mechanics.elements.instant import Scene
+    from kinemorph.mechanics.elements.instant import ElementView
 
 E = TypeVar("E")
 DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # modules of built-in data and laws
@@ -165,33 +165,33 @@ class ElementLaw(Generic[E]):
         """The signals of others that it reads, for checks."""
         return ()
 
-    def effort(self, element: E, scene: Scene) -> Effort:
+    def effort(self, element: E, view: ElementView) -> Effort:
         return Effort()
 
-    def stiff(self, element: E, scene: Scene) -> Stiff | None:
+    def stiff(self, element: E, view: ElementView) -> Stiff | None:
         """The forces of `effort` once more, as laws of points and joints; None where a step takes them at its start."""
         return None
 
-    def late_rates(self, element: E, scene: Scene, velocities: Sequence[S], h: S) -> Sequence[S] | None:
-        """Rates of own states over a step of h [s] at whose end the robot has these velocities; the scene is that of
+    def late_rates(self, element: E, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:
+        """Rates of own states over a step of h [s] at whose end the robot has these velocities; the view is that of
         its start. None where a step takes the rates of `effort`.
         """
         return None
 
-    def field(self, element: E, scene: Scene, body: str) -> Vec3 | None:
+    def field(self, element: E, view: ElementView, body: str) -> Vec3 | None:
         """The acceleration [m/s^2], in the world, that it gives to all that a body is made of, as gravity does; None
         where it gives none. What is weighed in such a field and falls freely weighs nothing.
         """
         return None
 
-    def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: E, view: ElementView) -> Mapping[str, S]:
         return {}
 
     def clocks(self, element: E) -> tuple[Clock, ...]:
         """When `sample` runs."""
         return ()
 
-    def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
+    def sample(self, element: E, view: ElementView, clock: int) -> Sequence[S]:
         """New memory at a tick of its clock of that number."""
         raise AssertionError(f"{type(self).__name__} has clocks and no `sample`")
 
@@ -207,7 +207,7 @@ class ElementLaw(Generic[E]):
         """Whether memory changes after accepted steps."""
         return False
 
-    def settle(self, element: E, scene: Scene) -> Change:
+    def settle(self, element: E, view: ElementView) -> Change:
         """New memory after an accepted step."""
         raise AssertionError(f"{type(self).__name__} settles and has no `settle`")
 
@@ -215,11 +215,11 @@ class ElementLaw(Generic[E]):
         """Names of its guards: where a method locates events, they take the place of `settle`."""
         return ()
 
-    def guard_values(self, element: E, scene: Scene) -> Sequence[S]:
+    def guard_values(self, element: E, view: ElementView) -> Sequence[S]:
         """One number per guard; an event is where it falls through zero."""
         return ()
 
-    def switch(self, element: E, scene: Scene, guard: int) -> Change:
+    def switch(self, element: E, view: ElementView, guard: int) -> Change:
         """New memory where that guard has fallen through zero."""
         raise AssertionError(f"{type(self).__name__} has guards and no `switch`")
 
@@ -229,13 +229,13 @@ class ElementLaw(Generic[E]):
         """
         return (), ()
 
-    def position_rows(self, element: E, scene: Scene) -> Sequence[S]:
+    def position_rows(self, element: E, view: ElementView) -> Sequence[S]:
         """phi(t, q) that is to be 0, one number per row: of the time, the coordinates and parameters alone. What is
         asked of them further, their first and second derivatives along the motion, follows by dual numbers.
         """
         return ()
 
-    def velocity_rows(self, element: E, scene: Scene) -> Sequence[S]:
+    def velocity_rows(self, element: E, view: ElementView) -> Sequence[S]:
         """A(t, q) v + b(t, q) that is to be 0, one number per row: linear in the velocities, and not the rate of
         anything, as where a wheel rolls. Constraints of positions belong to `position_rows`.
         """

@@ -13,7 +13,7 @@ from kinemorph.algebra.groups import Pose, act, compose, inverse
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, normalize
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import plain
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move
 from kinemorph.mechanics.trees.motions import Move
@@ -21,31 +21,31 @@ from kinemorph.mechanics.trees.tree import WORLD, Tree
 from kinemorph.model.parameter import evaluate
 
 
-def between(scene: Scene, a: str, point_a: Sequence[Any], b: str, point_b: Sequence[Any]) -> tuple[Vec3, Vec3]:
+def between(view: ElementView, a: str, point_a: Sequence[Any], b: str, point_b: Sequence[Any]) -> tuple[Vec3, Vec3]:
     """Two points of bodies [m], in the axes of what carries both."""
-    motions = scene.world.motions
+    motions = view.instant.motions
     at_a, at_b = motions.attachment(a), motions.attachment(b)
     up_a, up_b = _ways(motions.tree, at_a.link, at_b.link)
-    p, r = act(at_a.pose, scene.value(tuple(point_a))), act(at_b.pose, scene.value(tuple(point_b)))
+    p, r = act(at_a.pose, view.value(tuple(point_a))), act(at_b.pose, view.value(tuple(point_b)))
     return _carried(motions.moves, up_a, plain(p)), _carried(motions.moves, up_b, plain(r))
 
 
-def pose_from(scene: Scene, on: str, body: str) -> Pose:
+def pose_from(view: ElementView, on: str, body: str) -> Pose:
     """T_AB: a body or frame as another one sees it."""
-    return _pose_at(scene, on, body, scene.world.motions.moves)
+    return _pose_at(view, on, body, view.instant.motions.moves)
 
 
-def velocity_from(scene: Scene, on: str, body: str, point: Sequence[S]) -> Vec3:
+def velocity_from(view: ElementView, on: str, body: str, point: Sequence[S]) -> Vec3:
     """Velocity [m/s] of a point that is fixed to a body, relative to `on` and in its axes."""
-    motions = scene.world.motions
+    motions = view.instant.motions
     tree, q = motions.tree, tuple(motions.q)
     rate = tuple(configuration_rate(tree, q, motions.v))
-    return plain(derivative(lambda q: act(_pose_at(scene, on, body, tree.moves(q)), point), q, rate))
+    return plain(derivative(lambda q: act(_pose_at(view, on, body, tree.moves(q)), point), q, rate))
 
 
-def unit(scene: Scene, vector: Sequence[Any]) -> Vec3:
+def unit(view: ElementView, vector: Sequence[Any]) -> Vec3:
     """A vector of an element's data, scaled to length 1."""
-    x, y, z = scene.value(tuple(vector))
+    x, y, z = view.value(tuple(vector))
     nominal = [float(evaluate(part)) for part in vector]
     if sum(map(bool, nominal)) == 1 and all(isinstance(part, float) for part in (x, y, z)):  # an axis: exact
         return (x / abs(x) if x else 0.0, y / abs(y) if y else 0.0, z / abs(z) if z else 0.0)
@@ -66,8 +66,8 @@ def across(direction: Sequence[S], vector: Sequence[Any]) -> tuple[Vec3, Vec3]:
     return first, (y * c - z * b, z * a - x * c, x * b - y * a)
 
 
-def _pose_at(scene: Scene, on: str, body: str, moves: Sequence[Move]) -> Pose:
-    motions = scene.world.motions
+def _pose_at(view: ElementView, on: str, body: str, moves: Sequence[Move]) -> Pose:
+    motions = view.instant.motions
     at_a, at_b = motions.attachment(on), motions.attachment(body)
     up_a, up_b = _ways(motions.tree, at_a.link, at_b.link)
     T_A, T_B = at_a.pose, at_b.pose

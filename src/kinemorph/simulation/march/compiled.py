@@ -6,8 +6,7 @@ another one, is loaded without tracing anything.
 
 from __future__ import annotations
 
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
 
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
@@ -19,7 +18,6 @@ from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
 
 MOST_GUARDED = 4  # marches with guards of one plant that are kept
-_BUILT: WeakKeyDictionary[Plant, dict[tuple[Any, ...], tuple[CompiledFunction, Any]]] = WeakKeyDictionary()
 
 
 def compiled_march(
@@ -32,14 +30,25 @@ def compiled_march(
     def make() -> LoopProgram:
         return march(plant, method, samples=samples, guards=guards, fixed=fixed)
 
-    built = _BUILT.setdefault(plant, {})
-    key = (id(method), samples, fixed) if guards is None else (id(method), samples, fixed, id(guards))
+    built = plant.functions
+    key = ("march", ById(method), samples, fixed, ById(guards))
     if key not in built:
         plain = is_packaged(method) and (guards is None or guards.of_elements)
         what = ("march", type(method).__module__, method, samples, fixed, guards is not None)
-        made = build(plant.recalled(what, make) if plain else make())
-        built[key] = made, (method, guards)  # kept, so that their ids stay
-        guarded = [known for known in built if len(known) == 4]
+        built[key] = build(plant.recalled(what, make) if plain else make())
+        guarded = [known for known in built if known[0] == "march" and known[-1].value is not None]
         for old in guarded[:-MOST_GUARDED]:
             del built[old]
-    return built[key][0]
+    return built[key]
+
+
+class ById(NamedTuple):
+    """An object as part of a key: equal to itself alone, and kept as long as the key is."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ById) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)

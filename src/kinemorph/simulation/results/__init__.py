@@ -1,4 +1,4 @@
-"""What a run gives.
+"""The results of a run: samples, events, columns by name, and what is recomputed from them.
 
 trajectory        segments of samples, joined by events, with how the run ended
 segment           the samples between two changes of the system

@@ -59,7 +59,7 @@ class ByName:
         )
 
 
-class NamedArray(npt.NDArray[np.float64]):
+class NamedArray(np.ndarray[tuple[int, ...], np.dtype[np.float64]]):
     """An array whose numbers are found by name as well."""
 
     names: tuple[str, ...]

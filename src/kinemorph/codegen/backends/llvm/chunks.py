@@ -197,7 +197,7 @@ class Chunks:
             self._store(i)
 
     def _clear_zeros(self) -> None:
-        """Zeros in a row, at once: one by one they would be most of what there is to compile in a sparse matrix."""
+        """Writes zeros in a row at once: one by one they would be most of the code of a sparse matrix."""
         for base, first, count in self.zeros:
             place = f"%z{len(self.lines)}"
             self.lines.append(f"  {place} = getelementptr inbounds {self.real.text}, ptr {base}, i64 {first}")
@@ -246,7 +246,7 @@ class Chunks:
     # ── sin, cos and tan ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _rotate(self, waiting: set[int], inside: set[int]) -> set[int]:
-        """Computes all waiting sin, cos and tan whose argument is at hand, or nearly. Gives the nodes done."""
+        """Computes all waiting sin, cos and tan whose argument is known, or nearly so. Returns the nodes done."""
         ready = []
         for i in sorted(waiting):
             missing = self._missing(abs(self.nodes[i][1]), inside)

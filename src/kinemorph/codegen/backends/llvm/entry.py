@@ -6,7 +6,7 @@
 
 They only take C-contiguous arrays of the function's precision. Batches go to the machine code of the lanes module,
 which is made when the first one comes. Where the layout of objects is not the known one there are no entries, and
-arrays go a slower way with the same results.
+arrays take a slower path with the same results.
 """
 
 from __future__ import annotations

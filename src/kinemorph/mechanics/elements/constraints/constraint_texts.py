@@ -14,7 +14,7 @@ from typing import Any
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import did_you_mean
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.model.expressions import ExpressionError, names_in, parse_expression
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate
 from kinemorph.model.robot import Robot
@@ -22,17 +22,17 @@ from kinemorph.model.robot import Robot
 PLACEHOLDER = "value of "  # begins the names of parameters that stand for what is read
 
 
-def text_value(element: Any, text: str, scene: Scene, own: Mapping[str, S] | None = None) -> S:
+def text_value(element: Any, text: str, view: ElementView, own: Mapping[str, S] | None = None) -> S:
     """What an expression gives now; `own` are names of the law itself."""
-    own, world = own or {}, scene.world
-    meanings = _meanings(element, text, world.ensemble, own)
+    own, instant = own or {}, view.instant
+    meanings = _meanings(element, text, instant.ensemble, own)
     formula = parse_expression(text, meanings)
     read = {
-        value.name: own[name] if name in own else read_now(name, scene)
+        value.name: own[name] if name in own else read_now(name, view)
         for name, value in meanings.items()
         if isinstance(value, Parameter) and value.name.startswith(PLACEHOLDER)
     }
-    return evaluate(formula, {**world.lookup, **read})
+    return evaluate(formula, {**instant.lookup, **read})
 
 
 def text_at(element: Any, text: str, ensemble: Ensemble, given: Mapping[str, float]) -> float:
@@ -104,11 +104,11 @@ def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], 
     return f"and there is no such {kinds} or reference.{hint} Known: {listed}."
 
 
-def read_now(name: str, scene: Scene) -> S:
+def read_now(name: str, view: ElementView) -> S:
     """A signal; coordinates are those of quaternions of length 1."""
     group, _, rest = name.partition(".")
-    names = scene.robot.q_names
-    return scene.world.finished_q[names.index(rest)] if group == "q" and rest in names else scene.signal(name)
+    names = view.robot.q_names
+    return view.instant.finished_q[names.index(rest)] if group == "q" and rest in names else view.signal(name)
 
 
 def _coordinates(robot: Robot) -> tuple[str, ...]:

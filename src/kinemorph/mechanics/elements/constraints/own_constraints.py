@@ -25,7 +25,7 @@ from kinemorph.mechanics.elements.constraints.constraint_texts import (
 )
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import register
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.constraints.own_constraints import Constraint, VelocityConstraint
@@ -140,15 +140,15 @@ class RowsLaw(RowForces):
 
         return value
 
-    def values(self, element: Any, scene: Scene) -> list[S]:
+    def values(self, element: Any, view: ElementView) -> list[S]:
         """All rows now."""
         if not callable(element.rows):
-            return [text_value(element, text, scene) for text in element.rows]
-        world = scene.world
-        q = list(world.finished_q)
-        everything = [q, list(world.v)] if self.moving else [q]
-        read = [read_now(world.ensemble.source(name), scene) for name in element.reads]
-        return self._asked(element, scene.t, read or everything)
+            return [text_value(element, text, view) for text in element.rows]
+        instant = view.instant
+        q = list(instant.finished_q)
+        everything = [q, list(instant.v)] if self.moving else [q]
+        read = [read_now(instant.ensemble.source(name), view) for name in element.reads]
+        return self._asked(element, view.t, read or everything)
 
     def _asked(self, element: Any, t: S, read: Sequence[Any]) -> list[S]:
         try:
@@ -183,8 +183,8 @@ class ConstraintLaw(RowsLaw):
     def row_names(self, element: Constraint) -> tuple[Sequence[str], Sequence[str]]:
         return names_of_rows(element.rows, element.names), ()
 
-    def position_rows(self, element: Constraint, scene: Scene) -> Sequence[S]:
-        return self.values(element, scene)
+    def position_rows(self, element: Constraint, view: ElementView) -> Sequence[S]:
+        return self.values(element, view)
 
 
 class VelocityConstraintLaw(RowsLaw):
@@ -195,8 +195,8 @@ class VelocityConstraintLaw(RowsLaw):
     def row_names(self, element: VelocityConstraint) -> tuple[Sequence[str], Sequence[str]]:
         return (), names_of_rows(element.rows, element.names)
 
-    def velocity_rows(self, element: VelocityConstraint, scene: Scene) -> Sequence[S]:
-        return self.values(element, scene)
+    def velocity_rows(self, element: VelocityConstraint, view: ElementView) -> Sequence[S]:
+        return self.values(element, view)
 
 
 # ── trials ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot
 from kinemorph.model.elements.control.wiring import below
 
@@ -23,8 +23,8 @@ class RowForces(ElementLaw[Any]):
     def signals(self, element: Any) -> tuple[Slot, ...]:
         return tuple(Slot(below(row, "force"), self.unit(element)) for row in self._rows(element))
 
-    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
-        multipliers = scene.world.multipliers
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
+        multipliers = view.instant.multipliers
         return {below(row, "force"): multipliers[below(element.name, row).rstrip(".")] for row in self._rows(element)}
 
     def _rows(self, element: Any) -> tuple[str, ...]:

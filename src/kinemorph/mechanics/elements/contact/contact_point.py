@@ -4,7 +4,8 @@ The point is the deepest one of its sphere, a point of the body: its velocity is
 acts there, and so power is what is stored and dissipated, to rounding. EasyDyn's library puts the force half-way up the
 penetration instead, which is as good; with the undeformed radius balls roll by the formulas of rigid ones.
 
-A law sees its point in the axes of the link that carries it, now (`places.Point`) or at the end of a step, and says
+A law sees its point in the axes of the link that carries it, now or at the end of a step
+(`steps.point_states`), and gives
 
     force       F n + f                                                     in link axes [N]
     linear      the same, and D = h (g (I - n n^T) + d n n^T)               for forces at the end of a step of h:
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.contact.friction import Held, Rubbed, tangential
+from kinemorph.mechanics.elements.contact.friction import AnchorState, Rubbed, tangential
 from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, Pressed
 
@@ -37,6 +38,9 @@ class Seen(Protocol):
     def into(self, vector: Sequence[S]) -> Any: ...
 
 
+Rub = Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, AnchorState | None]]  # (point, normal force, slip, normal)
+
+
 class Felt(NamedTuple):
     """All that happens at a touching point; vectors in link axes."""
 
@@ -45,7 +49,7 @@ class Felt(NamedTuple):
     slip: Vec3  # [m/s]
     pressed: Pressed
     rubbed: Rubbed
-    held: Held | None  # of anchors
+    anchor: AnchorState | None  # of anchors
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +58,7 @@ class Touch:
 
     surface: Surface
     press: NormalLaw
-    rub: Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, Held | None]]
+    rub: Rub
 
     def feel(self, point: Seen, meeting: Meeting | None = None) -> Felt:
         """What happens at the point, whose height may be known."""

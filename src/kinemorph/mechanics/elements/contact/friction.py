@@ -44,7 +44,7 @@ def regularized(coefficient: S, speed: S, force: S, slip: Sequence[S]) -> Rubbed
     return Rubbed(_three(scale(-grip, slip)), grip, 0.0, grip * squared, 0.0)
 
 
-class Held(NamedTuple):
+class AnchorState(NamedTuple):
     """What an anchored contact remembers, in the axes of its law: mode, way from the anchor, direction of sliding."""
 
     mode: S
@@ -53,12 +53,12 @@ class Held(NamedTuple):
     direction: Vec3
 
 
-def anchored(numbers: Sequence[S], force: S, slip: Sequence[S], held: Held) -> Rubbed:
+def anchored(numbers: Sequence[S], force: S, slip: Sequence[S], anchor: AnchorState) -> Rubbed:
     """Sticking or sliding; `numbers` are static, kinetic, stiffness, damping and speed."""
     _, kinetic, k, c, speed = numbers
-    sticks, slides = equal(held.mode, STICK), equal(held.mode, SLIP)
-    pull = scale(-1.0, add(scale(k, held.along), scale(c, slip)))
-    w = add(slip, scale(speed, held.direction))
+    sticks, slides = equal(anchor.mode, STICK), equal(anchor.mode, SLIP)
+    pull = scale(-1.0, add(scale(k, anchor.along), scale(c, slip)))
+    w = add(slip, scale(speed, anchor.direction))
     grip = div(times(kinetic, force), sqrt(maximum(dot(w, w), 0.25 * speed * speed)))
     drag = scale(-grip, w)
     return Rubbed(
@@ -66,7 +66,7 @@ def anchored(numbers: Sequence[S], force: S, slip: Sequence[S], held: Held) -> R
         where(sticks, c, where(slides, grip, 0.0)),
         where(sticks, k, 0.0),
         where(sticks, c * dot(slip, slip), where(slides, grip * dot(w, slip), 0.0)),
-        where(sticks, 0.5 * k * dot(held.way, held.way), 0.0),
+        where(sticks, 0.5 * k * dot(anchor.way, anchor.way), 0.0),
     )
 
 

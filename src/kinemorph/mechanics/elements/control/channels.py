@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, maximum, minimum
 from kinemorph.mechanics.elements.checks import one_axis
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.model.elements.control.wiring import channel_names, measured
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate
@@ -53,33 +53,33 @@ def choices(element: Any, field: str = "reference") -> list[Any]:
     ]
 
 
-def wishes(element: Any, scene: Scene) -> list[Wish]:
+def wishes(element: Any, view: ElementView) -> list[Wish]:
     """What each channel is to follow."""
-    return [_wish(scene, target) for target in choices(element)]
+    return [_wish(view, target) for target in choices(element)]
 
 
-def _wish(scene: Scene, target: Any) -> Wish:
+def _wish(view: ElementView, target: Any) -> Wish:
     if not isinstance(target, str):
-        return Wish(scene.value(target))
-    ensemble = scene.world.ensemble
+        return Wish(view.value(target))
+    ensemble = view.instant.ensemble
     name = ensemble.source(target)
     rates = [f"{name}.velocity", f"{name}.acceleration"]
     if name.startswith("q."):
         rates = [f"v.{name[2:]}", ""]
-    return Wish(scene.signal(name), *(scene.signal(one) if one in ensemble.sources else 0.0 for one in rates))
+    return Wish(view.signal(name), *(view.signal(one) if one in ensemble.sources else 0.0 for one in rates))
 
 
-def added(element: Any, scene: Scene) -> list[S]:
+def added(element: Any, view: ElementView) -> list[S]:
     """What is added to each output."""
     return [
-        scene.signal(target) if isinstance(target, str) else scene.value(target)
+        view.signal(target) if isinstance(target, str) else view.value(target)
         for target in choices(element, "feedforward")
     ]
 
 
-def rate_of(scene: Scene, name: str) -> S:
+def rate_of(view: ElementView, name: str) -> S:
     """The rate of a coordinate of the robot, by the name of its signal."""
-    return scene.signal(f"v.{name[2:]}")
+    return view.signal(f"v.{name[2:]}")
 
 
 def followed(element: Any) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from kinemorph.mechanics.elements.control.sample_hold import (
     let_out,
     sampling_problems,
 )
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, register
 from kinemorph.model.elements.control.functions import Continuous, PythonController, Sampled
 from kinemorph.model.input_reader import short
@@ -123,14 +123,14 @@ class ContinuousLaw(FunctionLaw):
     def states(self, element: Continuous) -> tuple[Slot, ...]:
         return self.own(element)
 
-    def publish(self, element: Continuous, scene: Scene) -> Mapping[str, S]:
-        return dict(zip(names_of_outputs(element), self._now(element, scene)[0], strict=True))
+    def publish(self, element: Continuous, view: ElementView) -> Mapping[str, S]:
+        return dict(zip(names_of_outputs(element), self._now(element, view)[0], strict=True))
 
-    def effort(self, element: Continuous, scene: Scene) -> Effort:
-        return Effort(rates=self._now(element, scene)[1]) if element.states else Effort()
+    def effort(self, element: Continuous, view: ElementView) -> Effort:
+        return Effort(rates=self._now(element, view)[1]) if element.states else Effort()
 
-    def _now(self, element: Continuous, scene: Scene) -> tuple[list[S], list[S]]:
-        return self.asked(element, scene.t, [scene.signal(name) for name in element.reads], scene.x)
+    def _now(self, element: Continuous, view: ElementView) -> tuple[list[S], list[S]]:
+        return self.asked(element, view.t, [view.signal(name) for name in element.reads], view.x)
 
 
 class SampledLaw(FunctionLaw):
@@ -142,13 +142,13 @@ class SampledLaw(FunctionLaw):
     def clocks(self, element: Any) -> tuple[Clock, ...]:
         return clocks_of(element)
 
-    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
         names = names_of_outputs(element)
-        return dict(zip(names, scene.m[: len(names)], strict=True))
+        return dict(zip(names, view.m[: len(names)], strict=True))
 
-    def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
-        values = [scene.signal(name) for name in element.reads] if clock == 0 else ()
-        return self.stepped(element, scene.t, values, scene.m, clock, scene.value((element.lower, element.upper)))
+    def sample(self, element: Any, view: ElementView, clock: int) -> Sequence[S]:
+        values = [view.signal(name) for name in element.reads] if clock == 0 else ()
+        return self.stepped(element, view.t, values, view.m, clock, view.value((element.lower, element.upper)))
 
     def stepped(
         self, element: Any, t: S, values: Sequence[S], m: Sequence[S], clock: int, bounds: tuple[Any, Any]

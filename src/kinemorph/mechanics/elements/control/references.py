@@ -15,7 +15,7 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.checks import one_axis
 from kinemorph.mechanics.elements.control.channels import Wish, each
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.control.references import MinimumJerk, Profile, Setpoint, Sinusoid, SplinePath
@@ -31,7 +31,7 @@ class PathLaw(ElementLaw[Any]):
     timed = True
     fields: tuple[str, ...] = ()  # of numbers, one for all joints or one each
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
         """Joint k: position, velocity, acceleration now."""
         raise AssertionError(f"{type(self).__name__} has no `path`")
 
@@ -57,17 +57,17 @@ class PathLaw(ElementLaw[Any]):
         names = element.joints or ("",)
         return tuple(slot for name in names for slot in _slots(name))
 
-    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
         found: dict[str, S] = {}
         for k, name in enumerate(element.joints or ("",)):
-            wish = self.path(element, scene, k)
+            wish = self.path(element, view, k)
             found |= dict(zip((name, below(name, "velocity"), below(name, "acceleration")), wish, strict=True))
         return found
 
-    def one(self, element: Any, scene: Scene, k: int) -> list[S]:
+    def one(self, element: Any, view: ElementView, k: int) -> list[S]:
         """The numbers of joint k, in the order of `fields`."""
         count = max(len(element.joints), 1)
-        return [each(scene.value(getattr(element, name)), count)[k] for name in self.fields]
+        return [each(view.value(getattr(element, name)), count)[k] for name in self.fields]
 
 
 def infinite(element: Any, name: str) -> list[str]:
@@ -94,8 +94,8 @@ class SetpointLaw(PathLaw):
 
     fields = ("values",)
 
-    def path(self, element: Setpoint, scene: Scene, k: int) -> Wish:
-        return Wish(*self.one(element, scene, k))
+    def path(self, element: Setpoint, view: ElementView, k: int) -> Wish:
+        return Wish(*self.one(element, view, k))
 
 
 class SinusoidLaw(PathLaw):
@@ -103,8 +103,8 @@ class SinusoidLaw(PathLaw):
 
     fields = ("amplitude", "frequency", "offset", "phase")
 
-    def path(self, element: Sinusoid, scene: Scene, k: int) -> Wish:
-        return swing(scene.t, *self.one(element, scene, k))
+    def path(self, element: Sinusoid, view: ElementView, k: int) -> Wish:
+        return swing(view.t, *self.one(element, view, k))
 
 
 def swing(t: S, amplitude: S, frequency: S, offset: S, phase: S) -> Wish:
@@ -149,9 +149,9 @@ class PointsLaw(PathLaw):
         """What else is wrong where times and points fit each other."""
         return []
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
         table = self.table(element, [evaluate(t) for t in element.times], [evaluate(row[k]) for row in element.points])
-        t = self.local(element, scene.t)
+        t = self.local(element, view.t)
         slope = table.derivative
         return Wish(lookup(table, t), lookup(slope, t), lookup(slope.derivative, t))
 
@@ -228,8 +228,8 @@ class ProfileLaw(PathLaw):
             found.append(f"element '{element.name}': law is {element.law!r}; expected a function of t.")
         return found
 
-    def path(self, element: Profile, scene: Scene, k: int) -> Wish:
-        once = Dual(scene.t, 1.0)
+    def path(self, element: Profile, view: ElementView, k: int) -> Wish:
+        once = Dual(view.t, 1.0)
         t = Dual(once, 1.0)
         found = element.law(t)
         values = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]

@@ -26,7 +26,7 @@ from kinemorph.algebra.vectors import (
     sub,
 )
 from kinemorph.mechanics.elements.checks import known_body, vector_not_negative
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Wrench, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.trees.tree import Attachment
@@ -46,16 +46,16 @@ class BushingLaw(ElementLaw[Bushing]):
             found += known_body(element, what, getattr(element, what), robot)
         return found
 
-    def effort(self, element: Bushing, scene: Scene) -> Effort:
+    def effort(self, element: Bushing, view: ElementView) -> Effort:
         a, b = (
-            placed(scene, element.body_a, element.placement_a),
-            placed(scene, element.body_b, element.placement_b),
+            placed(view, element.body_a, element.placement_a),
+            placed(view, element.body_b, element.placement_b),
         )
         R, p = relative(a.pose, b.pose)
         speed = sub(sub(matvec(R, b.velocity), a.velocity), cross(a.turning, p))
         theta, B = turned(element.turning, R)
         rates = matvec(B, sub(matvec(R, b.turning), a.turning))
-        value = scene.value
+        value = view.value
         force, lost, kept = _springs(p, speed, value(element.stiffness), value(element.damping), value(element.preload))
         stiffness, damping = value(element.turning_stiffness), value(element.turning_damping)
         moments, lost_turning, kept_turning = _springs(theta, rates, stiffness, damping, value(element.turning_preload))
@@ -79,10 +79,10 @@ def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> t
     return force, dot(viscous, rate), sub((dot(scale(0.5, elastic), x),), (dot(preload, x),))[0]
 
 
-def placed(scene: Scene, body: str, placement: Any) -> Frame:
+def placed(view: ElementView, body: str, placement: Any) -> Frame:
     """A frame at a placement in a body or frame."""
-    frame = scene.frame(body)
-    return Frame(frame.motions, Attachment(frame.at.link, compose(frame.at.pose, scene.value(placement))))
+    frame = view.frame(body)
+    return Frame(frame.motions, Attachment(frame.at.link, compose(frame.at.pose, view.value(placement))))
 
 
 # ── how B is turned against A ─────────────────────────────────────────────────────────────────────────────────────────

@@ -12,7 +12,7 @@ import numpy as np
 from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Stiff, register
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
@@ -44,19 +44,19 @@ class Along(NamedTuple):
 class JointForceLaw(ElementLaw[E]):
     """Abstract: forces along velocities of joints."""
 
-    def along(self, element: E, scene: Scene) -> Sequence[Along]:
+    def along(self, element: E, view: ElementView) -> Sequence[Along]:
         """The laws, each along one velocity."""
         raise AssertionError(f"{type(self).__name__} has no `along`")
 
-    def stiff(self, element: E, scene: Scene) -> Stiff:
-        return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, scene)])
+    def stiff(self, element: E, view: ElementView) -> Stiff:
+        return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, view)])
 
-    def effort(self, element: E, scene: Scene) -> Effort:
+    def effort(self, element: E, view: ElementView) -> Effort:
         torques: dict[int, S] = {}
         dissipated: S = 0.0
         stored: S = 0.0
-        for v, q, law in self.along(element, scene):
-            joint = JointState(None if q is None else scene.world.q[q], scene.world.v[v])
+        for v, q, law in self.along(element, view):
+            joint = JointState(None if q is None else view.instant.q[q], view.instant.v[v])
             torques[v] = law.force(joint)
             lost, kept = law.account(joint)
             dissipated, stored = dissipated + lost, stored + kept
@@ -69,9 +69,9 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
     def problems(self, element: TorsionSpring, robot: Robot) -> list[str]:
         return one_axis(element, "joint", element.joint, robot) + not_negative(element, "stiffness", "damping")
 
-    def along(self, element: TorsionSpring, scene: Scene) -> Sequence[Along]:
-        law = Elastic(*scene.value((element.stiffness, element.rest, element.damping)))
-        return [Along(scene.hinge(element.joint).place, scene.robot.q_slice(element.joint).start, law)]
+    def along(self, element: TorsionSpring, view: ElementView) -> Sequence[Along]:
+        law = Elastic(*view.value((element.stiffness, element.rest, element.damping)))
+        return [Along(view.hinge(element.joint).place, view.robot.q_slice(element.joint).start, law)]
 
 
 class JointFrictionLaw(JointForceLaw[JointFriction]):
@@ -100,11 +100,11 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
     def limb_by_limb(self, element: JointFriction) -> bool:
         return True
 
-    def along(self, element: JointFriction, scene: Scene) -> Sequence[Along]:
+    def along(self, element: JointFriction, view: ElementView) -> Sequence[Along]:
         shared = (element.viscous, element.breakaway, element.stribeck, element.smoothing)
         return [
-            Along(place, None, Friction(*scene.value((coulomb, *shared))))
-            for place, coulomb in _rubbing(element, scene.robot)
+            Along(place, None, Friction(*view.value((coulomb, *shared))))
+            for place, coulomb in _rubbing(element, view.robot)
         ]
 
 
@@ -143,8 +143,8 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
     def limb_by_limb(self, element: JointLimits) -> bool:
         return element.stiffness is not None and element.damping is not None  # else they suit the whole robot
 
-    def along(self, element: JointLimits, scene: Scene) -> Sequence[Along]:
-        robot = scene.robot
+    def along(self, element: JointLimits, view: ElementView) -> Sequence[Along]:
+        robot = view.robot
         laws = []
         for joint in robot.joints:
             if element.joints and joint.name not in element.joints:
@@ -152,7 +152,7 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
             for q, v, lower, upper in _limited(joint):
                 place = robot.v_slice(joint.name).start + v
                 stiffness, damping = stop_numbers(element, robot, place)
-                numbers = scene.value((stiffness, damping, element.onset))
+                numbers = view.value((stiffness, damping, element.onset))
                 laws.append(Along(place, robot.q_slice(joint.name).start + q, Stops(lower, upper, *numbers)))
         return laws
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from kinemorph.algebra.scalar import S, div, maximum, minimum, sqrt
 from kinemorph.algebra.vectors import dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, positive
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, register
 from kinemorph.mechanics.steps.point_states import PointState
 from kinemorph.model.elements.forces.springs import Bumper, Damper, Rope, Spring
@@ -34,14 +34,14 @@ class LineLaw(ElementLaw[E]):
             )
         return found
 
-    def pull(self, element: E, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
+    def pull(self, element: E, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         """(pull [N], dissipated power [W], stored energy [J]) at a length [m] and its rate [m/s]."""
         raise AssertionError(f"{type(self).__name__} has no `pull`")
 
-    def effort(self, element: Any, scene: Scene) -> Effort:
-        a, b = scene.point(element.body_a, element.point_a), scene.point(element.body_b, element.point_b)
+    def effort(self, element: Any, view: ElementView) -> Effort:
+        a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)
         direction, length, speed = line(a, b)
-        pull, dissipated, stored = self.pull(element, scene, length, speed)
+        pull, dissipated, stored = self.pull(element, view, length, speed)
         pushes = (Push(a, scale(pull, a.into(direction))), Push(b, scale(-pull, b.into(direction))))
         return Effort(pushes=pushes, dissipated=dissipated, stored=stored)
 
@@ -51,8 +51,8 @@ class SpringLaw(LineLaw[Spring]):
 
     counts = ("stiffness", "rest", "damping")
 
-    def pull(self, element: Spring, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
-        stiffness, rest, damping = scene.value((element.stiffness, element.rest, element.damping))
+    def pull(self, element: Spring, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
+        stiffness, rest, damping = view.value((element.stiffness, element.rest, element.damping))
         stretch = length - rest
         dissipated = damping * speed * speed
         return stiffness * stretch + damping * speed, dissipated, 0.5 * stiffness * stretch * stretch
@@ -63,8 +63,8 @@ class DamperLaw(LineLaw[Damper]):
 
     counts = ("damping",)
 
-    def pull(self, element: Damper, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
-        damping = scene.value(element.damping)
+    def pull(self, element: Damper, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
+        damping = view.value(element.damping)
         return damping * speed, damping * speed * speed, 0.0
 
 
@@ -74,8 +74,8 @@ class RopeLaw(LineLaw[Rope]):
     counts = ("stiffness", "rest", "damping")
     above = ("onset",)
 
-    def pull(self, element: Rope, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
-        k, c, onset, rest = scene.value((element.stiffness, element.damping, element.onset, element.rest))
+    def pull(self, element: Rope, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
+        k, c, onset, rest = view.value((element.stiffness, element.damping, element.onset, element.rest))
         return one_sided(length - rest, speed, k, c, onset)
 
 
@@ -85,8 +85,8 @@ class BumperLaw(LineLaw[Bumper]):
     counts = ("stiffness", "damping")
     above = ("rest", "onset")
 
-    def pull(self, element: Bumper, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
-        k, c, onset, rest = scene.value((element.stiffness, element.damping, element.onset, element.rest))
+    def pull(self, element: Bumper, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
+        k, c, onset, rest = view.value((element.stiffness, element.damping, element.onset, element.rest))
         push, dissipated, stored = one_sided(rest - length, -speed, k, c, onset)
         return -push, dissipated, stored
 

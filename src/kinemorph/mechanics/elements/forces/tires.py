@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, power, sqrt, where
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Wrench, register
 from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.parameter import evaluate
@@ -58,16 +58,16 @@ class TireLaw(ElementLaw[Tire]):
     def signals(self, element: Tire) -> tuple[Slot, ...]:
         return Slot("load", "N"), Slot("longitudinal", "N"), Slot("lateral", "N"), Slot("aligning", "N m")
 
-    def publish(self, element: Tire, scene: Scene) -> dict[str, S]:
-        patch = self._seen(element, scene)[0]
+    def publish(self, element: Tire, view: ElementView) -> dict[str, S]:
+        patch = self._seen(element, view)[0]
         return {"load": patch.z, "longitudinal": patch.x, "lateral": patch.y, "aligning": patch.turning}
 
-    def effort(self, element: Tire, scene: Scene) -> Effort:
-        patch, frame, arm, (x, y), speed, turning, depth = self._seen(element, scene)
+    def effort(self, element: Tire, view: ElementView) -> Effort:
+        patch, frame, arm, (x, y), speed, turning, depth = self._seen(element, view)
         force = add(add(scale(patch.x, x), scale(patch.y, y)), (0.0, 0.0, patch.z))
         moment = add(cross(arm, force), (0.0, 0.0, patch.turning))
         R = frame.pose.R
-        stiffness = scene.value(element.stiffness)
+        stiffness = view.value(element.stiffness)
         elastic = stiffness * depth
         lost = patch.x * dot(speed, x) + patch.y * dot(speed, y) + patch.turning * turning
         return Effort(
@@ -76,9 +76,9 @@ class TireLaw(ElementLaw[Tire]):
             stored=0.5 * elastic * depth,
         )
 
-    def _seen(self, element: Tire, scene: Scene) -> tuple[Patch, Any, Any, tuple[Any, Any], Any, S, S]:
+    def _seen(self, element: Tire, view: ElementView) -> tuple[Patch, Any, Any, tuple[Any, Any], Any, S, S]:
         """(patch, frame, from the frame's origin to where the ground acts, (x, y), speed there, turning, depth)."""
-        value, frame = scene.value, scene.frame(element.body)
+        value, frame = view.value, view.frame(element.body)
         R = frame.pose.R
         radius, crown, height = value((element.radius, element.crown, element.height))
         axis = matvec(R, value(element.axis))

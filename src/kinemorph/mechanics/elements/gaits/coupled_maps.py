@@ -25,7 +25,7 @@ from kinemorph.mechanics.elements.checks import not_negative, positive
 from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
 from kinemorph.mechanics.elements.control.references import PathLaw
 from kinemorph.mechanics.elements.gaits.map_steps import coupled_step, map_problems, random_start
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Slot
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
@@ -73,29 +73,29 @@ class CoupledMapsLaw(PathLaw):
             found += [Slot(below(name, word), "", x) for word, x in zip(words, numbers, strict=True)]
         return tuple(found)
 
-    def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
-        kept = self._kept(element, scene)
+    def sample(self, element: Any, view: ElementView, clock: int) -> Sequence[S]:
+        kept = self._kept(element, view)
         newest = _stepped(
-            element, [numbers[-1] for numbers in kept], scene.value(element.r), scene.value(element.epsilon)
+            element, [numbers[-1] for numbers in kept], view.value(element.r), view.value(element.epsilon)
         )
         moved = _moved if element.interpolation == "spline" else _exchanged
-        return [scene.t, *(x for numbers, new in zip(kept, newest, strict=True) for x in moved(numbers, new))]
+        return [view.t, *(x for numbers, new in zip(kept, newest, strict=True) for x in moved(numbers, new))]
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
-        _, _, amplitude, offset = self.one(element, scene, k)
-        numbers, since, T = self._kept(element, scene)[k], scene.m[0], element.every
-        s = minimum(maximum((scene.t - since) / T, 0.0), 1.0)
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
+        _, _, amplitude, offset = self.one(element, view, k)
+        numbers, since, T = self._kept(element, view)[k], view.m[0], element.every
+        s = minimum(maximum((view.t - since) / T, 0.0), 1.0)
         x, rate, change = (_spline if element.interpolation == "spline" else _half_cosine)(numbers, s)
         # a run that begins between ticks waits for the first of them
-        goes = less(scene.t - since, T * (1.0 + LATE))
+        goes = less(view.t - since, T * (1.0 + LATE))
         q = offset + amplitude * (2.0 * x - 1.0)
         v, a = ((2.0 / T) * amplitude * where(goes, rate, 0.0), (2.0 / T**2) * amplitude * where(goes, change, 0.0))
-        return ramped(Wish(q, v, a), scene.t, element.ramp)
+        return ramped(Wish(q, v, a), view.t, element.ramp)
 
-    def _kept(self, element: Any, scene: Scene) -> list[Sequence[S]]:
+    def _kept(self, element: Any, view: ElementView) -> list[Sequence[S]]:
         """The memory of each joint."""
         size = len(_WORDS[element.interpolation])
-        return [scene.m[1 + k * size : 1 + (k + 1) * size] for k in range(_count(element))]
+        return [view.m[1 + k * size : 1 + (k + 1) * size] for k in range(_count(element))]
 
 
 # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,7 +18,7 @@ from kinemorph.algebra.scalar import S, div, floor
 from kinemorph.mechanics.elements.checks import not_negative
 from kinemorph.mechanics.elements.control.sample_hold import clocks_of, held_slots, let_in, let_out
 from kinemorph.mechanics.elements.drives.actuators import limited
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot
 from kinemorph.mechanics.elements.sensing import random_numbers
 from kinemorph.model.elements.sensing.sensors import Sensor
@@ -46,7 +46,7 @@ class SensorLaw(ElementLaw[E]):
         """What it reads."""
         raise AssertionError(f"{type(self).__name__} has no `channels`")
 
-    def true(self, element: E, scene: Scene) -> Sequence[S]:
+    def true(self, element: E, view: ElementView) -> Sequence[S]:
         """The numbers of its channels as they are."""
         raise AssertionError(f"{type(self).__name__} has no `true`")
 
@@ -91,23 +91,23 @@ class SensorLaw(ElementLaw[E]):
         random = any(channel.noise or channel.walk for channel in channels)
         return (*walks, *(random_numbers.slots(element.name, element.seed) if random else ()))
 
-    def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: E, view: ElementView) -> Mapping[str, S]:
         channels = self.channels(element)
         if element.every is not None:
-            return {channel.name: value for channel, value in zip(channels, scene.m, strict=False)}
-        pairs = zip(channels, self.true(element, scene), strict=True)
-        return {channel.name: clipped(channel, scene.value(channel.bias) + true) for channel, true in pairs}
+            return {channel.name: value for channel, value in zip(channels, view.m, strict=False)}
+        pairs = zip(channels, self.true(element, view), strict=True)
+        return {channel.name: clipped(channel, view.value(channel.bias) + true) for channel, true in pairs}
 
-    def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
+    def sample(self, element: E, view: ElementView, clock: int) -> Sequence[S]:
         names = self.outputs(element)
         count = len(held_slots(element, names))
-        held, own = scene.m[:count], scene.m[count:]
+        held, own = view.m[:count], view.m[count:]
         if clock:  # what has waited comes out
             return [*let_out(held, len(names)), *own]
-        outputs, after = self.read(element, scene, own)
+        outputs, after = self.read(element, view, own)
         return [*let_in(held, outputs), *after]
 
-    def read(self, element: E, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+    def read(self, element: E, view: ElementView, own: Sequence[S]) -> tuple[list[S], list[S]]:
         """(what is to be held, `own` memory after it)."""
         assert element.every is not None
         channels = self.channels(element)
@@ -120,8 +120,8 @@ class SensorLaw(ElementLaw[E]):
             walks = [walk + step * one for walk, step, one in zip(walks, steps, drawn, strict=False)]
             noise = dict(zip(noisy, drawn[len(walking) :], strict=True))
         readings = []
-        for channel, true in zip(channels, self.true(element, scene), strict=True):
-            value = true + scene.value(channel.bias)
+        for channel, true in zip(channels, self.true(element, view), strict=True):
+            value = true + view.value(channel.bias)
             if channel.walk:
                 value = value + walks[walking.index(channel)]
             if channel.noise:
