@@ -95,19 +95,19 @@ from test_plant_recipes import RUNS, Graph, end
 built = []
 plain = Graph.__init__
 Graph.__init__ = lambda self: (built.append(self), plain(self))[1]
-for kind, (make, options) in RUNS.items():
-    print(kind, len(built), end(make(), **options).hex())
+for kind in {kinds!r}:
+    make, options = RUNS[kind]
+    print(end(make(), **options).hex())
 print(len(built))
 """
 
 
 def test_runs_in_another_process_build_no_graph(graphs: list[Graph]) -> None:
-    expected = {kind: end(make(), **options).hex() for kind, (make, options) in RUNS.items()}
-    code = CHILD.format(paths=[str(Path(__file__).parent), *sys.path])
+    kinds = ("loop", "contact", "controller")
+    expected = [end(make(), **options).hex() for make, options in map(RUNS.__getitem__, kinds)]
+    code = CHILD.format(paths=[str(Path(__file__).parent), *sys.path], kinds=kinds)
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    *rows, count = ran.stdout.splitlines()
-    assert {row.rsplit(" ", 2)[0]: row.rsplit(" ", 2)[2] for row in rows} == expected
-    assert count == "0"
+    assert ran.stdout.split() == [*expected, "0"]
 
 
 def test_whatever_is_changed_is_traced(graphs: list[Graph]) -> None:
@@ -126,8 +126,8 @@ def test_whatever_is_changed_is_traced(graphs: list[Graph]) -> None:
             robot,
             {"method": replace(METHODS["rk4"], name="other dense output", dense=DENSE), "step": 0.01},
         ),
-        (robot, {"method": "dormand_prince"}),
-        (robot, {"method": "dormand_prince", "step": 0.005}),
+        (robot, {"method": "bogacki_shampine"}),
+        (robot, {"method": "bogacki_shampine", "step": None}),
         (library.four_bar(), {"q": {"q1": 1.0}}),
         (library.four_bar(), {"q": {"q1": 1.0}, "loops": Projection(stages=True)}),
         (library.four_bar(), {"q": {"q1": 1.0}, "loops": "baumgarte"}),
@@ -136,7 +136,7 @@ def test_whatever_is_changed_is_traced(graphs: list[Graph]) -> None:
     found = []
     for model, options in rows:
         graphs.clear()
-        given = options if "q" in options else {**start, **options}
+        given = {"method": "heun", "step": 0.005, **({} if "q" in options else start), **options}
         found.append((model, given, end(model, **given)))
         assert graphs
     for model, given, one in found:  # now all of them are in the cache
