@@ -1,8 +1,8 @@
-"""Plants of robots whose limbs are alike, elements included: the laws of motion on a tree with one limb of each kind.
+"""Plants of robots with alike limbs, elements included: the laws of motion on a tree with one limb of each kind.
 
 Six legs with the same joints, a motor on each and a foot on the ground are one leg six times. `folded` finds that out
-by names: elements of a limb speak of its bodies, frames and joints, and of each other; they are the same as those of
-the first limb but for names and numbers. The small system is then a robot with one limb of each kind and its elements,
+by names: elements of a limb name its bodies, frames and joints, and each other; but for names and numbers they are the
+same as those of the first limb. The small system is then a robot with one limb of each kind and its elements,
 and its laws are those of any plant, on the tree of `limb_lanes`, which has the numbers of each limb in tables.
 """
 
@@ -39,7 +39,7 @@ GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "
 
 
 class _Unlike(Exception):
-    """Limbs turn out not to be alike."""
+    """Raised where limbs turn out not to be alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def with_limbs_abreast(
         return program
     try:
         return faster_of(program, found.program(program, law, outputs))
-    except CopiesMeet:  # an element of a limb takes hold of the body as well
+    except CopiesMeet:  # an element of a limb acts on the body as well
         return program
 
 
@@ -128,7 +128,7 @@ def _found(loaded: LoadedRobot) -> Folded | None:
 
 
 class _Folding:
-    """A system on its way to one limb of each kind; raises _Unlike where it is seen not to be possible."""
+    """Makes the system with one limb of each kind; raises _Unlike where limbs are not alike."""
 
     def __init__(self, loaded: LoadedRobot, tree: Tree, limbs: Sequence[Limbs]) -> None:
         self.tree, self.limbs, self.pushed = tree, tuple(limbs), loaded.added.pushed
@@ -161,7 +161,7 @@ class _Folding:
     # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _name_parts(self, number: int) -> list[str]:
-        """Learns what bodies, frames and joints of limbs of a kind are called; gives bodies and frames of the first."""
+        """Learns the names of bodies, frames and joints on limbs of a kind; gives bodies and frames of the first."""
         kind, attachments = self.limbs[number], self.tree.attachments
         size = len(kind.links[0])
         bodies = {*self.robot.body_names}
@@ -184,7 +184,7 @@ class _Folding:
         return [name for what, _, name in rows[0] if what in ("body", "frame")]
 
     def _learn(self, name: str, like: str, owner: Owner) -> None:
-        """A name on a limb, and that on the first limb; a body and a joint may have the same."""
+        """Notes a name on a limb with its counterpart on the first limb; a body and a joint may share a name."""
         if self.first.setdefault(name, like) != like or self.owner.setdefault(name, owner) != owner:
             raise _Unlike
 
@@ -198,18 +198,20 @@ class _Folding:
     # ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _groups(self) -> list[list[int]]:
-        """Elements of no limb alone, those of limbs with their likes, in the order of the small system."""
+        """Groups of indices of elements, in the order of the small system: one for each element outside limbs, and one
+        for each set of matching elements of limbs.
+        """
         elements = [member.element for member in self.ensemble.members]
         owners: dict[int, Owner] = {}
         known = -1
-        while known != len(owners):  # elements that speak of elements that speak of limbs ...
+        while known != len(owners):  # elements that name elements that name limbs ...
             known = len(owners)
             for index, element in enumerate(elements):
-                spoken = {owner for text in _texts(element) if (owner := self._owner(text)) is not None}
-                if len(spoken) > 1:
+                named = {owner for text in _texts(element) if (owner := self._owner(text)) is not None}
+                if len(named) > 1:
                     raise _Unlike
-                if spoken:
-                    (owners[index],) = spoken
+                if named:
+                    (owners[index],) = named
                     if self.owner.setdefault(element.name, owners[index]) != owners[index]:
                         raise _Unlike
         if any(self._spans(member) for index, member in enumerate(self.ensemble.members) if index not in owners):
@@ -229,8 +231,8 @@ class _Folding:
         return [groups[index] for index in sorted(groups)]
 
     def _spans(self, member: Member) -> bool:
-        """Whether an element that names no limb acts on limbs all the same, by numbers that the first limb has not for
-        all of them: masses, or what moves with a joint of the whole robot. Who does not say where it acts may do so.
+        """Whether an element that names no limb acts on limbs all the same, by numbers that differ from limb to limb:
+        masses, or what moves with a joint of the whole robot. An element that does not say where it acts may do so.
         """
         element, law, *_ = member
         if type(law).effort is ElementLaw.effort or law.limb_by_limb(element):
@@ -255,7 +257,7 @@ class _Folding:
         return self._merged(elements, self.owner[elements[0].name][0], elements[0].name, numeric=False)
 
     def _merged(self, values: Sequence[Any], kind: int, name: str, *, numeric: bool) -> Any:
-        """What is the same in all limbs but for names and, where they may be parameters, numbers."""
+        """The common value of all limbs, but for names and, where they may be parameters, numbers."""
         one = values[0]
         if any(type(value) is not type(one) for value in values):
             raise _Unlike
@@ -302,7 +304,7 @@ class _Folding:
         )
 
     def _merged_joint(self, joint: Joint) -> Joint:
-        """A joint of the first limb; dampings may differ from limb to limb, where it stands is in the tree."""
+        """A joint of the first limb; damping may differ from limb to limb, and its placement is in the tree."""
         if joint.name not in self.owner:
             return joint
         alike = [one for one in self.robot.joints if self.first.get(one.name) == joint.name]
@@ -374,7 +376,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Names that a text may speak of: a part or an element itself, "q.hip", "element.signal", "q.base.x"."""
+    """Names that a text may contain: a part or an element itself, "q.hip", "element.signal", "q.base.x"."""
     rest = text[2:] if text[:2] in ("q.", "v.") else text
     for name in (text, rest):
         yield name

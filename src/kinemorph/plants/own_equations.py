@@ -53,8 +53,8 @@ def second_order(
 ) -> Plant:
     """The plant  residual(t, q, v, a, u, p) = 0. `coordinates` maps the names of q to units, each a plain number.
 
-    Rows without accelerations (a pressure, a current) are welcome to implicit methods; explicit ones solve for a, which
-    must then enter linearly and with a regular matrix.
+    Implicit methods accept rows without accelerations (a pressure, a current); explicit methods solve for a, which has
+    to enter linearly and with a regular matrix.
     """
     q = columns(coordinates)
     n = len(q)

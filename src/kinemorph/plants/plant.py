@@ -14,7 +14,7 @@ integrators see one vector s = [w, v, x], shape (2 nv + nx,), and never a manifo
     reactions  (t, base, s, a, m, u, p) -> wrenches     through joints
     sampling, settling, switching       (t, base, s, m, u, p) -> m, x      how memory changes
     flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that know of no manifold
-    unmet      (t, y, dy, rows, m, u, p) -> unmet       likewise with multipliers as unknowns, zero where all are right
+    unmet      (t, y, dy, rows, m, u, p) -> unmet       multipliers are unknowns, too; zero where all are right
     drift      (s, h) -> w                              where w is after the time h at constant v
     discrete   see `variational`                        the balance of a whole step, for variational integrators
     implicit_step   see `implicit_step`                 a whole step with stiff forces at its end
@@ -66,14 +66,14 @@ class Place(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Elements that sample one after the other, each by its index and the number of its clock; compiled, or Python."""
+    """Elements that sample one after the other, each by its index and the number of its clock; compiled or Python."""
 
     samplers: tuple[tuple[int, int], ...]
     python: bool
 
 
 class Tick(NamedTuple):
-    """Sample instants phase + k period [s], what is done there, and the memory that is written then, by name."""
+    """Sample instants phase + k period [s], what is done at them, and the names of the memory that is written."""
 
     period: float
     phase: float
@@ -82,7 +82,7 @@ class Tick(NamedTuple):
 
     @property
     def instants(self) -> Instants:
-        """When it ticks."""
+        """The instants at which it ticks."""
         return instants(self.period, self.phase)
 
     @property
@@ -112,8 +112,9 @@ def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program
 
 
 def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str) -> cached_property[Program]:
-    """The same for a law that every plant has; `composed` is one that is made of the plant's laws, its first arguments
-    these and the plant's sizes.
+    """The program of a law that every plant has, as an attribute; see `_optional`.
+
+    `composed` is a law that is made of the plant's laws: its first arguments are these and the plant's sizes.
     """
 
     def program(plant: Plant) -> Program:
@@ -126,7 +127,7 @@ def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plant(Shown):
-    """Programs of a state, and the names of its numbers. See this module's text for the programs' inputs."""
+    """Programs of a state, and the names of its numbers. See this file's docstring for the programs' inputs."""
 
     name: str
     q: tuple[Column, ...]
@@ -136,21 +137,21 @@ class Plant(Shown):
     u: tuple[Column, ...]
     p: tuple[Column, ...]
     laws: Laws
-    start: Mapping[str, tuple[float, ...]]  # the values of q, v, x, m, u, p where nothing else is said
+    start: Mapping[str, tuple[float, ...]]  # the values of q, v, x, m, u, p where no others are given
     dynamics: Dynamics | None = None
     locked: tuple[int, ...] = ()  # velocity indices that do not move
     outputs: Mapping[str, Law] = field(default_factory=dict)  # further columns, each a law that gives one number
     output_units: Mapping[str, str] = field(default_factory=dict)
     manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
     ticks: tuple[Tick, ...] = ()  # when memory is sampled
-    guards: tuple[str, ...] = ()  # of elements, by name
+    guards: tuple[str, ...] = ()  # the names of guards of elements
     touches: bool = False  # whether there are stiff contacts
-    settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle: after any step; and those of
-    # them that do so even where events are located
+    settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after any step; and elements
+    # that settle even where events are located
     elements: tuple[Element, ...] = ()  # what acts on the robot, as data
-    assembly: Assembly | None = None  # of modules, where the robot is made of some
-    constraint_names: tuple[str, ...] = ()  # of all rows: loops, coupled joints, elements
-    position_rows: int = 0  # how many of them, the first, have a position level
+    assembly: Assembly | None = None  # the modules that the robot is made of, if it is
+    constraint_names: tuple[str, ...] = ()  # the names of all rows: loops, coupled joints, elements
+    position_rows: int = 0  # the number of rows that have a position level; they come first
     loops: LoopMethod = field(default_factory=Projection)  # how they are kept
     # all that the programs are made of, where that is plain data; `replace` leaves it out: other laws, other programs
     recipe: str | None = field(default=None, init=False)
@@ -186,7 +187,7 @@ class Plant(Shown):
 
     @property
     def robot(self) -> Robot | None:
-        """The robot, where it is one."""
+        """The robot; None where the plant is made of equations."""
         return self.dynamics.robot if self.dynamics else None
 
     # ── the programs ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -428,13 +429,13 @@ class Plant(Shown):
         return self._finished(values) if group == "q" else values
 
     def named(self, group: str, given: Any) -> tuple[str, ...]:
-        """The names of a group for which values are given: some, all, or none."""
+        """The names of those numbers of a group for which values are given."""
         if given is None:
             return ()
         return tuple(given) if isinstance(given, Mapping) else tuple(column.name for column in getattr(self, group))
 
     def _finished(self, q: Array) -> Array:
-        """A configuration with its quaternions of length 1; raises ShapeError where one has none."""
+        """A configuration with its quaternions of length 1; raises ShapeError where a quaternion is zero."""
         for joint in self.manifold:
             first = {"spherical": joint.q, "free": joint.q + 3}.get(joint.kind)
             if first is not None and not q[first : first + 4].any():

@@ -1,8 +1,8 @@
 """Recipes of plants: all that the programs of a plant are made of, as one text.
 
 Programs are found again by their recipe (codegen.storing.recipes), with the package's own sources. So a recipe covers
-everything else that decides them, and there is none where that is not plain data: where a law is a Python function, and
-where an element, a part of one or its law is of a class that does not belong to this package.
+everything else that decides them. A plant has no recipe where that is not plain data: where a law is a Python function,
+and where an element, a part of one or its law is of a class that does not belong to this package.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PACKAGE = __name__.partition(".")[0]
 
 
 def recipe_of(loaded: LoadedRobot) -> str | None:
-    """The recipe of a robot's plant; None where there is none."""
+    """The recipe of a robot's plant; None where something in it is not plain data."""
     dynamics, members = loaded.dynamics, loaded.elements.members
     elements = tuple(member.element for member in members)
     laws = tuple(type(member.law) for member in members)

@@ -1,5 +1,5 @@
-"""The plant of a robot with its elements, with whatever forces and states the user adds, joints that are locked, and an
-account of the energy exchanged. `robot_laws` holds its laws.
+"""The plant of a robot with its elements, with forces and states that the user adds, locked joints, and an account of
+the energy exchanged. Its laws are in `robot_laws`.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def plant(
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
     `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot
     `locked`        joints, or single velocities by name, that do not move
-    `loops`         how constraints are kept, see `loop_methods`; as a system's settings say where nothing is given
+    `loops`         how constraints are kept, see `loop_methods`; by default as a system's settings say
     `account`       adds two states: the energy that inputs and forces supply, and that damping dissipates [J]
 
-    The elements of a system act, and viscous damping of joints does; limits and Coulomb friction of joints act through
-    the elements JointLimits and JointFriction. Inputs of elements that nothing drives are inputs of the plant: after
-    those that are named; where none are named and elements have some, these are the only ones.
+    The elements of a system act, and so does viscous damping of joints. Limits and Coulomb friction of joints act by
+    the elements JointLimits and JointFriction. Inputs of elements that no signal drives are inputs of the plant, after
+    those that are named. Where no inputs are named and elements have some, these are the only ones.
     """
     if isinstance(model, Plant):
         given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
@@ -144,7 +144,7 @@ def _shared(made: Plant) -> Plant:
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
-    """1 for each velocity that follows from those of the named joints, else 0, (nv,); None where none are named."""
+    """1 for each velocity that follows from those of the named joints, else 0, (nv,); None where no joint is named."""
     names = names_independent(method)
     if names is None:
         return None
@@ -167,7 +167,7 @@ def _shared_out(
 
 
 def _signals(loaded: LoadedRobot) -> dict[str, Law]:
-    """The signals of elements as laws of outputs. All of them look at the same world, made once for each trace."""
+    """The signals of elements as laws of outputs. All of them read one view of the system, made once for each trace."""
     last: list[Any] = [None, None]
 
     def reading(name: str) -> Law:
@@ -183,7 +183,7 @@ def _signals(loaded: LoadedRobot) -> dict[str, Law]:
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
-    """The clocks with what is done at each: stretches of compiled laws, and Python functions between them."""
+    """The clocks and what is done at their ticks: compiled laws, and Python functions between them."""
 
     def python(sampler: tuple[int, int]) -> bool:
         return cast.members[sampler[0]].law.python
@@ -209,7 +209,7 @@ def _columns(robot: Robot, group: str) -> tuple[Column, ...]:
 def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if value is not None and value != ():
-            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} where it is made.")
+            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} to `plant` where it is made.")
 
 
 def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...]:

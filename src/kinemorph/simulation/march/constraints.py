@@ -1,4 +1,4 @@
-"""Keeping constraints, as part of the march: which velocities depend on the others, and the way back after a step."""
+"""Keeping constraints, as part of the march: which velocities depend on the others, and corrections after a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a march remembers between two calls of machine code, what it watches, and why it comes back."""
+"""The array that a march keeps between two calls of machine code, the guards it watches, and why it comes back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Status(IntEnum):
     UNSOLVED = 4  # the method's own equations were not solved, at the smallest step
     BUDGET = 5  # as many steps were tried as allowed in one call
     LOST = 7  # velocities that were named as independent do not decide the others
-    TICK = 6  # a Python function is to sample now, or what was sampled is not finite
+    TICK = 6  # a Python function has to sample now, or what was sampled is not finite
 
 
 class Layout:
@@ -73,12 +73,12 @@ class Guards:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of guards."""
         return len(self.directions)
 
 
 def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
-    """What a march remembers."""
+    """The layout of the memory of a march."""
     ns, nq = plant.ns, plant.nq
     return Layout(
         {

@@ -9,8 +9,8 @@
             let memory change: after the step, and at the ticks of clocks, beyond which no step goes
         read the sample off the last step's dense output
 
-All of it is compiled; Python is back when the samples are done, an event has happened, or something is wrong. What has
-to live on between calls is one array, the memory; `layout` says what stands where.
+All of it is compiled; it returns to Python when the samples are done, an event has happened, or something is wrong. All
+that is kept between calls is one array, the memory; `layout` says where each part of it is.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def march(
 
 @cache
 def finiteness(n: int) -> Program:
-    """1 where n numbers are all finite, as their sum of magnitudes then is; else 0. Added up as halves of halves: in a
-    row, each would wait for the one before.
+    """1 where n numbers are all finite, as their sum of magnitudes then is; else 0. It is summed by halves: in a row, each
+    addition would wait for the one before.
     """
 
     def total(xs: Sequence[Any]) -> Any:
@@ -126,7 +126,7 @@ class _March:
         self.memory = Memory(site, at, self.status, self.clocks, settling)
 
     def write(self) -> None:
-        """The table of contents."""
+        """Writes the whole march: its table of contents."""
         loop, at = self.loop, self.at
         loop.copy(loop["memory_end"], loop["memory"])
         for name in ("done", "status"):
@@ -144,7 +144,7 @@ class _March:
                 self.take_step(target)
                 self.look(target)
             reached = loop.buffer("reached")
-            # what is sampled at the very time of a tick is to be seen after it
+            # a sample at the very time of a tick shows the memory after it
             loop.let(
                 reached,
                 lambda t, target, status: (t >= target) * (1.0 - (t <= target) * status.equals(float(Status.TICK))),
@@ -155,7 +155,7 @@ class _March:
                 loop.let(loop["done"], lambda n: n + 1.0, loop["done"])
 
     def look(self, target: View) -> None:
-        """Whether another step is to be tried."""
+        """Writes `going`: whether another step has to be tried."""
         self.loop.let(
             self.going,
             lambda t, target, status: (t < target) * (1.0 - (status > 0.0)),
@@ -227,7 +227,7 @@ class _March:
             return
         self.method.control(site, self.step, self.next)
         loop.let(at["again"], lambda good: 1.0 - good, self.good)
-        loop.let(  # a step cut short has less error than the size asks for, and tells nothing
+        loop.let(  # the error of a step cut short says nothing about the planned size
             at["error_old"],
             lambda good, cut, e, old: (good * (1.0 - cut)).where(e, old),
             *(self.good, self.cut, site.error, at["error_old"]),
@@ -253,7 +253,7 @@ class _March:
         )
 
     def _accept(self) -> None:
-        """Stand where the step has ended, with new local coordinates."""
+        """Moves to the end of the step, with new local coordinates."""
         loop, at, site = self.loop, self.at, self.site
         for now, before in (("t", "t_old"), ("base", "base_old"), ("s", "s_old")):
             loop.copy(at[before], at[now])
@@ -328,7 +328,7 @@ class _March:
             loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m"])
 
     def _happen(self, moment: View) -> None:
-        """Goes back to an event within the step, where s is `between`, and stops there."""
+        """Writes the return to an event within the step, where s is `between`, and the stop there."""
         loop, at = self.loop, self.at
         loop.copy(at["t"], moment)
         loop.let(at["t_low"], lambda: 0.0)

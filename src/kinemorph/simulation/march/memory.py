@@ -49,7 +49,7 @@ class Clocks:
 
 
 class Memory:
-    """Writes how memory changes; `settling` is the plant's program for the end of a step, None where there is none."""
+    """Writes how memory changes; `settling` is the plant's program for the ends of steps, None if nothing settles."""
 
     def __init__(
         self, site: Site, at: Mapping[str, View], status: View, clocks: Clocks, settling: Program | None
