@@ -56,7 +56,7 @@ for name, gait in (("rhythm", rhythm), ("maps", maps)):
     system = organism.system([gait, *hinge_drives(organism, gait), *floor])  # springs and dampers, 7 N m at most
     ways = {}
     for step in (1e-3, 5e-4):
-        run = kinemorph.simulate(system, 60.0, step=step, sample=0.02)
+        run = kinemorph.simulate(system, 60.0, step=step, output_step=0.02)
         path = center_of_mass_path(system.robot, run.q)
         ways[step] = path[-1, :2] - path[0, :2]
         if step == 1e-3:

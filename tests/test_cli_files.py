@@ -263,7 +263,7 @@ def test_settings_of_a_file_are_the_defaults_of_a_run(folder: Path) -> None:
     assert json.loads(result.stdout)["end"] == 6.0
     first = {row["name"]: row["first"] for row in parsed("show", "run.npz")["columns"]}
     assert first["q.shoulder"] == pytest.approx(math.radians(100.0))
-    other = parsed("simulate", "mine.toml", "--time", "1", "--q", "elbow=0.1", "--sample", "0.5")
+    other = parsed("simulate", "mine.toml", "--time", "1", "--q", "elbow=0.1", "--output-step", "0.5")
     assert other["end"] == 1.0 and other["samples"] == 3
 
 

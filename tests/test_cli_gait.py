@@ -23,7 +23,7 @@ def test_gait_maps_counts_clusters() -> None:
 
 def test_a_robot_follows_a_gait(tmp_path: Path) -> None:
     saved, plot = tmp_path / "run.npz", tmp_path / "run.png"
-    common = ("--time", "1", "--method", "heun", "--step", "0.01", "--sample", "0.05")
+    common = ("--time", "1", "--method", "heun", "--step", "0.01", "--output-step", "0.05")
     asked = ("gait", "double_pendulum", "--kind", "maps", "--every", "0.2", "--amplitude", "20deg", *common)
     data = parsed(*asked, "--save", str(saved), "--plot", str(plot), "--degrees", "--gains", "40,4")
     gait = data["gait"]

@@ -22,7 +22,7 @@ from support.tools.each_case import each_case
 
 
 def test_simulate_tells_how_the_run_went() -> None:
-    data = parsed("simulate", "pendulum", "--time", "2", "--q", "q1=90deg", "--sample", "0.5")
+    data = parsed("simulate", "pendulum", "--time", "2", "--q", "q1=90deg", "--output-step", "0.5")
     assert data["outcome"] == {"kind": "finished", "t": 2.0, "message": "", "ok": True}
     assert (data["samples"], data["method"]) == (5, "dop853") and data["steps"] > 5
     assert data["energy"]["relative"] < 1e-6
@@ -109,7 +109,7 @@ def test_an_interrupted_run_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_loop_that_is_open_and_a_start_that_stays_are_told() -> None:
     open_start = run("simulate", "four_bar", "--q", "1,1,1", "--time", "0.05")
-    assert open_start.exit_code == 2 and "open at the start: 'closure' by" in open_start.stderr
+    assert open_start.exit_code == 2 and "open in the initial state: 'closure' by" in open_start.stderr
     closed = run("simulate", "four_bar", "--q", "q1=1", "--loops", "partitioning", "--time", "0.05", "--json")
     assert json.loads(closed.stdout)["loop_error"] < 1e-11
     assert "nothing moved" in run("simulate", "pendulum", "--q", "0", "--time", "0.1").stderr
@@ -193,7 +193,7 @@ BAD = [
     ("simulate pendulum --lock elbow", "'elbow'"),
     ("simulate pendulum --time -1", "--time is -1 s"),
     ("simulate pendulum --time nan", "--time is nan"),
-    ("simulate pendulum --sample 0", "--sample is 0 s"),
+    ("simulate pendulum --sample 0", "--output-step is 0 s"),
     ("simulate pendulum --step 0.1 --rtol 1e-3", "one or the other"),
     ("simulate pendulum --q 1,2", "expected (1,)"),
     ("simulate pendulum --q elbow=1", "no q 'elbow'"),

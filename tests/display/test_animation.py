@@ -196,7 +196,7 @@ def test_wrong_wishes_are_sentences(swing: Trajectory, tmp_path: Path) -> None:
             animate(swing, tmp_path / "x.gif", **options)  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match=r"ends in \.gif or \.mp4"):
         animate(swing, tmp_path / "x.avi")
-    with pytest.raises(UnsupportedError, match="no robot to draw"):
+    with pytest.raises(UnsupportedError, match="has no robot: it is a run of equations"):
         animate(simulate(first_order(lambda x: [-x[0]], {"x": "m"}, start=[1.0]), 1.0), tmp_path / "x.gif")
     with pytest.raises(UnsupportedError, match="nothing moves"):
         animate([LIBRARY["pendulum"]()], tmp_path / "x.gif")

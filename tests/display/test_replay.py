@@ -30,7 +30,7 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def run() -> Trajectory:
-    return simulate(library.double_pendulum(), 1.0, q=[2.0, -0.5], sample=0.01)
+    return simulate(library.double_pendulum(), 1.0, q=[2.0, -0.5], output_step=0.01)
 
 
 def opened(page: Any, path: Path) -> Any:

@@ -76,7 +76,7 @@ def assert_normals(surface: Surface) -> None:
 
 @pytest.fixture(scope="module")
 def swing() -> Trajectory:
-    return kinemorph.simulate(library.double_pendulum(), 1.0, q=np.array([0.4, 0.2]), sample=0.02)
+    return kinemorph.simulate(library.double_pendulum(), 1.0, q=np.array([0.4, 0.2]), output_step=0.02)
 
 
 def parts(scene_or_figure: Scene | Figure, layer: str) -> list[Part]:
@@ -244,7 +244,7 @@ def test_what_a_joint_shows_goes_with_its_frame_on_the_child() -> None:
     builder.joint("q", "revolute", "world", "bar", axis=(1.0, 0.0, 0.0), child_placement=Pose(quarter, (0.3, 0.5, 0.0)))
     robot = builder.build()
     push = elements.AppliedEffort("push", "q", 2.0)
-    run = kinemorph.simulate(System(robot, (push,)), 0.1, q=[0.4], sample=0.05)
+    run = kinemorph.simulate(System(robot, (push,)), 0.1, q=[0.4], output_step=0.05)
     figure = scene_of(run).figures[0]
     (drive,) = [mark for mark in figure.marks if mark.name == "q drive"]
     assert drive.vectors is not None and drive.start.point == (0.3, 0.5, 0.0)
@@ -308,7 +308,7 @@ def test_series_are_energies_with_their_sum_or_what_is_asked_for(swing: Trajecto
 
 
 def test_runs_share_one_clock_and_wait_at_their_ends(swing: Trajectory) -> None:
-    longer = kinemorph.simulate(library.double_pendulum(), 2.0, q=np.array([0.4, 0.2]), sample=0.02)
+    longer = kinemorph.simulate(library.double_pendulum(), 2.0, q=np.array([0.4, 0.2]), output_step=0.02)
     scene = scene_of({"short": swing, "long": longer}, fps=20.0)
     assert scene.times[-1] == pytest.approx(2.0)
     short = scene.figures[0]
@@ -319,8 +319,8 @@ def test_runs_share_one_clock_and_wait_at_their_ends(swing: Trajectory) -> None:
 
 def test_a_run_that_begins_later_has_its_own_times() -> None:
     system = System(library.pendulum(), (elements.AppliedEffort("push", "q1", lambda t: 1.0 + 10.0 * t),))
-    early = kinemorph.simulate(system, 0.1, q=[0.4], sample=0.01)
-    late = kinemorph.simulate(system, 0.15, q=[0.4], sample=0.01, start=0.05)
+    early = kinemorph.simulate(system, 0.1, q=[0.4], output_step=0.01)
+    late = kinemorph.simulate(system, 0.15, q=[0.4], output_step=0.01, start=0.05)
     scene = scene_of({"early": early, "late": late}, times=[0.0, 0.05, 0.1, 0.15])
     lengths = [np.linalg.norm(figure.marks[-1].vectors, axis=1) for figure in scene.figures]
     unit = lengths[0][0]  # of 1 N m

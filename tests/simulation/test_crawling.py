@@ -62,7 +62,7 @@ def pair() -> System:
 
 @pytest.fixture(scope="module")
 def run(pair: System) -> Trajectory:
-    return kinemorph.simulate(pair, 1.0, step=2e-4, sample=2e-4)
+    return kinemorph.simulate(pair, 1.0, step=2e-4, output_step=2e-4)
 
 
 def test_two_modules_rest_bend_and_rest_again(pair: System, run: Trajectory) -> None:
@@ -133,7 +133,7 @@ def test_the_organism_crawls_more_than_its_length_and_the_same_way_at_half_the_s
     system = crawler(gait)  # type: ignore[arg-type]
     ways = []
     for h in (1e-3, 5e-4, 2.5e-4):
-        run = kinemorph.simulate(system, 60.0, step=h, sample=0.02)
+        run = kinemorph.simulate(system, 60.0, step=h, output_step=0.02)
         assert run.outcome.ok
         figures = crawl_figures(system, run)
         assert figures["displacement"] > least > LENGTH

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import weakref
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -189,6 +191,16 @@ def test_a_law_that_is_replaced_is_not_the_recipes() -> None:
     made = plant(library.double_pendulum())
     assert made.recipe is not None
     assert replace(made, laws=replace(made.laws, rate=lambda at: at.s)).recipe is None
+
+
+def test_recalled_functions_do_not_keep_a_plant_alive(graphs: list[Graph]) -> None:
+    for _ in range(2):
+        run = simulate(library.pendulum(), 0.02)
+        assert run.a.shape == (3, 1)
+        seen = weakref.ref(run.segments[0].plant)
+        del run
+        gc.collect()
+        assert seen() is None
 
 
 def test_outputs_of_the_user_stay_with_their_plant() -> None:

@@ -36,10 +36,10 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, Runnable
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.codegen.storing.recipes import AnyProgram, recalled
+from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
 from kinemorph.model.robot import Robot
@@ -376,7 +376,7 @@ class Plant(Shown):
             outputs={port: self._shape(size) for port, size in outputs.items()},
         )
 
-    def recalled(self, what: object, make: Callable[[], Program | LoopProgram]) -> AnyProgram:
+    def recalled(self, what: object, make: Callable[[], Program | LoopProgram]) -> Runnable:
         """The program that `make` traces and that `what`, plain data, tells from all others of this plant; only its
         outline, and nothing traced, where it was made before.
         """
@@ -385,19 +385,20 @@ class Plant(Shown):
     def compiled(self, name: str, *choice: Any, **options: Any) -> CompiledFunction:
         """The program of that name as machine code, made once; `choice` and `options` are arguments of its method."""
         key = (name, choice, tuple(options.items()))
-        if key not in self.functions:
+        if key not in self.kept:
 
             def make() -> Program:
                 found = getattr(self, name)
                 return found if isinstance(found, Program) else found(*choice, **options)
 
-            self.functions[key] = build(self.recalled(key, make))
-        return self.functions[key]
+            self.kept[key] = build(self.recalled(key, make))
+        function: CompiledFunction = self.kept[key]
+        return function
 
     @cached_property
-    def functions(self) -> dict[tuple[Any, ...], CompiledFunction]:
-        """The machine code that was made for this plant so far. It lives as long as the plant: a function that was
-        recalled knows how to trace its program, and so it refers to the plant.
+    def kept(self) -> dict[Any, Any]:
+        """What was made for this plant so far, machine code above all. It lives as long as the plant, and may refer to
+        it: a function that was recalled knows how to trace its program.
         """
         return {}
 

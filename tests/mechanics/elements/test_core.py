@@ -161,7 +161,7 @@ def test_reactions_of_joints_feel_the_loads() -> None:
     robot = library.build("pendulum")
     body = robot.body_names[0]
     system = System(robot, (Spring("pull", body, "world", 100.0, 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 3.0, 0.0)),))
-    free, pulled = (simulate(model, 0.01, q=[0.0], sample=0.01) for model in (robot, system))
+    free, pulled = (simulate(model, 0.01, q=[0.0], output_step=0.01) for model in (robot, system))
     joint = robot.joints[0].name
     difference = pulled.reactions(joint)[0] - free.reactions(joint)[0]
     assert np.linalg.norm(difference[:3]) == pytest.approx(300.0, rel=0.2)
@@ -381,7 +381,7 @@ def test_clocks_tick_at_their_own_instants_whatever_the_steps_are() -> None:
     robot = library.build("pendulum")
     system = System(robot, (Counter("slow", 0.07), Counter("fast", 0.02, 0.005)))
     for options in ({}, {"method": "rk4", "step": 3e-3}, {"method": "radau"}, {"method": "scipy:RK45"}):
-        run = simulate(system, 1.0, q=[0.3], sample=0.01, **options)  # type: ignore[arg-type]
+        run = simulate(system, 1.0, q=[0.3], output_step=0.01, **options)  # type: ignore[arg-type]
         assert run.outcome.ok, run.outcome
         for name, every, phase in (("slow", 0.07, 0.0), ("fast", 0.02, 0.005)):
             expected = np.floor((run.t - phase) / every + 1e-9) + 1.0
@@ -441,8 +441,8 @@ class OddLaw(ElementLaw[Odd]):
     [
         (None, "element 'odd': `effort` of OddLaw gives None; expected an Effort"),
         (Effort(rates=(1.0,)), "gives 1 rates; expected 0, one for each of its `states`"),
-        (Effort(pushes=((0.0, 1.0),)), "has pushes that are none; expected Push"),  # type: ignore[arg-type]
-        (Effort(wrenches=((0.0, 1.0),)), "has wrenches that are none; expected Wrench"),  # type: ignore[arg-type]
+        (Effort(pushes=((0.0, 1.0),)), "has pushes of another type; expected Push"),  # type: ignore[arg-type]
+        (Effort(wrenches=((0.0, 1.0),)), "has wrenches of another type; expected Wrench"),  # type: ignore[arg-type]
         (Effort(), "`publish` of OddLaw gives no 'level'; expected a value for each of its `signals`"),
     ],
 )

@@ -1,11 +1,11 @@
-"""All ways in which the loops of a robot close while some of its joints are held.
+"""All closed configurations of a robot with loops while some of its joints are held.
 
     modes = assembly_modes(robot, q, held="crank")
     modes.complete, len(modes), modes["+-"].q
 
-Planar loops of hinges and slides are solved completely: every dyad of two links has 2 ways, two loops that are no dyads
-up to 6 (see `dyads`), and the ways of loops that share no joint are combined. Loops of other kinds are looked for
-from many starts, and the result says that there may be more.
+Planar loops of hinges and slides are solved completely: every dyad of two links has 2 solutions, two loops without a
+dyad up to 6 (see `planar_solutions`), and the solutions of loops that share no joint are combined. Loops of other kinds
+are solved from many starts, and the result says that there may be more solutions.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-MOST_MODES = 4096  # sets of loops that know nothing of each other multiply their ways
+MOST_MODES = 4096  # the numbers of solutions of independent sets of loops multiply
 
 
 @dataclass(frozen=True)
 class AssemblyMode:
-    """One way to close all loops: `q` (nq,) and its `branch`, a sign for each block of planar loops, as "+-"."""
+    """One closed configuration: `q` (nq,) and its `branch`, a sign for each block of planar loops, as "+-"."""
 
     q: Array
     branch: str
@@ -81,11 +81,11 @@ def assembly_modes(
     """All closed configurations of a robot while joints are held.
 
     `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
-    `q`           (nq,) has the coordinates of what is held and of what is in no loop; by default the neutral one.
+    `q`           (nq,) has the coordinates of held joints and of joints in no loop; by default the neutral one.
                   Coordinates by name are held where `held` is left out.
                   Angles are given within half a turn of it, where limits allow.
     `held`        as many joints as the loops have freedoms; for planar loops by default the first ones that suffice
-    `limits`      leave out what is beyond the limits of joints
+    `limits`      leave out configurations beyond the limits of joints
     `tolerance`   the largest opening that counts as closed [m or rad]
 
     Modes are sorted by branch, + before -; those of one branch by their coordinates. A branch does not name one mode
@@ -104,8 +104,8 @@ def assembly_modes(
     count = float(np.prod([len(listing.ways) for listing in listings], initial=1.0))
     if count > MOST_MODES:
         raise UnsupportedError(
-            f"assembly_modes: the loops of robot '{robot.name}' close in {count:.3g} ways, more than {MOST_MODES}: "
-            "sets of loops that share no joint multiply theirs. List each set as a robot of its own."
+            f"assembly_modes: the loops of robot '{robot.name}' have {count:.3g} closed configurations, more than "
+            f"{MOST_MODES}: those of sets of loops that share no joint multiply. List each set as a robot of its own."
         )
     modes = []
     for way in products(listings, at, [part for part, _, _ in rows]):
@@ -119,7 +119,7 @@ def assembly_modes(
 def _listed(
     closer: Closer, part: LoopSet, q: Array, held: tuple[str, ...], chosen: bool
 ) -> tuple[LoopSet, tuple[str, ...], Listing]:
-    """One set of loops: who leads it, and its ways; an error where they are not finitely many."""
+    """One set of loops with its leading joints and closed configurations; an error where they are not finitely many."""
     mine = tuple(name for name in part.joints if name in held)
     lead = closer.sets.leading(part, held)
     if lead is not None and chosen and set(lead) != set(mine):
@@ -143,8 +143,8 @@ def _too_free(part: LoopSet, held: tuple[str, ...], freedom: int) -> Unsupported
     free = ", ".join(name for name in part.joints if name not in held)
     with_held = f" with {', '.join(held)} held" if held else ""
     return UnsupportedError(
-        f"assembly_modes: loop{'s' * (len(part.loops) > 1)} {loops} can still move{with_held}, so that closed "
-        f"configurations are no list. Hold {freedom} more of: {free}."
+        f"assembly_modes: loop{'s' * (len(part.loops) > 1)} {loops} can still move{with_held}, so that there are "
+        f"infinitely many closed configurations. Hold {freedom} more of: {free}."
     )
 
 

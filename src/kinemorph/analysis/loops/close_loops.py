@@ -1,15 +1,15 @@
-"""Closing loops again: a configuration near one in which loops are open or coupled joints are off.
+"""Closing loops: a closed configuration near one in which loops are open or coupled joints are off.
 
     closed = close_loops(robot, q, held="crank", branch="+-")
 
 The residual is phi(q) of mechanics.constraints.closures, brought to zero by analysis.loops.levenberg on all velocities
-but those of the joints that are held. Where that ends in a gap, the guess may be bad or the links may be too short:
-planar loops are then solved completely (`assemblies`), which finds the way to close them that is nearest or proves that
-there is none; for others the gap is closed little by little (the residual is led from phi(q) to 0), then from starts
-ever farther away.
+but those of held joints. Where that ends in a gap, the guess may be bad or the links may be too short: planar loops are
+then solved completely (`closure_sets`), which finds the nearest closed configuration or proves that there is none; for
+other loops the gap is closed in stages (the residual is led from phi(q) to 0), then from starts farther and farther
+away.
 
 More than one configuration closes a loop. `branch` says which one is wanted (see `close_loops`); to carry a mechanism
-from one closed configuration to another without changing the way it is assembled, `follow_loops` goes in small steps.
+from one closed configuration to another without a change of branch, `follow_loops` goes in small steps.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from kinemorph.model.configuration import difference, integrate, neutral, random
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-FARTHEST, SHORTEST = 0.15, 2e-3  # [rad or m], steps on the way of `follow_loops`
+FARTHEST, SHORTEST = 0.15, 2e-3  # [rad or m], step sizes of `follow_loops`
 MOST_STEPS = 2000
-THERE = 1e-9  # [rad or m], a joint that is held is where it was to go
-RESTARTS = 24  # starts after the first, where loops are not planar or nobody leads them
-STAGES = 8  # in which a gap is closed little by little
-ALIKE = 0.02  # gaps of several starts that differ by less, relatively, are the same one
+THERE = 1e-9  # [rad or m], a held joint has arrived at its goal
+RESTARTS = 24  # starts after the first, where loops are not planar or have no leading joints
+STAGES = 8  # in which a gap is closed
+ALIKE = 0.02  # gaps of several starts whose relative difference is less count as equal
 
 Branch = int | str | npt.ArrayLike
 
 
 @dataclass(frozen=True)
 class Closed:
-    """Where closing ended. True where all loops are closed.
+    """The result of closing loops. True where all loops are closed.
 
     `q` (nq,), the nearest configuration found; `error` [m or rad], the largest opening that is left; `iterations`;
     `message`, a sentence; `gaps`, by the name of the loop or of the coupled joint, how far each is open [m] and [rad];
-    `branch`, the way in which it is assembled, a sign for each block of planar loops.
+    `branch`, a sign for each block of planar loops.
     """
 
     q: Array
@@ -82,17 +82,17 @@ def close_loops(
     `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
     `q`           numbers in the order of q_names; or some of them by name, which are held, near the model's start
     `held`        joints that keep their coordinates
-    `branch`      the way of assembly that is wanted; by default whichever is near. One of
+    `branch`      the closed configuration that is wanted; by default the one that is near. One of
                       signs, "+-"    one for each block of planar loops, as `assembly_modes` lists them: + where, going
                                      round the block and seen against the axis of the first hinge, its links turn
                                      left. A sign keeps through every motion until the block is singular, a dyad's
                                      until its links are in line.
                       a number       of the list that `assembly_modes` gives at q
-                      a closed q     the way in which that configuration is assembled: it is followed from there
+                      a closed q     the branch of that configuration: it is followed from there
                   Signs and numbers need as many joints held as the loops have freedoms; where fewer are, the first
                   ones that suffice keep their coordinates too.
     `limits`      keep joints within their limits
-    `tolerance`   the largest opening that counts as closed [m or rad]; that of rounding does in any case
+    `tolerance`   the largest opening that counts as closed [m or rad]; an opening of rounding size always does
     """
     return Closer(model, limits=limits, tolerance=tolerance, iterations=iterations).close(q, held, branch)
 
@@ -108,15 +108,15 @@ def follow_loops(
 ) -> Closed:
     """From a closed configuration `start` (nq,) to the one nearest to q (nq,), in small steps, closed after each.
 
-    The joints that are `held` go all the way to their coordinates in q. Where the loops cannot be closed any farther on
-    the way, the result is not converged and `q` is the last configuration that was closed. A sign of the branch that
-    changes within a step makes for shorter steps: only a singular configuration is passed, and no other branch taken.
+    The `held` joints go to their coordinates in q. Where the loops cannot be closed any farther along the path, the
+    result is not converged and `q` is the last closed configuration. Where a sign of the branch changes within a step,
+    shorter steps are tried: the path may pass a singular configuration, but never jumps to another branch.
     """
     return Closer(model, limits=limits, tolerance=tolerance).follow(start, q, held)
 
 
 class Closer:
-    """`close` and `follow` with functions that are made once, for who closes the same robot again and again."""
+    """`close` and `follow` with functions that are made once, for repeated calls with the same robot."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Closer:
         return self.signed(found, named)
 
     def near(self, q: Array, held: str | Sequence[str] = ()) -> Closed:
-        """One descent from q, which is within limits; no other start."""
+        """The result of one descent from q, which is within limits."""
         if self.rows.is_closed_by_itself:
             return Closed(q, 0.0, 0, True, "there are no loops to close.", self.rows.gaps(q))
         fixed = self._fixed(held)
@@ -177,7 +177,7 @@ class Closer:
     # ── where the nearest way ends in a gap ───────────────────────────────────────────────────────────────────────
 
     def _elsewhere(self, start: Array, held: tuple[str, ...], first: Closed) -> Closed:
-        """From other starts; where none closes the loops, the least gap with the reason."""
+        """The result from other starts; where none closes the loops, the smallest gap with the reason."""
         assembled, reasons = self._assembled(start, held)
         reason = (reasons and (self.over_held(first.q, held) or reasons[0])) or ""
         if reason:
@@ -194,7 +194,9 @@ class Closer:
         return self._open(replace(best, iterations=count), self._excuse(best, held, sizes))
 
     def _assembled(self, start: Array, held: tuple[str, ...]) -> tuple[Array, list[str]]:
-        """(q with planar loops closed, each the nearest way, and why some cannot be: sentences that are proofs)."""
+        """(q with each set of planar loops in its nearest closed configuration, and proofs that some cannot be
+        closed).
+        """
         q, reasons = start.copy(), []
         for part in self.sets.all:
             if part.planar is None:
@@ -212,7 +214,7 @@ class Closer:
         return q, reasons
 
     def _take(self, q: Array, part: LoopSet, ways: Sequence[ClosedSet], start: Array) -> None:
-        """Puts the nearest way of a part into q."""
+        """Puts the nearest closed configuration of a set of loops into q."""
         places = list(part.places)
         nearest = min(ways, key=lambda way: float(np.linalg.norm(way.q[places] - start[places])))
         q[places] = nearest.q[places]
@@ -250,7 +252,7 @@ class Closer:
         return f" with {at}", "Hold other values, or change the lengths."
 
     def _starts(self, start: Array, held: tuple[str, ...]) -> list[Array]:
-        """Where else to start: the gap led to zero in stages, then configurations ever farther away."""
+        """Other starts: one with the gap closed in stages, then configurations farther and farther away."""
         fixed, rng = self._fixed(held), np.random.default_rng(0)
         q, gap = start, self.rows.error(start)
         for stage in range(1, STAGES + 1):
@@ -264,7 +266,7 @@ class Closer:
         return starts
 
     def _excuse(self, best: Closed, held: tuple[str, ...], sizes: Sequence[float]) -> str:
-        """What may be wrong where no start closed the loops."""
+        """Possible reasons where no start closed the loops."""
         stuck = self.ranges.at_limits(best.q)
         blame = f"Joints at a limit: {', '.join(stuck)}. " if stuck else ""
         fault = self.over_held(best.q, held)
@@ -279,8 +281,8 @@ class Closer:
         return f"{blame}Start nearer to a closed configuration, or hold fewer joints."
 
     def over_held(self, q: Array, held: Sequence[str]) -> str:
-        """A sentence where joints are held that follow from others that are held; empty where none does, or where no
-        closed configuration is near to tell.
+        """A sentence where held joints follow from other held joints; empty where none does, or where no closed
+        configuration is near enough to decide it.
         """
         closed = self.near(q) or self.near(self._assembled(q, ())[0])
         if not closed or not held:
@@ -310,7 +312,7 @@ class Closer:
     # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def listings(self, q: Array, held: Sequence[str]) -> list[tuple[LoopSet, tuple[str, ...], Listing]]:
-        """For each set of loops that share joints: who leads it, and the ways to close it within limits."""
+        """For each set of loops that share joints: its leading joints, and its closed configurations within limits."""
         found = []
         for part in self.sets.all:
             lead = self.sets.leading(part, held)
@@ -321,10 +323,10 @@ class Closer:
         return found
 
     def _on_branch(self, start: Array, held: tuple[str, ...], branch: int | str) -> Closed:
-        """The way of assembly of that name or number, nearest to the start."""
+        """The closed configuration with this branch or number, nearest to the start."""
         if isinstance(branch, str) and not set(branch) <= set("+-0"):
             raise ShapeError(
-                f"close_loops: branch '{branch}' is no signs; expected one + or - for each block, as '+-'."
+                f"close_loops: branch '{branch}' is not made of signs; expected one + or - for each block, as '+-'."
             )
         rows = self.listings(start, held)
         leads = tuple(dict.fromkeys(name for _, lead, _ in rows for name in lead))
@@ -377,7 +379,7 @@ class Closer:
 
     def _closed(self, q: Array, error: float, iterations: int) -> Closed:
         gaps = self.rows.gaps(q)
-        error = max([error, *(angle for _, angle in gaps.values() if angle > 1.0)])  # closed the wrong way round
+        error = max([error, *(angle for _, angle in gaps.values() if angle > 1.0)])  # closed with opposite axes
         if error <= self.tolerance:
             message = f"the loops are closed within {error:.1e} after {iterations} steps."
             return Closed(q, error, iterations, True, message, gaps)

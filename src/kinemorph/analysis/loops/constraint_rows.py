@@ -67,7 +67,7 @@ class RobotRows:
 
     @property
     def is_closed_by_itself(self) -> bool:
-        """Whether there is nothing to close: coupled joints stand on their leaders already."""
+        """Whether there is nothing to close: coupled joints follow their leaders already."""
         return not self.robot.loops
 
     def error(self, q: Array) -> Array:
@@ -77,7 +77,7 @@ class RobotRows:
         return np.asarray(self.dynamics.constraint_error(q, *self._parameters))
 
     def slopes(self, q: Array) -> Array:
-        """J, (nc, nv), with rows of velocities alone."""
+        """J, (nc, nv), including rows on velocities alone."""
         return self.jacobian(q)
 
     def jacobian(self, q: Array) -> Array:
@@ -87,7 +87,9 @@ class RobotRows:
         return np.asarray(self.dynamics.constraint_jacobian(q, *self._parameters))
 
     def rounding(self, q: Array) -> float:
-        """How far rounding alone may leave a row off near q [m or rad]: it goes by the way round the longest loop."""
+        """The error of a row near q that rounding alone may leave [m or rad]: it is proportional to the length of the
+        longest loop.
+        """
         sizes = constraint_sizes(self._tree, [float(x) for x in q])
         return 8.0 * float(np.finfo(float).eps) * max([1.0, *map(float, sizes)])
 
@@ -114,7 +116,7 @@ class RobotRows:
         return gaps
 
     def by_owner(self, rows: Sequence[int]) -> dict[str, tuple[str, ...]]:
-        """Places of rows -> their names without their owner's, by owner."""
+        """The names of rows, given by index, by owner and without the owner's name."""
         found: dict[str, tuple[str, ...]] = {}
         for row in rows:
             owner = self.owners[row]
@@ -131,7 +133,9 @@ class RobotRows:
 
 
 class PlantRows(RobotRows):
-    """Those of a system: its loops, coupled joints and constraints of elements; inputs and states as at the start."""
+    """The rows of a system: its loops, coupled joints and constraints of elements; inputs and states are the initial
+    ones.
+    """
 
     def __init__(self, dynamics: Dynamics, plant: Plant) -> None:
         super().__init__(dynamics)
@@ -178,7 +182,7 @@ class PlantRows(RobotRows):
 
 
 def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> RobotRows:
-    """All rows of a model: those of a system's elements too, where it has any."""
+    """All rows of a model, including those of a system's elements."""
     if isinstance(model, System) and model.elements:
         whole = plant(model)
         if len(whole.constraint_names) > len(constraint_names(dynamics.robot)):
@@ -187,6 +191,6 @@ def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> RobotRows:
 
 
 def open_loops(gaps: Mapping[str, Gap], tolerance: float) -> str:
-    """`loop 'closure' by 0.3 m, coupling of 'jaw' by 0.1 rad`: those above the tolerance, the largest first."""
+    """`loop 'closure' by 0.3 m, coupling of 'jaw' by 0.1 rad`: the openings above the tolerance, the largest first."""
     wide = sorted(gaps, key=lambda name: -max(gaps[name]))
     return ", ".join(f"'{name}' by {gaps[name]}" for name in wide if max(gaps[name]) > tolerance)

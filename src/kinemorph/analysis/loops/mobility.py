@@ -1,18 +1,18 @@
-"""How a robot with loops can move: degrees of freedom, rows that say nothing new, singular configurations.
+"""The mobility of a robot with loops: degrees of freedom, redundant rows, singular configurations.
 
     freedom = mobility(robot)
     freedom.dof, freedom.redundant, freedom.independent
 
 The rank of J at one configuration is not enough: a flat parallelogram has a freedom there that ends at once, and a
-triangle of bars with its corners in line has one that leads nowhere. So J is looked at nearby as well. From q it goes a
-short way along each motion that J allows there, the loops are closed again, and what comes out is counted:
+triangle of bars with its corners in line has one that leads nowhere. So J is examined nearby as well. From q a short
+step is taken along each motion that J allows, the loops are closed again, and the motions that remain are counted:
 
     instantaneous   nv - rank J(q), the motions that J allows at q
-    dof             the motions that remain at a regular configuration nearby: those along which it really went on
+    dof             the motions that remain at a regular configuration nearby: those that really continue
 
-Where the two differ, q is singular. RobotRows and velocities are scaled to one unit (`constraint_rows`); masses do not
-enter. Bricard's linkage has no freedom by counting rows, and has one: its rows depend on each other wherever it is
-closed, which is seen on closed configurations only.
+Where the two differ, q is singular. Rows and velocities are scaled to one unit (`constraint_rows`); masses do not
+enter. Bricard's linkage has no degree of freedom by counting rows, and yet it has one: its rows depend on each other in
+every closed configuration, and only there.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-POOR = 1e-4  # below this times that of configurations nearby it is nearly none: singular within rounding
-FAR, NEAR = 0.25, 0.05  # [rad], steps away to a regular configuration, and steps along its motions
-KEPT = 0.5  # of a step that is left when loops are closed again, where the motion is real
+POOR = 1e-4  # a smallest singular value below this times the one nearby is zero within rounding
+FAR, NEAR = 0.25, 0.05  # [rad], steps to a regular configuration nearby, and steps along its motions
+KEPT = 0.5  # a motion is real where this share of a step is left when loops are closed again
 AROUND = 3  # configurations nearby
 TOLERANCE = 1e-11  # [m or rad], closed
-LEADING = 30.0  # by how much a coupled joint is rather dependent than its leader
-SAYS = 1e-6  # of a row, what is left of it beside the rows before
-FAIR = 0.5  # of the largest pivot
-TRIED = 4  # random motions that stand for all; one by one only where one of them fails
+LEADING = 30.0  # the weight of a coupled joint against its leader when dependent velocities are chosen
+SAYS = 1e-6  # a row counts where its remainder beside the rows before is above this
+FAIR = 0.5  # a pivot is good enough from this share of the largest
+TRIED = 4  # random motions tried for all; each motion is tried only where one of them fails
 
 
 @dataclass(frozen=True)
 class Mobility:
-    """The freedoms of a robot at one closed configuration.
+    """The degrees of freedom of a robot at one closed configuration.
 
-    `dof`            degrees of freedom: how many motions really go on from here
-    `instantaneous`  how many J allows at q; more than `dof` where q is singular
+    `dof`            degrees of freedom: the number of motions that really continue from q
+    `instantaneous`  the number of motions that J allows at q; more than `dof` where q is singular
     `rank`, `rows`   of J at q
     `constraints`    loop, coupled joint or element -> how many rows it has
     `redundant`      loop, coupled joint or element -> its rows that follow from those before, "point.z"
     `smallest`       the smallest singular value of the scaled J that is not always zero; None where there are no rows
-    `singular`       whether q is singular: freedoms appear there, or the loops jam
+    `singular`       whether q is singular: there are more motions than nearby, or the loops jam
     `motions`        (nv, instantaneous), a basis of the velocities with J v = 0, unit columns in rad/s and m/s
     `independent`    velocities from which all others follow, well chosen; `dependent`, the others
     `condition`      of the scaled columns of J of the dependent ones: near 1 is good
-    `q`              (nq,), where all this was found: q as given, closed, or one that was chosen
-    `closed`         whether the loops could be closed; if not, the figures are those of an open configuration
+    `q`              (nq,), the configuration examined: as given, closed, or chosen
+    `closed`         whether the loops could be closed; if not, the numbers are those of an open configuration
     `message`        all this in sentences
     """
 
@@ -94,7 +94,7 @@ def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -
 
 
 class _Seeker:
-    """What `mobility` asks of one robot."""
+    """The computation of `mobility` for one robot."""
 
     def __init__(self, rows: RobotRows) -> None:
         self.robot = rows.robot
@@ -112,13 +112,13 @@ class _Seeker:
             found = found or self.closer.close(q)
         at = found.q
         around = self._around(at) if found else []
-        if q is None and found and around:  # any configuration will do, so one that is far from singular
+        if q is None and found and around:  # any configuration is allowed, so take one that is far from singular
             at = self._best([at, *around, *self._around(around[0])])
             around = self._around(at)
         return self._told(at, around, found)
 
     def _best(self, known: Sequence[Array]) -> Array:
-        """The first configuration where the loops are nearly as far from singular as in any of those known."""
+        """The first of some configurations that is nearly as far from singular as the best of them."""
         values = [self._values(x) for x in known]
         rank = max(int((S > FLAT).sum()) for S in values)
         if not rank:
@@ -129,7 +129,9 @@ class _Seeker:
     # ── the neighborhood ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _around(self, q: Array) -> list[Array]:
-        """Closed configurations a way off in random directions that J allows; fewer where it cannot go there."""
+        """Closed configurations some distance away in random directions that J allows; fewer where it cannot move
+        there.
+        """
         motions = self.motions(q)
         found = []
         for _ in range(AROUND if motions.shape[1] else 0):
@@ -139,7 +141,7 @@ class _Seeker:
         return found
 
     def _gone(self, q: Array, way: Array, length: float) -> Array | None:
-        """The closed configuration a step along a velocity; None where closing the loops takes the step back."""
+        """The closed configuration one step along a velocity; None where closing the loops undoes the step."""
         step = way * (length / max(float(np.abs(self._turned(way)).max()), 1e-12))
         for _ in range(3):
             closed = self.closer.near(self.closer.ranges.moved(q, step))
@@ -150,7 +152,9 @@ class _Seeker:
         return None
 
     def _real(self, q: Array) -> int:
-        """How many independent ways really lead on from q: of those that J allows, what closing the loops leaves."""
+        """The number of independent motions that really continue from q: those that J allows and that closing the loops
+        leaves.
+        """
         motions = self.motions(q)
         mixed = motions @ self.rng.normal(size=(motions.shape[1], TRIED))
         if all(self._gone(q, way, NEAR) is not None for way in mixed.T):
@@ -168,7 +172,7 @@ class _Seeker:
         return int((np.linalg.svd(np.array(ways), compute_uv=False) > KEPT).sum())
 
     def _turned(self, v: Array) -> Array:
-        """A velocity (nv,) with travels measured in lever arms."""
+        """A velocity (nv,) with sliding velocities divided by the lever arm."""
         return np.where(self.rows.slides, v / self._lever, v)
 
     # ── linear algebra ────────────────────────────────────────────────────────────────────────────────────────────
@@ -225,7 +229,7 @@ class _Seeker:
         jammed = bool(found) and motions.shape[1] > 0 and not around
         singular = rank < regular_rank or jammed or (smallest is not None and smallest < POOR * usual)
         regular = self._best(around) if singular and around else q
-        if not found:  # no configuration is closed: what holds for any
+        if not found:  # no configuration is closed: use random open ones
             regular = self._best(
                 [integrate(self.robot, q, 0.3 * self.rng.normal(size=self.robot.nv)) for _ in range(3)]
             )
@@ -242,7 +246,7 @@ class _Seeker:
         if singular:
             parts.append(self._singular(dof, motions.shape[1], smallest, usual))
         if not found:
-            parts.append(f"But it cannot be assembled so: {found.message}")
+            parts.append(f"But its loops cannot be closed: {found.message}")
         return Mobility(
             dof=dof,
             instantaneous=motions.shape[1],
@@ -262,7 +266,7 @@ class _Seeker:
         )
 
     def _redundant(self, q: Array) -> list[int]:
-        """RobotRows that depend on those before them; where that cannot be told well, on those that are larger."""
+        """Rows that depend on earlier rows; where that is not clear numerically, on larger rows."""
         J = self.scaled(q)
         rank = int((np.linalg.svd(J, compute_uv=False) > FLAT).sum())
         kept = independent_columns(J.T, least=SAYS * np.maximum(1.0, np.linalg.norm(J, axis=1)), fair=0.0)
@@ -295,11 +299,10 @@ class _Seeker:
         size = f"the smallest singular value is {smallest:.2g}" if smallest is not None else ""
         beside = f"{size}, {usual:.2g} nearby" if usual else size
         if not usual:
-            return f"This configuration is singular: J allows {_motions(instantaneous)}, and none goes on."
+            return f"This configuration is singular: J allows {_motions(instantaneous)}, and none continues."
         if instantaneous > dof:
-            return (
-                f"This configuration is singular: J allows {_motions(instantaneous)}, of which {dof} go on; {beside}."
-            )
+            allowed = _motions(instantaneous)
+            return f"This configuration is singular: J allows {allowed}, of which {dof} continue; {beside}."
         return f"This configuration is singular within rounding: {beside}."
 
 

@@ -1,7 +1,7 @@
 """Whether an equilibrium is stable, judged from its poles.
 
 some pole to the right of the axis     not stable: a small disturbance grows
-all poles to the left                  stable: every disturbance dies away
+all poles to the left                  stable: every disturbance decays
 poles on the axis                      stable where the equilibrium is a minimum of potential energy and nothing
                                        feeds energy in (Lagrange and Dirichlet); else linear equations do not decide
 """
@@ -19,18 +19,18 @@ from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.errors import KinemorphError
 from kinemorph.plants.plant import Plant
 
-ON_AXIS = 1e-7  # a real part below this, against the largest pole, is zero: rounding spreads double poles that far
+ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding spreads double poles that far
 
 
 class Stability(NamedTuple):
-    """True, False, or None where linear equations do not decide; and why."""
+    """Whether an equilibrium is stable: True, False, or None where linear equations do not decide; and the reason."""
 
     stable: bool | None
     reason: str
 
 
 def stability_of(plant: Plant, point: Point) -> tuple[Stability, Poles | None]:
-    """The verdict on an equilibrium, and its poles where there are any."""
+    """The stability of an equilibrium, and its poles where there are any."""
     try:
         found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t)
     except KinemorphError as error:
@@ -73,7 +73,7 @@ def _is_minimum(plant: Plant, point: Point) -> bool:
     if linear.second_order is None:
         return False
     Z, V = linear.directions
-    if Z.shape != V.shape:  # a wheel gets to places that its velocities do not show
+    if Z.shape != V.shape:  # wheels: Z has directions that V does not have
         return False
     K, C = (Z.T @ matrix @ Z for matrix in (linear.second_order.K, linear.second_order.C))
     symmetric = np.abs(K - K.T).max(initial=0.0) <= 100.0 * SYMMETRIC * np.abs(K).max(initial=0.0)

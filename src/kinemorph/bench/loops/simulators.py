@@ -63,7 +63,7 @@ def _by_simulate() -> LoopWay:
     q, times, system = start_angles(), TIMES.tolist(), plant(four_bar())
 
     def run(tolerance: float) -> Any:
-        return simulate(system, DURATION, q=q, sample=times, method="dop853", rtol=tolerance, atol=tolerance)
+        return simulate(system, DURATION, q=q, output_step=times, method="dop853", rtol=tolerance, atol=tolerance)
 
     def read(run: Any) -> Motion:
         return of_tree(run.segments[0].q[1:])

@@ -52,9 +52,9 @@ def changing_run(method: str, **options: Any) -> Trajectory:
 
     An adaptive method may take steps as long as those of a method that does not choose, so that a step is a step.
     """
-    settings: Row = {"step": STEP} if method == "rk4" else {"largest": STEP, "rtol": 1e-3, "atol": 1e-3}
+    settings: Row = {"step": STEP} if method == "rk4" else {"max_step": STEP, "rtol": 1e-3, "atol": 1e-3}
     system = organism().system()
-    run = simulate(system, 21 * STEP, method=method, sample=STEP, events=CHANGES, **settings, **options)
+    run = simulate(system, 21 * STEP, method=method, output_step=STEP, events=CHANGES, **settings, **options)
     done = [event.kind for event in run.events]
     if run.outcome.kind != "finished" or done != [*NAMES]:
         raise KinemorphError(f"the organism was to undock and dock, and the run has {done}: {run.outcome.message}")

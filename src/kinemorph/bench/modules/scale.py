@@ -83,7 +83,7 @@ def _measured(grid: str, pace: Pace) -> Row:
     robot_ms, robot = _least(assembly.robot, MANY)
     tables_ms, _ = _least(lambda: (traverse(assembly), assembly_incidence(assembly)), MANY)
     idtl_ms, idtl = _least(lambda: traverse(assembly).indirect, MANY)
-    run: Row = {"method": "rk4", "step": STEP, "sample": STEP}
+    run: Row = {"method": "rk4", "step": STEP, "output_step": STEP}
     with switched_off():
         trace_ms, _ = _least(lambda: derive(robot, backend="interpreter").forward_dynamics, FEW)
         forward_ms, function = _least(lambda: derive(robot).forward_dynamics, FEW)

@@ -46,14 +46,14 @@ def swinging_chain() -> Trajectory:
     robot = chain(LINKS)
     q = np.zeros(robot.nq)
     q[0], q[1:] = 1.0, 0.02
-    return simulate(robot, SECONDS, q=q, rtol=1e-5, atol=1e-7, sample=1.0 / FPS)
+    return simulate(robot, SECONDS, q=q, rtol=1e-5, atol=1e-7, output_step=1.0 / FPS)
 
 
 def pushed_hexapod() -> Trajectory:
     """A hexapod set down on its feet, and pushed."""
     problem = standing("hexapod36", "pushed")
     system = System(problem.robot, elements(problem))
-    return simulate(system, SECONDS, q=problem.q, method="implicit_contact", step=0.004, sample=1.0 / FPS)
+    return simulate(system, SECONDS, q=problem.q, method="implicit_contact", step=0.004, output_step=1.0 / FPS)
 
 
 SCENES: dict[str, Callable[[], Trajectory]] = {"chain of 50": swinging_chain, "hexapod36 pushed": pushed_hexapod}

@@ -127,7 +127,7 @@ def contest(
 def reference(problem: Problem) -> Array:
     """The angles at the samples, as exactly as we can."""
     found = simulate(
-        problem.robot, DURATION, q=problem.q, v=problem.v, sample=problem.times.tolist(), rtol=1e-13, atol=1e-13
+        problem.robot, DURATION, q=problem.q, v=problem.v, output_step=problem.times.tolist(), rtol=1e-13, atol=1e-13
     )
     return found.segments[0].q[1:, problem.hinges]
 
@@ -184,7 +184,7 @@ def batches(pace: Pace, *, quick: bool) -> Iterator[Row]:
         for threads in sorted({1, default_threads()}):
 
             def work(end: float = end, options: dict[str, Any] = options, threads: int = threads) -> Any:
-                return simulate_batch(system, end, sample=end, threads=threads, **given, **options)
+                return simulate_batch(system, end, output_step=end, threads=threads, **given, **options)
 
             run = work()
             steps = int(run.accepted.sum() + run.rejected.sum())

@@ -72,7 +72,7 @@ def kinemorph_ways(problem: Problem) -> list[Way]:
 
         def whole(tolerance: float, method: str = method) -> Array:
             given = {"method": method, "rtol": tolerance, "atol": tolerance}
-            found = simulate(system, float(times[-1]), q=problem.q, v=problem.v, sample=times, **given)  # type: ignore[arg-type]
+            found = simulate(system, float(times[-1]), q=problem.q, v=problem.v, output_step=times, **given)  # type: ignore[arg-type]
             return found.segments[0].q[1:, hinges]
 
         steppers: dict[float, Stepper] = {}

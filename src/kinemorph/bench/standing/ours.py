@@ -60,7 +60,7 @@ class OursStanding:
         v = np.zeros((BATCH, self.problem.robot.nv))
         v[:, :2] = 0.1 * np.stack([np.cos(angles), np.sin(angles)], axis=1)  # [m/s]
         end = BATCH_STEPS * h
-        given: dict[str, Any] = {"q": self.problem.q, "v": v, "method": self.method, "step": h, "sample": end}
+        given: dict[str, Any] = {"q": self.problem.q, "v": v, "method": self.method, "step": h, "output_step": end}
         return lambda: simulate_batch(self.stepper.plant, end, threads=1, **given)
 
 

@@ -10,9 +10,7 @@ import typer
 
 from kinemorph.cli.application import FAILED, WELL, Json, app, out, put, say, told, working
 from kinemorph.cli.options.model_argument import ROBOT_HELP, RobotName, chosen, chosen_robot, reads_models
-from kinemorph.deriving.dynamics import FRAME_FUNCTIONS
-from kinemorph.deriving.function_names import FUNCTIONS
-from kinemorph.deriving.reduction import REDUCED_FUNCTIONS
+from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, REDUCED_FUNCTIONS
 from kinemorph.errors import KinemorphError
 from kinemorph.formats.sources import Options
 

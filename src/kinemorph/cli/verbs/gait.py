@@ -49,7 +49,7 @@ OWN: dict[str, tuple[str, ...]] = {
     Kind.maps: (*_CHAOS, "amplitude", "offset", "every", "interpolation", "seed", "ramp"),
 }
 RUN = (
-    *("joints", "gains", "time", "method", "step", "sample", "q", "ground"),
+    *("joints", "gains", "time", "method", "step", "output_step", "q", "ground"),
     *("save", "plot", "columns", "degrees", "html", "gif", "mp4", "speed"),
 )
 
@@ -96,7 +96,10 @@ def gait(
     time: Annotated[float | None, typer.Option(help="Simulated time in seconds.", show_default="10")] = None,
     method: Annotated[str | None, typer.Option(help="Integrator by name; see simulate --methods.")] = None,
     step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.")] = None,
-    sample: Annotated[float | None, typer.Option(help="Time between stored states.", show_default="0.01")] = None,
+    output_step: Annotated[
+        float | None,
+        typer.Option("--output-step", "--sample", help="Seconds between stored samples.", show_default="0.01"),
+    ] = None,
     q: Annotated[str | None, typer.Option(metavar="VALUES", help=Q_HELP, show_default=False)] = None,
     ground: Annotated[
         bool | None,
@@ -192,8 +195,8 @@ def _follow(given_system: System, kind: Kind, given: dict[str, Any], as_json: bo
     from kinemorph.simulation.simulate import simulate as run
 
     model = given_system.robot
-    for name, unit in (("time", "s"), ("step", "s"), ("sample", "s"), ("frequency", "Hz"), ("every", "s")):
-        option_values.above_zero(given[name], f"--{name}", unit)
+    for name, unit in (("time", "s"), ("step", "s"), ("output_step", "s"), ("frequency", "Hz"), ("every", "s")):
+        option_values.above_zero(given[name], f"--{name.replace('_', '-')}", unit)
     known = gait_joints(given_system)
     joints = tuple(option_values.names(given["joints"])) or known
     for joint in joints:
@@ -267,7 +270,7 @@ def _method(system: System, given: dict[str, Any]) -> tuple[dict[str, Any], list
     """(how to run, notes): stiff gains in the air want a method for stiff equations; on the ground there is one."""
     from kinemorph.analysis.with_gait import settling_rate
 
-    how, notes = _some(given, "method", "step", "sample"), []
+    how, notes = _some(given, "method", "step", "output_step"), []
     pd = next(element for element in system.elements if element.name == "gait_pd")
     ground = _touches(system)
     if option_values.is_free(system.robot) and not ground:

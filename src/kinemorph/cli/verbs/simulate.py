@@ -62,9 +62,14 @@ def simulate(
     step: Annotated[float | None, typer.Option(help="Equal steps of this size in seconds.", show_default=False)] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.", show_default="1e-8")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.", show_default="1e-10")] = None,
-    sample: Annotated[
+    output_step: Annotated[
         float | None,
-        typer.Option(help="Time between stored states in seconds.", show_default="what the file says, 0.01"),
+        typer.Option(
+            "--output-step",
+            "--sample",
+            help="Time between stored samples in seconds.",
+            show_default="what the file says, 0.01",
+        ),
     ] = None,
     q: Annotated[str | None, typer.Option(metavar="VALUES", help=Q_HELP, show_default=False)] = None,
     v: Annotated[str | None, typer.Option(metavar="VALUES", help="Velocities at the start, likewise.")] = None,
@@ -104,7 +109,7 @@ def simulate(
     given = chosen(robot, options)
     system = with_joint_forces(given, limits=limits, friction=friction)
     model, settings = system.robot, system.settings
-    for value, option in ((time, "--time"), (step, "--step"), (sample, "--sample")):
+    for value, option in ((time, "--time"), (step, "--step"), (output_step, "--output-step")):
         option_values.above_zero(value, option, "s")
     for value, option in ((rtol, "--rtol"), (atol, "--atol")):
         option_values.above_zero(value, option)
@@ -118,7 +123,7 @@ def simulate(
     if time is None and option_values.is_free(model) and settings.duration == Settings().duration:
         until = option_values.FREE_TIME
         notes.append(f"nothing holds {model.name}, so it is watched for {until:g} s; --time chooses another time")
-    chosen_numbers: dict[str, Any] = {"step": step, "rtol": rtol, "atol": atol, "sample": sample}
+    chosen_numbers: dict[str, Any] = {"step": step, "rtol": rtol, "atol": atol, "output_step": output_step}
     with told(), advancing(model.name, until or settings.duration) as progress:
         trajectory = run(
             system,

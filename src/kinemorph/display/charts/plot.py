@@ -262,7 +262,7 @@ def _apart(reference: Trajectory, run: Trajectory, name: str) -> tuple[Array, Ar
     common, here, there = np.intersect1d(t, other, return_indices=True)
     if len(common) < 2:
         raise UnsupportedError(
-            "the runs share no sample times, so there is no difference to show. Give both the same `sample`."
+            "the runs share no sample times, so there is no difference to show. Give both the same `output_step`."
         )
     return common, np.abs(series.values(run, name)[there] - series.values(reference, name)[here])
 

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Port
-from kinemorph.deriving.dynamics import (
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.deriving.function_names import (
     BODY_FUNCTIONS,
     CONSTRAINT_FUNCTIONS,
     DERIVATIVE_FUNCTIONS,
     FRAME_FUNCTIONS,
     STATE_FUNCTIONS,
-    Dynamics,
 )
 from kinemorph.display.canvas import units_of
 from kinemorph.display.equations.equations_of_motion import WrittenEquations, equations_of_motion
@@ -217,14 +217,13 @@ def made_functions(dynamics: Dynamics) -> dict[str, CompiledFunction]:
 
 
 def _function_row(name: str, function: CompiledFunction) -> list[str]:
-    flops = function.known_flops
     made = "interpreted" if function.backend == "interpreter" else f"in {number(1e3 * function.compile_seconds, 3)} ms"
     return [
         escaped(name, 40),
         escaped(_ports(function.inputs)),
         escaped(_ports(function.outputs)),
         f"{function.ops:,}",
-        f'<span style="{FAINT}">not counted</span>' if flops is None else f"{flops:,}",
+        f"{function.flops:,}",
         escaped(made),
     ]
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Port
-from kinemorph.deriving.dynamics import FRAME_FUNCTIONS, Dynamics
-from kinemorph.deriving.function_names import FUNCTIONS
-from kinemorph.deriving.reduction import REDUCED_FUNCTIONS
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, REDUCED_FUNCTIONS
 from kinemorph.errors import KinemorphError, did_you_mean
 from kinemorph.mechanics.recursions.kinematics import REFERENCES
 from kinemorph.model.conventions.statement import CONVENTIONS

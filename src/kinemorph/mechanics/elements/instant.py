@@ -29,7 +29,7 @@ from kinemorph.model.robot import Robot
 
 
 class Hinge(NamedTuple):
-    """A joint with one axis: its coordinate, its velocity, and the place of the latter in v."""
+    """A joint with one axis: its coordinate, its velocity, and the index of the latter in v."""
 
     q: S
     v: S
@@ -37,8 +37,8 @@ class Hinge(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What all elements do together: generalized forces (nv,), loads on links (each about the link's origin and in its
-    axes), rates of all states, power [W] and stored energy [J].
+    """The sum of all elements: generalized forces (nv,), loads on links (each about the link's origin and in its axes),
+    rates of all states, power [W] and stored energy [J].
     """
 
     torques: list[S]
@@ -72,16 +72,16 @@ class SystemInstant:
         self.motions = Motions(tree, q, v)
         self._accelerations, self._reactions, self._multipliers = accelerations, reactions, multipliers
         self._signals: dict[str, S] = {}
-        self._asked: list[str] = []  # signals that are being found, to see circles
+        self._asked: list[str] = []  # signals that are being computed, to detect circles
 
     @cached_property
     def views(self) -> list[ElementView]:
-        """The world as each element sees it."""
+        """This instant as each element sees it."""
         return [ElementView(self, k) for k in range(len(self.ensemble.members))]
 
     @cached_property
     def efforts(self) -> list[Effort]:
-        """What each element does."""
+        """The effort of each element."""
         return [_effort(member, self.views[k]) for k, member in enumerate(self.ensemble.members)]
 
     @cached_property
@@ -98,7 +98,7 @@ class SystemInstant:
 
     @cached_property
     def multipliers(self) -> Mapping[str, S]:
-        """What each constraint of an element takes, by its full name."""
+        """The multiplier of each constraint of an element, by its full name."""
         found: Mapping[str, S] = self._later(self._multipliers, "forces of constraints")()
         return found
 
@@ -116,7 +116,7 @@ class SystemInstant:
         return known
 
     def signal(self, name: str) -> S:
-        """A signal by its full name; of "one|other" the first that there is."""
+        """The value of a signal by its full name; for "one|other" the first that exists."""
         name = self.ensemble.source(name) if "|" in name else name
         if name not in self._signals:
             self._signals[name] = self._found(name)
@@ -149,7 +149,7 @@ class SystemInstant:
         return published[slot.name]
 
     def stiff(self) -> dict[int, Stiff]:
-        """Members whose forces may be taken at the end of a step, and these."""
+        """The forces that a step may take at its end, by the index of their member."""
         found = {k: one.law.stiff(one.element, self.views[k]) for k, one in enumerate(self.ensemble.members)}
         return {k: stiff for k, stiff in found.items() if stiff is not None}
 
@@ -158,7 +158,7 @@ class SystemInstant:
         return self._rows(0)
 
     def velocity_rows(self) -> list[S]:
-        """What all elements say of velocities alone, in the order of the ensemble's `velocity_rows`."""
+        """The constraints of all elements on velocities alone, in the order of the ensemble's `velocity_rows`."""
         return self._rows(1)
 
     def _rows(self, which: int) -> list[S]:
@@ -178,7 +178,7 @@ class SystemInstant:
         return found
 
     def gathered(self, without: Collection[int] = ()) -> Gathered:
-        """All efforts added up; of members named in `without`, all but forces."""
+        """The sum of all efforts; the forces of members in `without` are left out."""
         torques: list[S] = [0.0] * self.ensemble.robot.nv
         loads: dict[int, Load] = {}
         rates: list[S] = []
@@ -208,7 +208,7 @@ class SystemInstant:
 
 
 def _effort(member: Member, view: ElementView) -> Effort:
-    """What a member does; a sentence where its law gives something else."""
+    """The effort of a member; raises ModelError where its law returns something else."""
     element, law = member[:2]
     effort, count = law.effort(element, view), len(law.states(element))
     if not isinstance(effort, Effort):
@@ -216,10 +216,10 @@ def _effort(member: Member, view: ElementView) -> Effort:
     elif len(effort.rates) != count:
         problem = f"gives {len(effort.rates)} rates; expected {count}, one for each of its `states`"
     elif not all(isinstance(push, Push) for push in effort.pushes):
-        problem = "has pushes that are none; expected Push(point, force) of kinemorph.mechanics.elements.law"
+        problem = "has pushes of another type; expected Push(point, force) of kinemorph.mechanics.elements.law"
     elif not all(isinstance(wrench, Wrench) for wrench in effort.wrenches):
         problem = (
-            "has wrenches that are none; expected Wrench(frame, force, moment) of kinemorph.mechanics.elements.law"
+            "has wrenches of another type; expected Wrench(frame, force, moment) of kinemorph.mechanics.elements.law"
         )
     else:
         return effort
@@ -227,7 +227,7 @@ def _effort(member: Member, view: ElementView) -> Effort:
 
 
 class ElementView:
-    """The world as one element sees it."""
+    """A system at one instant, as one element sees it."""
 
     def __init__(self, instant: SystemInstant, index: int) -> None:
         self.instant = instant
@@ -248,11 +248,11 @@ class ElementView:
 
     @property
     def gravity(self) -> Sequence[S]:
-        """In the world [m/s^2]."""
+        """Gravity in world axes [m/s^2]."""
         return self.instant.motions.tree.gravity
 
     def value(self, value: Any) -> Any:
-        """A number of the element's data, or a nest of them, with parameters in it looked up."""
+        """A number of the element's data, or nested tuples of them, with parameters looked up."""
         return evaluate_all(value, self.instant.lookup)
 
     def point(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
@@ -260,7 +260,7 @@ class ElementView:
         return point_of(self.instant.motions, body, self.value(tuple(offset)))
 
     def place(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
-        """The same where only places count: no velocity is worked out, and it says 0."""
+        """As `point`, for laws that need the position alone: its velocity is not computed, and is 0."""
         at = self.instant.motions.attachment(body)
         r = act(at.pose, self.value(tuple(offset)))
         return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.instant.motions.sight)
@@ -276,7 +276,7 @@ class ElementView:
         return Hinge(self.instant.q[robot.q_slice(joint).start], self.instant.v[place], place)
 
     def input(self, name: str) -> S:
-        """An own input: the signal that drives it, or what the plant is given."""
+        """An input of the element: the signal that drives it, or an input of the plant."""
         ensemble, key = self.instant.ensemble, (self._index, name)
         if key in ensemble.wired:
             return self.instant.signal(ensemble.wired[key])

@@ -1,6 +1,7 @@
-"""How one part of a robot is seen from another, by the way between the two: what carries both does not enter.
+"""The motion of one part of a robot relative to another, along the path between them: links that carry both do not
+enter.
 
-So a rod inside a robot that flies constrains its joints and not its flight, by structure and not by luck of rounding.
+So a rod inside a flying robot constrains its joints and not its flight, exactly and not only up to rounding.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from kinemorph.model.parameter import evaluate
 
 
 def between(view: ElementView, a: str, point_a: Sequence[Any], b: str, point_b: Sequence[Any]) -> tuple[Vec3, Vec3]:
-    """Two points of bodies [m], in the axes of what carries both."""
+    """Two points of bodies [m], in the axes of the link that carries both."""
     motions = view.instant.motions
     at_a, at_b = motions.attachment(a), motions.attachment(b)
     up_a, up_b = _ways(motions.tree, at_a.link, at_b.link)
@@ -56,7 +57,7 @@ def across(direction: Sequence[S], vector: Sequence[Any]) -> tuple[Vec3, Vec3]:
     """Two unit vectors at right angles to a unit vector and to each other; `vector` is the same at nominal numbers."""
     nominal = [abs(float(evaluate(part))) for part in vector]
     x, y, z = direction
-    if nominal[2] > max(nominal[:2]):  # right angles of the largest part, which is not 0
+    if nominal[2] > max(nominal[:2]):  # across the largest component, which is not 0
         first = plain(normalize((z, 0.0, -x)))
     elif nominal[1] > nominal[0]:
         first = plain(normalize((y, -x, 0.0)))
@@ -85,7 +86,7 @@ def _carried(moves: Sequence[Move], way: Sequence[int], point: Vec3) -> Vec3:
 
 
 def _ways(tree: Tree, a: int, b: int) -> tuple[list[int], list[int]]:
-    """From each of two links up to what carries both, that left out."""
+    """The links from each of two links up to the one that carries both, without that one."""
     up_a, up_b = _above(tree, a), _above(tree, b)
     while up_a and up_b and up_a[-1] == up_b[-1]:
         up_a.pop()

@@ -64,7 +64,7 @@ def forward_dynamics(
 
     `added_inertia` (link -> blocks) and `added_pivots` (velocity index -> number) enter the linear equations as mass
     would, without weight or velocity products: an implicit force f0 - D a is the wrench f0 and the inertia D. `locked`
-    are velocity indices whose acceleration is 0; the force that this needs is whatever it has to be.
+    are velocity indices whose acceleration is 0, whatever force that needs.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)

@@ -1,7 +1,7 @@
 """From a Robot to a Tree: parameters become numbers, fixed bodies are merged, every joint axis becomes z.
 
-A parameter that is looked up as a graph node stays symbolic all the way through. Nothing is rounded here: a body
-written with coordinate axes is only renamed, so its structural zeros survive.
+A parameter that is looked up as a graph node stays symbolic throughout. Nothing is rounded here: a body written with
+coordinate axes is only renamed, so its structural zeros survive.
 """
 
 from __future__ import annotations

@@ -30,13 +30,13 @@ def compiled_march(
     def make() -> LoopProgram:
         return march(plant, method, samples=samples, guards=guards, fixed=fixed)
 
-    built = plant.functions
-    key = ("march", ById(method), samples, fixed, ById(guards))
+    built: dict[Any, CompiledFunction] = plant.kept.setdefault("marches", {})
+    key = (ById(method), samples, fixed, ById(guards))
     if key not in built:
         plain = is_packaged(method) and (guards is None or guards.of_elements)
         what = ("march", type(method).__module__, method, samples, fixed, guards is not None)
         built[key] = build(plant.recalled(what, make) if plain else make())
-        guarded = [known for known in built if known[0] == "march" and known[-1].value is not None]
+        guarded = [known for known in built if known[-1].value is not None]
         for old in guarded[:-MOST_GUARDED]:
             del built[old]
     return built[key]

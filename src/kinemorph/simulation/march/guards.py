@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -46,7 +45,7 @@ class Guard:
     `shortest`      time between resets [s] below which ones that come ever faster count as rest
 
     It is evaluated four times in every step. A sign that changes back in between is not seen: bound the steps by
-    `largest` where a guard is faster than the motion.
+    `max_step` where a guard is faster than the motion.
     """
 
     name: str
@@ -208,18 +207,14 @@ class Watch:
         changed = of_groups(guard.reset, state, f"'{guard.name}', reset")
         if not isinstance(changed, Mapping) or not set(changed) <= {"q", "v", "x", "m"}:
             raise ShapeError(
-                f"guard '{guard.name}': its reset gives {changed!r}; expected a dict of new values for q, v, x or m, "
-                "as {'v': [0.0, 1.0]}."
+                f"{changed!r} is given; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
             )
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 
 
-_WATCHES: WeakKeyDictionary[Plant, dict[tuple[Any, ...], Watch]] = WeakKeyDictionary()
-
-
 def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
     """The watch over guards of a plant; the last few are kept, so that the same guards get the same watch."""
-    known = _WATCHES.setdefault(plant, {})
+    known: dict[Any, Watch] = plant.kept.setdefault("watches", {})
     key = (tuple(guards), located)
     try:
         found = known.pop(key, None) or Watch(plant, guards, located=located)

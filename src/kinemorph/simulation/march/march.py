@@ -21,7 +21,8 @@ from typing import Any
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.method import Method, Site, snap_reach
 from kinemorph.simulation.march.constraints import Constraints
@@ -74,8 +75,8 @@ def march(
 
 @cache
 def finiteness(n: int) -> Program:
-    """1 where n numbers are all finite, as their sum of magnitudes then is; else 0. It is summed by halves: in a row, each
-    addition would wait for the one before.
+    """1 where n numbers are all finite, as the sum of their magnitudes then is; else 0. It is summed by halves: in a
+    row, each addition would wait for the one before.
     """
 
     def total(xs: Sequence[Any]) -> Any:

@@ -1,8 +1,8 @@
-"""Constraints that are written as text: what their names mean, and what they give at an instant.
+"""Constraints that are written as text: what their names mean, and their values at an instant.
 
-A name is, in this order: one that the law itself gives a meaning ("x" of a point), "t", a coordinate "q.hip", a
-velocity "v.hip", what the element `known`s, a parameter of the robot, a signal of a reference. Text and meanings become
-a Formula over placeholders, which any scalar can take the place of.
+A name is looked up in this order: a name of the law itself ("x" of a point), "t", a coordinate "q.hip", a velocity
+"v.hip", a name in the element's `known`, a parameter of the robot, a signal of a reference. Text and meanings become a
+Formula over placeholders, which any scalar can replace.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from kinemorph.model.expressions import ExpressionError, names_in, parse_express
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate
 from kinemorph.model.robot import Robot
 
-PLACEHOLDER = "value of "  # begins the names of parameters that stand for what is read
+PLACEHOLDER = "value of "  # the prefix of placeholder names for what is read
 
 
 def text_value(element: Any, text: str, view: ElementView, own: Mapping[str, S] | None = None) -> S:
-    """What an expression gives now; `own` are names of the law itself."""
+    """The value of an expression at this instant; `own` are names of the law itself."""
     own, instant = own or {}, view.instant
     meanings = _meanings(element, text, instant.ensemble, own)
     formula = parse_expression(text, meanings)
@@ -36,13 +36,13 @@ def text_value(element: Any, text: str, view: ElementView, own: Mapping[str, S] 
 
 
 def text_at(element: Any, text: str, ensemble: Ensemble, given: Mapping[str, float]) -> float:
-    """What an expression gives at plain numbers, by name; for checks."""
+    """The value of an expression at plain numbers given by name; for checks."""
     formula = parse_expression(text, _meanings(element, text, ensemble, given))
     return float(evaluate(formula, {PLACEHOLDER + name: value for name, value in given.items()}))
 
 
 def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, ...] = (), *, v: bool) -> list[str]:
-    """What is wrong with an expression, at most one sentence; `v`: whether it may name velocities."""
+    """The problem of an expression, at most one sentence; `v`: whether it may name velocities."""
     said = f"element '{element.name}': '{text}'"
     try:
         meanings = _meanings(element, text, ensemble, dict.fromkeys(own, 0.0))
@@ -63,7 +63,7 @@ def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, .
 
 
 def reads_time_or_place(name: str, ensemble: Ensemble) -> bool:
-    """Whether a source may be read by a constraint: the time, coordinates, velocities, and signals of references."""
+    """Whether a constraint may read a source: the time, coordinates, velocities, and signals of references."""
     if name in ensemble.signals:
         return ensemble.members[ensemble.signals[name][0]].law.timed
     return name in ensemble.sources
@@ -86,7 +86,7 @@ def _meanings(element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S])
 
 
 def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], *, v: bool) -> str:
-    """Why a name means nothing, and what may be meant."""
+    """Why a name is unknown, and similar names."""
     robot, joint = ensemble.robot, name.partition(".")[2]
     if joint in (loop.name for loop in robot.loops):
         return "which closes a loop and has no coordinate of its own. Name other joints of the loop."
@@ -105,7 +105,7 @@ def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], 
 
 
 def read_now(name: str, view: ElementView) -> S:
-    """A signal; coordinates are those of quaternions of length 1."""
+    """The value of a signal; coordinates of quaternions have length 1."""
     group, _, rest = name.partition(".")
     names = view.robot.q_names
     return view.instant.finished_q[names.index(rest)] if group == "q" and rest in names else view.signal(name)

@@ -1,4 +1,4 @@
-"""The laws of points that are held: rows in meters, so that multipliers are forces [N]."""
+"""The laws of guided points: rows in meters, so that multipliers are forces [N]."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class DistanceLaw(RowForces):
 
 
 def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
-    """What is wrong with a point of a body and what it is held on; `directions` are vectors that are not 0."""
+    """Problems of a point of a body and of its guide; `directions` name vectors that must not be 0."""
     found = known_body(element, "body", element.body, robot) + known_body(element, "on", element.on, robot)
     if not found and element.body == element.on:
         found.append(
@@ -81,7 +81,7 @@ def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
 
 
 def seen_point(element: Any, view: ElementView) -> Vec3:
-    """The point that is held [m], in the axes of what it is held on."""
+    """The guided point [m], in the axes of its guide."""
     if element.on == "world":
         return view.place(element.body, element.point).position
     return plain(act(pose_from(view, element.on, element.body), view.value(tuple(element.point))))
@@ -106,7 +106,7 @@ class PointOnPlaneLaw(RowForces):
 
 
 class PointOnLineLaw(RowForces):
-    """The way from the line, along two directions across it."""
+    """The distance from the line, along two directions across it."""
 
     def problems(self, element: PointOnLine, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "direction")

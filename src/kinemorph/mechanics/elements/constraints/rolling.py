@@ -1,7 +1,7 @@
 """The laws of blades, discs and balls on a plane.
 
-With the plane's normal n and the disc's axle a, unit vectors in the same axes, the rim is lowest at the way r u from
-the center, and the disc heads along h; s lies across it in the plane:
+With the plane's normal n and the disc's axle a, unit vectors in the same axes, the lowest point of the rim is at r u
+from the center, and the disc heads along h; s lies across it in the plane:
 
     l = |n - (n.a) a|,    u = -(n - (n.a) a) / l,    h = a x n / l,    s = ((n.a) n - a) / l
 
@@ -9,9 +9,9 @@ the center, and the disc heads along h; s lies across it in the plane:
     forward   h . v(center + r u) = 0               on velocities of the material point that touches
     sideways  s . v(center + r u) = 0
 
-What that point does along n is the rate of the height, since the rim is lowest there. On the ground all of it is seen
-in the axes of the link that carries the disc, where one axis of the world is all that is needed; on a body, in those
-of the body.
+The velocity of that point along n is the rate of the height, since the rim is lowest there. On the ground all vectors
+are in the axes of the link that carries the disc, where only one axis of the world is needed; on a body they are in the
+axes of the body.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FLATTEST = 1e-12  # sine of the angle between a disc and the plane; a disc that 
 
 
 class KnifeEdgeLaw(RowForces):
-    """s . v, with the part of s that lies in the plane where there is one."""
+    """s . v, with s projected on the plane where there is one."""
 
     def problems(self, element: KnifeEdge, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "side", *(["normal"] if element.normal is not None else []))
@@ -82,11 +82,11 @@ class RollingLaw(RowForces):
         return [height - dot(normal, origin) - self.rise(element, view, seen, axes)]
 
     def rise(self, element: Any, view: ElementView, normal: Vec3, axes: Any) -> S:
-        """How high the center is where it touches [m]; `axes` turn the body's into those of `normal`."""
+        """The height of the center while it touches [m]; `axes` turn the body's axes into those of `normal`."""
         return view.value(element.radius)
 
     def lowest(self, element: Any, view: ElementView, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
-        """(the way from the center to where it touches [m], the directions in which it does not slip)."""
+        """(vector from the center to the touching point [m], the directions in which it does not slip)."""
         raise AssertionError(f"{type(self).__name__} has no `lowest`")
 
     def velocity_rows(self, element: Any, view: ElementView) -> Sequence[S]:
@@ -141,7 +141,7 @@ class RollingSphereLaw(RollingLaw):
         return ("height",) if element.touching else (), ("first", "second")
 
     def lowest(self, element: RollingSphere, view: ElementView, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
-        directions = across(unit(view, element.normal), element.normal)  # in the axes of what it rolls on
+        directions = across(unit(view, element.normal), element.normal)  # in the axes of the ground or body below it
         if element.on == "world":
             into, link = view.instant.motions.sight.into, view.frame(element.body).at.link
             directions = into(link, directions[0]), into(link, directions[1])

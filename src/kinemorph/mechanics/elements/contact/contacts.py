@@ -40,8 +40,8 @@ SIGNALS = (
     *(Slot(f"force_{axis}", "N") for axis in "xyz"),
     Slot("touching"),
 )
-AT_START = Clock(ONCE)  # ticks once, when a run begins: what touches then is anchored then
-TINY = 1e-150  # [N]; below, a friction force has no direction
+AT_START = Clock(ONCE)  # ticks once, when a run begins: points that touch then are anchored
+TINY = 1e-150  # [N]; below this, a friction force has no direction
 
 
 class TouchingPoint(NamedTuple):
@@ -84,7 +84,7 @@ class ContactLaw(ElementLaw[Contact]):
         return SIGNALS
 
     def touching_points(self, element: Contact, view: ElementView) -> list[TouchingPoint]:
-        """All touching points with their laws: for effort, and for steps that take forces at their end."""
+        """All touching points with their laws: for `effort`, and for implicit steps."""
         ground, press = surface(element.ground, view.value), normal_law(element.normal, view.value)
         radius = view.value(element.radius)
         found = []
@@ -175,7 +175,7 @@ class ContactLaw(ElementLaw[Contact]):
 
 
 def axis_problems(name: str, point: Any, end: Any) -> list[str]:
-    """What is wrong with the axis of a capsule."""
+    """Problems of the axis of a capsule."""
     ends = [tuple(float(x) for x in evaluate_all(place)) for place in (point, end) if place is not None]
     if not all(map(math.isfinite, (x for place in ends for x in place))):
         return [f"element '{name}': it touches at {ends}; expected finite numbers [m]. Mend them."]
@@ -193,7 +193,7 @@ def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
     for point, felt in touched:
         normal = plus(normal, felt.pressed.force)
         rubbed = felt.rubbed.force
-        size = sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)) - TINY  # with a slope at 0, where it is 0
+        size = sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)) - TINY  # 0 at 0, with a finite slope there
         friction = plus(friction, size)
         force = add(force, point.out(total(felt)))
         depth = maximum(depth, felt.depth)
@@ -213,13 +213,13 @@ def _offsets(element: Contact) -> list[Any]:
 
 
 def _numbered(element: Contact) -> list[str]:
-    """What the names of each sphere's numbers begin with."""
+    """The prefix of the names of each sphere's numbers."""
     count = len(_offsets(element))
     return [""] if count == 1 else [f"{k + 1}." for k in range(count)]
 
 
 def _rolls(element: Contact) -> bool:
-    """Whether the way from an anchor has to be added up from slip: on a ball the touching point changes."""
+    """Whether the distance from an anchor has to be integrated from slip: on a ball the touching point changes."""
     whole = isinstance(element.ground, Plane) and type(element.radius) in (int, float) and element.radius == 0.0
     return isinstance(element.friction, Anchor) and not whole
 
@@ -246,7 +246,7 @@ def _rubbing(element: Contact, view: ElementView, k: int) -> Rub:
     def rub(point: Seen, force: S, slip: Vec3, normal: Vec3) -> tuple[Rubbed, AnchorState]:
         if slipped is None:
             along = way = tangential(point.into(sub(point.position, memory[1:4])), normal)
-        else:  # at the end of a step the way is longer by what slips meanwhile
+        else:  # at the end of a step the distance is larger by the slip during the step
             way = add(point.into(sub(slipped, memory[1:4])), scale(getattr(point, "step", 0.0), slip))
             along = tangential(way, normal)
         anchor = AnchorState(memory[0], way, along, point.into(memory[4:7]))

@@ -4,10 +4,10 @@ The axes of two capsules, p_a(s) and p_b(t) with s and t between 0 and 1, are ne
 
     phi(s, t) = |p_a(s) - p_b(t)|^2 + eps ((s - 1/2)^2 + (t - 1/2)^2)
 
-is least. Without the last term parallel capsules would have no nearest points, and a small turn would throw them from
-one end to the other; with it the function is strictly convex and they move steadily, to the middle of the overlap. The
-distance is taken to be the root of the least phi. Its gradient by the bodies' motion is (p_a - p_b)/sqrt(phi), so that
-the spring between them keeps its energy to rounding; eps is so small that it is a distance for all other purposes.
+is least. Without the last term parallel capsules would have no nearest points, and a small turn would move them from
+one end to the other; with it the function is strictly convex and they move continuously, to the middle of the overlap.
+The distance is taken to be the root of the least phi. Its gradient by the bodies' motion is (p_a - p_b)/sqrt(phi), so
+that the spring between them conserves energy to rounding; eps is so small that it is a distance for all other purposes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Nearest(NamedTuple):
 
     a: Any  # on the axis of a [m]
     b: Any
-    extra: S  # what phi has beyond the square of their distance [m^2]
+    extra: S  # phi minus the square of their distance [m^2]
 
 
 class PairContactLaw(ElementLaw[PairContact]):
@@ -77,7 +77,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         )
 
     def publish(self, element: PairContact, view: ElementView) -> Mapping[str, S]:
-        """The force on a."""
+        """The signals of the force on body a."""
         a, _, felt = self._felt(element, view)
         in_link = felt._replace(
             normal=a.into(felt.normal), rubbed=felt.rubbed._replace(force=a.into(felt.rubbed.force))
@@ -85,7 +85,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         return published([(a, in_link)])
 
     def _felt(self, element: PairContact, view: ElementView) -> tuple[PointState, PointState, Felt]:
-        """(touching point of a, of b, what is felt), vectors in world axes; the normal leads from b to a."""
+        """(touching point of a, of b, forces there), vectors in world axes; the normal points from b to a."""
         ends_a = _ends(view, element.body_a, element.point_a, element.end_a)
         ends_b = _ends(view, element.body_b, element.point_b, element.end_b)
         radius_a, radius_b = view.value((element.radius_a, element.radius_b))
@@ -130,7 +130,7 @@ def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
 
 
 def _on(axis: Sequence[Any], point: Any) -> tuple[Any, S]:
-    """The point of an axis that is nearest to another point; nothing is added to the distance."""
+    """The point of an axis that is nearest to another point, and 0, as nothing is added to the distance."""
     u = sub(axis[1], axis[0])
     s = _in_unit(div(dot(u, sub(point, axis[0])), dot(u, u)))
     return add(axis[0], scale(s, u)), 0.0
@@ -145,7 +145,7 @@ def _ends(view: ElementView, body: str, point: Any, end: Any) -> list[PointState
 
 
 def _fixed(motions: Motions, link: int, position: Any) -> PointState:
-    """The point of a link that is at a position of the world."""
+    """The point of a link that is at a given position in the world."""
     pose = motions.pose(link)
     return motions.point(link, matvec_transposed(pose.R, sub(position, pose.p)))
 

@@ -47,10 +47,10 @@ from kinemorph.model.robot import Robot
 
 
 class ChannelLaw(ElementLaw[Any]):
-    """Abstract: what a controller with channels gives, at all times, or sampled and held."""
+    """Abstract: the law of a controller with channels, whose outputs are continuous, or sampled and held."""
 
     def outputs(self, element: Any, view: ElementView) -> list[S]:
-        """What it would give now, one number per channel."""
+        """The outputs at this instant before sampling, one number per channel."""
         raise AssertionError(f"{type(self).__name__} has no `outputs`")
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
@@ -108,7 +108,7 @@ class Pull:
         return _is_open(self.lower) and _is_open(self.upper)
 
     def free(self, joint: Any) -> S:
-        """Without limits."""
+        """The force without limits."""
         stretch, rate = self.wish.position - joint.position, self.wish.velocity - joint.velocity
         return self.more + self.kp * stretch + self.kd * rate
 
@@ -116,7 +116,7 @@ class Pull:
         return bounded(self.free(joint), self.lower, self.upper)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """Where a limit holds it, it is no spring."""
+        """The force and its pivot; the pivot is 0 where a limit applies."""
         pivot = h * (self.kd + h * self.kp)
         if self.affine:
             return self.force(joint), pivot
@@ -126,7 +126,9 @@ class Pull:
 
 
 class PDLaw(ChannelLaw):
-    """Springs and dampers towards a reference. Acting on joints at all times, a step may take them at its end."""
+    """Springs and dampers towards a reference. Where they act on joints without sampling, a step may take them at its
+    end.
+    """
 
     def problems(self, element: PD, robot: Robot) -> list[str]:
         found = channel_problems(element, robot) or number_problems(
@@ -175,7 +177,7 @@ class PDLaw(ChannelLaw):
 
 
 def _acts_itself(element: PD) -> bool:
-    """Whether its force is a law of the joint's state now."""
+    """Whether its force depends on the present state of the joint alone."""
     return not element.every and not element.drives
 
 
@@ -187,11 +189,11 @@ def _is_open(limit: Any) -> bool:
 
 
 class Terms(NamedTuple):
-    """What a PID is made of: which terms have something to keep."""
+    """The terms of a PID that have states or memory."""
 
     prefilter: bool
     integral: bool
-    derivative: bool  # kept: a filtered one, or differences
+    derivative: bool  # a filtered one, or differences
 
     @property
     def size(self) -> int:
@@ -200,7 +202,7 @@ class Terms(NamedTuple):
 
 
 def terms(element: PID) -> Terms:
-    """Gains that are zero need nothing."""
+    """The terms that a PID needs; a gain of zero needs none."""
     derivative = not _absent(element.kd) and bool(element.filter or element.every)
     return Terms(element.bandwidth < math.inf, not _absent(element.ki), derivative)
 
@@ -210,7 +212,7 @@ def _absent(gains: Any) -> bool:
 
 
 class Channel(NamedTuple):
-    """One channel of a PID at one instant: its numbers, what it reads, and what it is to follow."""
+    """One channel of a PID at one instant: its numbers, its measurement and its reference."""
 
     kp: S
     ki: S
@@ -220,11 +222,11 @@ class Channel(NamedTuple):
     tracking: S  # [s]
     more: S
     error: S
-    sloped: S  # what the derivative is taken of: the error, or minus what is read
-    slope: S  # its rate, where that is read
+    sloped: S  # the quantity whose derivative is taken: the error, or minus the measurement
+    slope: S  # its rate, where that is measured
 
     def limited(self, u: S) -> S:
-        """Within the limits."""
+        """u within the limits."""
         return bounded(u, self.lower, self.upper)
 
     def winds_up(self, u: S) -> S:
@@ -236,7 +238,7 @@ class Channel(NamedTuple):
 
 
 class PIDLaw(ChannelLaw):
-    """PID, at all times or sampled."""
+    """A PID controller, continuous or sampled."""
 
     def problems(self, element: PID, robot: Robot) -> list[str]:
         found = channel_problems(element, robot) or number_problems(

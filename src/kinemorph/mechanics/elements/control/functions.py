@@ -1,4 +1,4 @@
-"""The laws of controllers that are functions of the user."""
+"""The laws of controllers that are user functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kinemorph.model.robot import Robot
 
 
 def names_of_outputs(element: Any) -> tuple[str, ...]:
-    """What its outputs are called: as named, else one like the element itself, several after what they drive."""
+    """Names of its outputs: as given; else the element's name for one output, the names of the targets for several."""
     if element.outputs:
         names: tuple[str, ...] = element.outputs
         return names
@@ -40,7 +40,7 @@ def names_of_outputs(element: Any) -> tuple[str, ...]:
 class FunctionLaw(ElementLaw[Any]):
     """Abstract: a function with named outputs."""
 
-    kept = "memory"  # the field that names what the function keeps
+    kept = "memory"  # the field that names the memory of the function
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = []
@@ -66,7 +66,7 @@ class FunctionLaw(ElementLaw[Any]):
         return found
 
     def _arguments(self, element: Any) -> list[str]:
-        """Whether the function takes what it is called with."""
+        """Problems of the number of arguments of the function."""
         given = ["t", *element.reads, *([self.kept] if self.own(element) else [])]
         try:
             inspect.signature(element.law).bind(*given)
@@ -75,7 +75,7 @@ class FunctionLaw(ElementLaw[Any]):
                 f"element '{element.name}': law takes {inspect.signature(element.law)}; expected {len(given)}, "
                 f"for {', '.join(given)}. Let it take as many."
             ]
-        except ValueError:  # a function of C tells nothing
+        except ValueError:  # a function written in C has no signature
             return []
         return []
 
@@ -90,11 +90,11 @@ class FunctionLaw(ElementLaw[Any]):
         return dict(zip(element.drives, names_of_outputs(element), strict=False))
 
     def own(self, element: Any) -> tuple[Slot, ...]:
-        """What the function keeps."""
+        """The memory slots of the function."""
         return tuple(Slot(name, "", start) for name, start in getattr(element, self.kept))
 
     def asked(self, element: Any, t: S, values: Sequence[S], kept: Sequence[S]) -> tuple[list[S], list[S]]:
-        """(outputs, what is kept) as the function says; ShapeError where they are of the wrong size."""
+        """(outputs, memory) that the function returns; ShapeError where they are of the wrong size."""
         try:
             found = element.law(t, *values, list(kept)) if self.own(element) else (element.law(t, *values), ())
         except TracingError as error:
@@ -116,7 +116,7 @@ class FunctionLaw(ElementLaw[Any]):
 
 
 class ContinuousLaw(FunctionLaw):
-    """A function inside the rate."""
+    """A continuous controller: the function is part of the rate."""
 
     kept = "states"
 
@@ -134,7 +134,7 @@ class ContinuousLaw(FunctionLaw):
 
 
 class SampledLaw(FunctionLaw):
-    """A function at sample instants, compiled."""
+    """A sampled controller: the function is compiled and runs at sample instants."""
 
     def memory(self, element: Any) -> tuple[Slot, ...]:
         return (*held_slots(element, names_of_outputs(element)), *self.own(element))
@@ -166,7 +166,7 @@ class SampledLaw(FunctionLaw):
 
 
 class PythonControllerLaw(SampledLaw):
-    """Any Python at sample instants, with plain floats; whatever goes wrong has the controller's name."""
+    """Any Python at sample instants, with plain floats; errors name the controller."""
 
     python = True
 

@@ -1,4 +1,4 @@
-"""The laws of references: paths, with exact velocities and accelerations."""
+"""The laws of references: paths with exact velocities and accelerations."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from kinemorph.vocabulary.blocks import Table
 
 
 class PathLaw(ElementLaw[Any]):
-    """Abstract: a path for each joint, or one."""
+    """Abstract: a path for each joint, or one path."""
 
     timed = True
-    fields: tuple[str, ...] = ()  # of numbers, one for all joints or one each
+    fields: tuple[str, ...] = ()  # fields of numbers, one for all joints or one each
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
-        """Joint k: position, velocity, acceleration now."""
+        """Position, velocity and acceleration of joint k at this instant."""
         raise AssertionError(f"{type(self).__name__} has no `path`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
@@ -71,7 +71,7 @@ class PathLaw(ElementLaw[Any]):
 
 
 def infinite(element: Any, name: str) -> list[str]:
-    """Numbers of a field that are not finite, one sentence each."""
+    """Problems of numbers of a field that are not finite, one sentence each."""
     given = getattr(element, name)
     return [
         f"element '{element.name}': {name} is {evaluate(value)}; expected a finite number. Mend it."
@@ -118,7 +118,7 @@ class PointsLaw(PathLaw):
     """Abstract: a table for each joint."""
 
     def table(self, element: Any, times: Sequence[float], values: Sequence[float]) -> Table:
-        """Through the points of one joint."""
+        """The table through the points of one joint."""
         raise AssertionError(f"{type(self).__name__} has no `table`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
@@ -146,7 +146,7 @@ class PointsLaw(PathLaw):
         return found
 
     def other_problems(self, element: Any) -> list[str]:
-        """What else is wrong where times and points fit each other."""
+        """Further problems, where times and points fit each other."""
         return []
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
@@ -161,7 +161,7 @@ class PointsLaw(PathLaw):
 
 
 class SplinePathLaw(PointsLaw):
-    """A spline, once or again and again."""
+    """A spline that runs once, or repeats with a period."""
 
     def other_problems(self, element: Any) -> list[str]:
         found: list[str] = []

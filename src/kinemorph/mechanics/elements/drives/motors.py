@@ -1,12 +1,12 @@
 """The law of motors.
 
-The rotor has the speed w. Where the transmission is rigid, w = n v, and what dry friction takes from the torque T that
-enters the gears grows with |T|; where it has a stiffness, rotor and joint are apart by a twist d, and friction grows
-with the force F that passes, as it does in a screw. s(w) is the smoothed sign of w:
+The rotor has the speed w. Where the transmission is rigid, w = n v, and dry friction is proportional to the torque |T|
+that enters the gears; where it has a stiffness, rotor and joint differ by a twist d, and friction is proportional to
+the transmitted force |F|, as in a screw. s(w) is the smoothed sign of w:
 
     rigid       T_out = T - s |T| (1 - efficiency)              motor drives, T w > 0
                 T_out = T - s |T| (1/back_efficiency - 1)       joint drives
-    elastic     dd/dt = w/n - v,    F = stiffness z + damping dd/dt,    z what d is beyond the backlash
+    elastic     dd/dt = w/n - v,    F = stiffness z + damping dd/dt,    z the part of d beyond the backlash
                 J dw/dt = T - F/n - s |F/n| c,      c = 1/efficiency - 1, or 1 - back_efficiency where F w < 0
 """
 
@@ -27,8 +27,8 @@ from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 
-SETTING_IN = 0.1  # of half the backlash: how far teeth are pressed before they damp fully
-QUICK = 0.1  # of L/R: how fast an amplifier brings the current back to its limit
+SETTING_IN = 0.1  # of half the backlash: the depression of teeth from which they damp fully
+QUICK = 0.1  # of L/R: the time constant with which an amplifier limits the current
 
 
 class Electric(NamedTuple):
@@ -40,7 +40,9 @@ class Electric(NamedTuple):
 
 
 class Mechanic(NamedTuple):
-    """Shaft and transmission: what the joint gets [N m or N], rates of own states, power lost [W], energy held [J]."""
+    """Shaft and transmission: effort on the joint [N m or N], rates of own states, power lost [W], energy
+    stored [J].
+    """
 
     force: S
     rates: tuple[S, ...]
@@ -49,7 +51,7 @@ class Mechanic(NamedTuple):
 
 
 class DCMotorLaw(ElementLaw[DCMotor]):
-    """Windings, shaft, transmission."""
+    """The law of a DC motor: windings, shaft and transmission."""
 
     def problems(self, element: DCMotor, robot: Robot) -> list[str]:
         return motor_problems(element, robot)
@@ -108,7 +110,7 @@ class DCMotorLaw(ElementLaw[DCMotor]):
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """What a joint gets from a motor that turns with it, at any velocity: a step may take it at its end."""
+    """The effort of a motor that turns rigidly with its joint, at any velocity: a step may take it at its end."""
 
     element: DCMotor
     view: ElementView
@@ -121,13 +123,13 @@ class Drive:
         return plain and motor.back_efficiency in (None, 1.0)
 
     def force(self, joint: JointState) -> S:
-        """[N m or N]"""
+        """The effort on the joint [N m or N]."""
         w = self.view.value(self.element.reduction) * joint.velocity
         return _transmission(self.element, self.view, w, _windings(self.element, self.view, w).current).force
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """The same, and its pivot: slopes of back-EMF and viscous friction, and the secants of what rubs dry, so that a
-        step does not leap over standstill.
+        """The effort and its pivot: slopes of back-EMF and viscous friction, and the secant of dry friction, so that a
+        step does not jump over standstill.
         """
         element, view = self.element, self.view
         K_m = _constants(element, view)[2]
@@ -162,15 +164,15 @@ def _windings(element: DCMotor, view: ElementView, w: S) -> Electric:
         i = limited(div(u - K_b * w, R), -most, most)
         return Electric(i, u if most == math.inf else R * i + K_b * w, 0.0)
     i = view.x[0]
-    if most < math.inf:  # so that di/dt leads to the limit at most, with the time constant QUICK L/R
+    if most < math.inf:  # di/dt brings the current to the limit with the time constant QUICK L/R
         still = R * i + K_b * w
         u = minimum(maximum(u, still - (most + i) * R / QUICK), still + (most - i) * R / QUICK)
     return Electric(i, u, div(u - R * i - K_b * w, L))
 
 
 def _late_current(element: DCMotor, view: ElementView, w: S, h: S) -> tuple[S, S]:
-    """(current [A] after a step of h at whose end the shaft has the speed w, by the implicit Euler method; how much
-    less of it there is for more speed [A s/rad]).
+    """(current [A] after a step of h at the end of which the shaft has the speed w, by the implicit Euler method; its
+    decrease per unit of speed [A s/rad]).
     """
     R, L, _, K_b = _constants(element, view)
     most = element.current_limit
@@ -188,14 +190,14 @@ def _late_current(element: DCMotor, view: ElementView, w: S, h: S) -> tuple[S, S
 
 
 def _speed(element: DCMotor, view: ElementView) -> S:
-    """w, of the shaft."""
+    """The speed w of the shaft."""
     if element.is_rigid:
         return view.value(element.reduction) * view.hinge(element.joint).v
     return view.x[-1]
 
 
 def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mechanic:
-    """From the current to the force on the joint."""
+    """The force on the joint that the current gives."""
     K_m = _constants(element, view)[2]
     viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
     way = gentle_sign(w, slow)
@@ -219,7 +221,7 @@ def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mech
 
 
 def _teeth(element: DCMotor, view: ElementView, twist: S, damping: S) -> tuple[S, S]:
-    """How far teeth are pressed [rad or m], and the damping there: it sets in with them, so that nothing jumps."""
+    """The depression of teeth [rad or m], and the damping there, which grows with it so that nothing jumps."""
     if not element.has_backlash:
         return twist, damping
     half = 0.5 * view.value(element.backlash)
@@ -228,8 +230,8 @@ def _teeth(element: DCMotor, view: ElementView, twist: S, damping: S) -> tuple[S
 
 
 def _losses(element: DCMotor) -> tuple[Value, Value]:
-    """What friction takes while the motor drives and while the joint drives: of the torque that enters the gears where
-    they are rigid, of the force that passes where they are not.
+    """The shares lost to friction while the motor drives and while the joint drives: of the torque that enters the
+    gears where they are rigid, of the transmitted force where they are not.
     """
     good, back = element.efficiency, back_efficiency(element)
     if element.is_rigid:
@@ -244,7 +246,7 @@ def gentle_sign(speed: S, slow: S) -> S:
 
 
 def gentle_secant(speed: S, slow: S) -> S:
-    """The same over the speed."""
+    """`gentle_sign` divided by the speed."""
     size = maximum(absolute(speed), slow)
     part = div(speed, size)
     return div(1.5 - 0.5 * part * part, size)

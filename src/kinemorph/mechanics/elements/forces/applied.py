@@ -1,4 +1,4 @@
-"""The laws of wrenches and efforts from outside, and of further fields of gravity."""
+"""The laws of applied wrenches and efforts, and of additional fields of gravity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kinemorph.model.robot import Robot
 
 
 def over_time(element: Any, what: str, course: Any, size: int, view: ElementView) -> list[S]:
-    """What a course gives now, as `size` scalars."""
+    """The value of a course at this instant, as `size` scalars."""
     if isinstance(course, Table):
         columns = zip(*course.values, strict=True)
         curves = [through(course.times, c, kind=course.method, outside=course.outside) for c in columns]
@@ -37,7 +37,7 @@ def over_time(element: Any, what: str, course: Any, size: int, view: ElementView
 
 
 def course_problems(element: Any, what: str, size: int) -> list[str]:
-    """What is wrong with a course; functions are asked when they are needed."""
+    """Problems of a course; functions are first called when they are needed."""
     course = getattr(element, what)
     if callable(course):
         return []

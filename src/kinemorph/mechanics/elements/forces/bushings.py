@@ -72,7 +72,9 @@ class BushingLaw(ElementLaw[Bushing]):
 
 
 def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> tuple[Any, S, S]:
-    """(force towards x = 0, dissipated, stored) of three springs with dampers; where one has none, nothing is left."""
+    """(force towards x = 0, dissipated, stored) of three springs with dampers; structural zeros where there are
+    none.
+    """
     elastic = [times(k, s) for k, s in zip(stiffness, x, strict=True)]
     viscous = [times(c, v) for c, v in zip(damping, rate, strict=True)]
     force = sub(preload, add(elastic, viscous))
@@ -99,8 +101,9 @@ def _vector(R: Mat) -> Turned:
 
 
 def _angles(order: str, R: Mat) -> Turned:
-    """R = R_i(theta_0) R_j(theta_1) R_k(theta_2). An angular velocity is that of the three turns about their axes: e_i,
-    `second_axis` across it, and e sin(theta_1) e_i + cos(theta_1) n with n across both. B takes it apart again.
+    """R = R_i(theta_0) R_j(theta_1) R_k(theta_2). An angular velocity is the sum of the rates of the three turns about
+    their axes: e_i, `second_axis` across it, and e sin(theta_1) e_i + cos(theta_1) n with n across both. B gives these
+    rates.
     """
     i, j, k = ("xyz".index(axis) for axis in order)
     e = 1.0 if (j - i) % 3 == 1 else -1.0
@@ -115,7 +118,7 @@ def _angles(order: str, R: Mat) -> Turned:
 
 
 def _angle(sine: S, cosine: S) -> S:
-    """The angle of a direction; 0 where angles lock and there is none, with a slope of 0."""
+    """The angle of a direction; 0 with a slope of 0 where angles lock and it is undefined."""
     there = less(LOCK, sine * sine + cosine * cosine)
     return atan2(where(there, sine, 0.0), where(there, cosine, 1.0))
 

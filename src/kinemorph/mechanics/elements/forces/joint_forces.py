@@ -34,7 +34,7 @@ E = TypeVar("E")
 
 
 class Along(NamedTuple):
-    """A law along the velocity at a place in v, with the place of its coordinate in q."""
+    """A law along one velocity, by its index in v, with the index of its coordinate in q."""
 
     v: int
     q: int | None
@@ -109,19 +109,19 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
 
 
 def _rubbing(element: JointFriction, robot: Robot) -> Iterator[tuple[int, Any]]:
-    """(place in v, Coulomb friction) of all velocities that it acts on."""
+    """(index in v, Coulomb friction) of all velocities that it acts on."""
     for joint in robot.joints:
         if element.joints and joint.name not in element.joints:
             continue
         for k, own in enumerate(joint.friction):
             coulomb = own if element.coulomb is None else element.coulomb
-            told = isinstance(coulomb, float) and coulomb == 0.0  # of a parameter, 0 is a value like others
+            told = isinstance(coulomb, float) and coulomb == 0.0  # for a parameter, 0 is a value like others
             if element.joints or not told:
                 yield robot.v_slice(joint.name).start + k, coulomb
 
 
 class JointLimitsLaw(JointForceLaw[JointLimits]):
-    """Stops at limits."""
+    """Stops at the limits of joints."""
 
     def problems(self, element: JointLimits, robot: Robot) -> list[str]:
         given = tuple(key for key in ("stiffness", "damping") if getattr(element, key) is not None)
@@ -141,7 +141,7 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
         return element.joints or [joint.name for joint in robot.joints if has_limits(joint)]
 
     def limb_by_limb(self, element: JointLimits) -> bool:
-        return element.stiffness is not None and element.damping is not None  # else they suit the whole robot
+        return element.stiffness is not None and element.damping is not None  # else they depend on the whole robot
 
     def along(self, element: JointLimits, view: ElementView) -> Sequence[Along]:
         robot = view.robot
@@ -168,7 +168,7 @@ def _limited(joint: Joint) -> Iterator[tuple[int, int, float | None, float | Non
 
 
 def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, Any]:
-    """(stiffness, damping) of the stop along a velocity: those given, or what suits the inertia there."""
+    """(stiffness, damping) of the stop along a velocity: as given, or chosen for the inertia there."""
     if element.stiffness is not None and element.damping is not None:
         return element.stiffness, element.damping
     inertia = moved_inertias(robot)[place]
@@ -178,8 +178,8 @@ def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, A
 
 @lru_cache(maxsize=16)
 def moved_inertias(robot: Robot) -> tuple[float, ...]:
-    """What an effort along each velocity alone moves [kg m^2 or kg], (nv,), at the neutral configuration: 1 over the
-    diagonal of M^-1, for the nominal values of parameters.
+    """The inertia that an effort along each single velocity moves [kg m^2 or kg], (nv,), at the neutral configuration:
+    1 over the diagonal of M^-1, for the nominal values of parameters.
     """
     M = np.array(mass_matrix(resolve(robot), [float(x) for x in neutral(robot)]), dtype=float)
     return tuple(float(1.0 / x) for x in np.diag(np.linalg.pinv(M, hermitian=True)))

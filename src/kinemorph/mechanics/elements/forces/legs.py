@@ -1,4 +1,4 @@
-"""The law of legs without mass."""
+"""The law of massless spring legs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kinemorph.model.elements.forces.legs import SpringLeg
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 
-TINY = 1e-12  # [m]; a leg as short has no direction
+TINY = 1e-12  # [m]; below this length a leg has no direction
 
 
 class SpringLegLaw(ElementLaw[SpringLeg]):
-    """Memory: whether it stands, and where."""
+    """A spring leg. Its memory is whether it stands, and the position of its foot."""
 
     def problems(self, element: SpringLeg, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot) + positive(element, "stiffness", "length")
@@ -98,7 +98,7 @@ def _speed(element: SpringLeg, view: ElementView) -> Any:
 
 
 def _foot(element: SpringLeg, view: ElementView) -> Any:
-    """Where the foot is in flight, in the world."""
+    """The position of the foot in flight, in the world."""
     direction, length = view.value((element.direction, element.length))
     along = scale(length / sqrt(dot(direction, direction)), direction)
     return add(_hip(element, view).position, along)

@@ -14,14 +14,14 @@ from kinemorph.model.elements.forces.springs import Bumper, Damper, Rope, Spring
 from kinemorph.model.robot import Robot
 
 E = TypeVar("E")
-TINY = 1e-12  # [m]; below this length a spring has no direction, and pulls with nothing
+TINY = 1e-12  # [m]; below this length a spring has no direction and no force
 
 
 class LineLaw(ElementLaw[E]):
-    """Abstract: a pull along the line between two points, and what it dissipates and stores."""
+    """Abstract: a pull along the line between two points, with its dissipated power and stored energy."""
 
-    counts: tuple[str, ...] = ()  # fields that are not below 0
-    above: tuple[str, ...] = ()  # fields that are above 0
+    counts: tuple[str, ...] = ()  # fields that must not be below 0
+    above: tuple[str, ...] = ()  # fields that must be above 0
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = not_negative(element, *self.counts) + positive(element, *self.above)
@@ -69,7 +69,7 @@ class DamperLaw(LineLaw[Damper]):
 
 
 class RopeLaw(LineLaw[Rope]):
-    """Of one sign only, beyond a length."""
+    """A rope: it pulls beyond its rest length, and never pushes."""
 
     counts = ("stiffness", "rest", "damping")
     above = ("onset",)
@@ -80,7 +80,7 @@ class RopeLaw(LineLaw[Rope]):
 
 
 class BumperLaw(LineLaw[Bumper]):
-    """Of one sign only, below a length."""
+    """A bumper: it pushes below its rest length, and never pulls."""
 
     counts = ("stiffness", "damping")
     above = ("rest", "onset")
@@ -94,8 +94,8 @@ class BumperLaw(LineLaw[Bumper]):
 def one_sided(s: S, rate: S, stiffness: S, damping: S, onset: S) -> tuple[S, S, S]:
     """(force against s, dissipated, stored) of a spring with damper that acts for s > 0 and with one sign.
 
-    The force is  max(0, k s + c r ds/dt),  the damper coming in over the onset. What it does not give back of the
-    spring's force is lost, also where the sum is cut off at 0: then ds/dt < 0, and the loss is not below 0.
+    The force is  max(0, k s + c r ds/dt),  where r lets the damper set in over the onset. The difference to the
+    spring's force is dissipated, also where the sum is clamped to 0: then ds/dt < 0, and the loss is not below 0.
     """
     beyond = maximum(s, 0.0)
     elastic = stiffness * beyond

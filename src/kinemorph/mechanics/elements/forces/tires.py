@@ -1,6 +1,6 @@
 """The law of tires: Gim's model (University of Arizona) on level ground, with the formulae of EasyDyn.
 
-Axes at the contact: x where the wheel rolls, y to its left, z up. Forces are written as shares of what friction can
+Axes at the contact: x in the rolling direction, y to its left, z up. Forces are written as shares of what friction can
 carry, mu Fz:
 
     a_x = C_x s_x / (3 mu Fz)     a_y = C_y s_y / (3 mu Fz)     c = C_c s_c / (mu Fz)
@@ -22,12 +22,12 @@ from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
 LITTLE = 1e-9  # slips and shares below this count as none; slopes stay finite there
-LIGHT = 1e-6  # of the nominal load: below this, roots and powers of the load go on as straight lines
+LIGHT = 1e-6  # of the nominal load: below this, roots and powers of the load continue as straight lines
 UP = (0.0, 0.0, 1.0)
 
 
 class Patch(NamedTuple):
-    """What the ground does: forces [N] along x, y, z and the moment [N m] about z."""
+    """The forces of the ground [N] along x, y, z and the moment [N m] about z."""
 
     x: S
     y: S
@@ -77,7 +77,9 @@ class TireLaw(ElementLaw[Tire]):
         )
 
     def _seen(self, element: Tire, view: ElementView) -> tuple[Patch, Any, Any, tuple[Any, Any], Any, S, S]:
-        """(patch, frame, from the frame's origin to where the ground acts, (x, y), speed there, turning, depth)."""
+        """(patch, frame, vector from the frame's origin to the contact, (x, y), velocity there, angular velocity,
+        depth).
+        """
         value, frame = view.value, view.frame(element.body)
         R = frame.pose.R
         radius, crown, height = value((element.radius, element.crown, element.height))
@@ -89,7 +91,7 @@ class TireLaw(ElementLaw[Tire]):
         arm = add(center, sub(scale(radius - crown, cross(axis, x)), (0.0, 0.0, crown)))
         low = frame.pose.p[2] + arm[2] - height
         depth = maximum(-low, 0.0)
-        arm = sub(arm, (0.0, 0.0, div(1.0, 3.0) * minimum(low, 0.0)))  # slip is told at two thirds of the depth
+        arm = sub(arm, (0.0, 0.0, div(1.0, 3.0) * minimum(low, 0.0)))  # slip is measured at two thirds of the depth
         origin, spin = matvec(R, frame.velocity), matvec(R, frame.turning)
         speed = add(origin, cross(spin, arm))
         y = cross(UP, x)

@@ -30,13 +30,13 @@ LEARNED = "pulse"  # [rad/s], a state too where frequencies adapt
 
 
 def phases_of(element: Any) -> tuple[Any, ...]:
-    """The phase [rad] that each joint is to have."""
+    """The desired phase [rad] of each joint."""
     count = max(len(element.joints), 1)
     return tuple(element.phases) or tuple(k * element.phase_step if k else 0.0 for k in range(count))
 
 
 def wave_problems(element: Any) -> list[str]:
-    """What is wrong with phases, one sentence each."""
+    """Problems of phases, one sentence each."""
     count = max(len(element.joints), 1)
     found = infinite(element, "phase_step")
     for name in ("phases", "start"):
@@ -55,7 +55,7 @@ class Rhythm(NamedTuple):
 
     phase: S
     speed: S
-    change: S  # of the speed
+    change: S  # rate of the speed
     amplitude: Wish
     offset: Wish
     learning: S  # rate of its own frequency [rad/s^2]
@@ -97,7 +97,7 @@ class PhaseOscillatorsLaw(PathLaw):
         return Wish(b + r * s, velocity, acceleration)
 
     def _rhythms(self, element: Any, view: ElementView) -> list[Rhythm]:
-        """All oscillators now."""
+        """All oscillators at this instant."""
         wanted, size = view.value(phases_of(element)), len(STATES) + _adapts(element)
         count = len(wanted)
         own = [view.x[k * size : (k + 1) * size] for k in range(count)]
@@ -105,7 +105,7 @@ class PhaseOscillatorsLaw(PathLaw):
         linked = [_linked(element.network, count, i) for i in range(count)]
         ahead = [
             [own[j][0] - own[i][0] - (wanted[j] - wanted[i]) for j in linked[i]] for i in range(count)
-        ]  # how far a neighbor is ahead of where it should be
+        ]  # phase of a neighbor minus its desired phase
         pulls = [coupling * total(sin(angle) for angle in angles) for angles in ahead]
         numbers = [self.one(element, view, k) for k in range(count)]
         pulses = [
@@ -126,10 +126,10 @@ class PhaseOscillatorsLaw(PathLaw):
 
 
 def _adapts(element: Any) -> bool:
-    """Whether frequencies are states: a parameter may switch learning on."""
+    """Whether frequencies are states; a parameter may switch adaptation on."""
     return not is_zero(element.adapt)
 
 
 def _linked(network: str, count: int, i: int) -> tuple[int, ...]:
-    """The neighbors of oscillator i; itself is none."""
+    """The neighbors of oscillator i, without itself."""
     return tuple(j for j in neighbors("global" if network == "all" else network, count, i) if j != i)

@@ -1,4 +1,4 @@
-"""The laws of sensors: what each of them reads. `sensor_readings` says what becomes of it."""
+"""The laws of sensors: the true values that each measures. `sensor_readings` turns them into readings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class EncoderLaw(SensorLaw[Encoder]):
         return found or super().problems(element, robot)
 
     def channels(self, element: Encoder) -> tuple[Channel, ...]:
-        """In steps, whole numbers: their differences are exact."""
+        """The channels in whole steps, so that their differences are exact."""
         step = element.step
         return (Channel("position", "", element.noise / (step or 1.0), step=1.0 if step else 0.0),)
 
@@ -97,13 +97,13 @@ class IMULaw(SensorLaw[IMU]):
         body = next((one.body for one in view.robot.frames if one.name == element.body), element.body)
         for member, there in zip(instant.ensemble.members, instant.views, strict=True):
             field = member.law.field(member.element, there, body)
-            if field is not None:  # it falls with the body
+            if field is not None:  # this field accelerates sensor and body alike
                 felt = sub(felt, matvec_transposed(frame.pose.R, field))
         return (*felt, *frame.turning)
 
 
 class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
-    """What passes through a joint."""
+    """The wrench through a joint."""
 
     def problems(self, element: ForceTorqueSensor, robot: Robot) -> list[str]:
         what, names = f"element '{element.name}'", [joint.name for joint in (*robot.joints, *robot.loops)]
@@ -127,7 +127,7 @@ class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
 
 
 class ProbeLaw(SensorLaw[Probe]):
-    """One quantity of a point."""
+    """One quantity of a point of a body."""
 
     def problems(self, element: Probe, robot: Robot) -> list[str]:
         what = f"element '{element.name}'"
