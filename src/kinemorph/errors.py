@@ -22,15 +22,56 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
+
+LONGEST_NAME = 100  # characters of a name in a message
 
 
 class KinemorphError(Exception):
     """Base of all errors that Kinemorph raises on purpose."""
 
 
+class Problem(str):
+    """One thing that is wrong with a robot: which part, what is wrong with it, how to mend it, and the rule it breaks.
+
+    As text it is the whole message: "joint 'knee': pitch is 2, but the kind is revolute. Leave pitch out."
+
+    `kind`, `name`      the part: "joint", "knee"; both empty where there is none
+    `key`               what is wrong within it: an argument ("pitch"), a docking, or a line of its text
+    `what`, `remedy`    the value found and what was expected, without a full stop; what to do, a sentence or more
+    `rule`              the rule of `kinemorph.formats.rules` that it breaks
+    """
+
+    kind: str
+    name: str
+    key: str | int
+    what: str
+    remedy: str
+    rule: str
+
+    def __new__(
+        cls, kind: str, name: object, what: str, remedy: str, key: str | int = "", rule: str = "data"
+    ) -> Problem:
+        name = str(name)
+        shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
+        part = f"{kind} '{shown}': " if name else f"{kind}: " if kind else ""
+        problem = super().__new__(cls, f"{part}{what}. {remedy}")
+        problem.kind, problem.name, problem.key = kind, name, key
+        problem.what, problem.remedy, problem.rule = what, remedy, rule
+        return problem
+
+    def __reduce__(self) -> tuple[Any, ...]:  # to be copied and pickled
+        return Problem, (self.kind, self.name, self.what, self.remedy, self.key, self.rule)
+
+    @classmethod
+    def of(cls, message: str, remedy: str = "Correct it.") -> Problem:
+        """A message as a problem; one that is plain text gets this remedy."""
+        return message if isinstance(message, Problem) else cls("", "", message.rstrip("."), remedy)
+
+
 class ModelError(KinemorphError):
-    """A robot that cannot be built. `problems` holds one sentence for every mistake found."""
+    """A robot that cannot be built. `problems` holds one message for every mistake found, most of them a `Problem`."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
@@ -73,8 +114,9 @@ class MissingExtraError(KinemorphError):
     """An optional dependency is not installed. Where no extra brings it, it is installed by its own name."""
 
     def __init__(self, package: str, extra: str | None = None) -> None:
-        what = f"'kinemorph[{extra}]'" if extra else package
-        super().__init__(f"'{package}' is not installed. Run: pip install {what}")
+        self.what = f"'{package}' is not installed"
+        self.remedy = "Run: pip install " + (f"'kinemorph[{extra}]'" if extra else package)
+        super().__init__(f"{self.what}. {self.remedy}")
 
 
 class ModelWarning(UserWarning):
@@ -95,27 +137,6 @@ class SlowRunWarning(UserWarning):
 
 class ChatterWarning(UserWarning):
     """Steps of an explicit method were too large for contact or gains: the run is finite and wrong."""
-
-
-MOST_SEARCHED = 5_000  # characters of names
-
-
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` for a name that is not there, with the nearest one that is; nothing where none is near.
-
-    Among very many names nothing is looked for: a file may have thousands of names, and miss all of them.
-    """
-    spelled: dict[str, str] = {}
-    size = len(str(name))
-    for one in known:
-        spelled[one.lower()] = one
-        size += len(one)
-        if size > MOST_SEARCHED:
-            return ""
-    import difflib  # it is needed where something is wrong
-
-    near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
-    return f" Did you mean '{spelled[near[0]]}'?" if near else ""
 
 
 def users_level() -> int:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from kinemorph.bench.peers import robots as bench_models
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

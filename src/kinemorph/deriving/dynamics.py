@@ -27,7 +27,7 @@ from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.deriving.constraint_functions import ConstraintFunctions
-from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.derivatives import axis_arrays
@@ -40,6 +40,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.shown import ShownEquations
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.codegen.loops.branch_matrix import Forest

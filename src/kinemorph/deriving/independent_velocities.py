@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.newton_closing import closed_by_newton, float_look
 from kinemorph.mechanics.constraints.reduced_dynamics import Partition
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate, neutral
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 REPEATED = 1e-9  # what is left of a row or column, against the longest, where it repeats others
 SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as undecided

@@ -6,18 +6,17 @@ file and line, and with the policy for files: what is doubtful about a body's ma
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings, Severity
 from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.building.part_readers import Draft
-from kinemorph.model.input_reader import Problem, short
+from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Element, Settings, System
@@ -191,29 +190,21 @@ class Blueprint:
             assembly, ground = (None, ()) if self.made is None else (self.made.assembly, self.made.elements)
             return System(robot, (*self.elements, *ground), replace(self.settings), assembly)
         except ModelError as error:
-            for sentence in error.problems:
-                self.findings.problem("error", 0, "settings", Problem("settings", "", sentence, "data"))
+            for message in error.problems:
+                self.tell("error", Problem.of(message))
             return None
 
     def _judged(self) -> Robot | None:
-        robot, problems, doubts, remarks = self.builder.judged()
+        robot, problems, questionable, remarks = self.builder.judged()
         for problem in problems:
             self.tell("error", problem)
-        for doubt in (*doubts, *remarks):
-            self.tell("warning", doubt)
+        for problem in (*questionable, *remarks):
+            self.tell("warning", problem)
         return robot
 
     def tell(self, severity: Severity, problem: Problem) -> None:
-        """Writes down a sentence, of the file that declares the part."""
-        told = self.files.get((problem.kind, problem.name), self._main)
-        told.problem(severity, *self._place(problem), problem)
-
-    def _place(self, problem: Problem) -> tuple[int, str]:
-        """(line, element) of the part that a sentence is about."""
-        element = f"{self.word(problem.kind)} '{problem.name}'" if problem.name else self.word(problem.kind)
+        """Records a problem in the file that declares the part, on the line of the key where that is known."""
         part = (problem.kind, problem.name)
-        line = self.lines.get(part, 0)
-        if part in self.keys:  # a sentence begins with what it is about: "joint 'knee': lower limit 2 is above ..."
-            words = re.findall(r"\w+", problem.removeprefix(f"{problem.kind} '{problem.name}'"))[:3]
-            line = next(filter(None, map(self.keys[part], words)), line)
-        return line, element
+        element = f"{self.word(problem.kind)} '{problem.name}'" if problem.name else self.word(problem.kind)
+        line = (part in self.keys and self.keys[part](str(problem.key))) or self.lines.get(part, 0)
+        self.files.get(part, self._main).problem(severity, line, element, problem)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any, Literal, NamedTuple
 
+from kinemorph.errors import Problem
 from kinemorph.formats import limits
 from kinemorph.formats.rules import RULES
-from kinemorph.model.input_reader import Problem
 
 Severity = Literal["error", "warning"]
 
@@ -103,12 +103,9 @@ class Findings:
         self._add("error" if self.strict else "warning", rule, line, element, problem, remedy, repair)
 
     def problem(self, severity: Severity, line: int, element: str, problem: Problem) -> None:
-        """Writes down a sentence of the robot builder."""
-        text = problem.removeprefix(f"{problem.kind} '{problem.name}'")
-        text = text.removeprefix(f"{problem.kind} of joint '{problem.name}'").removeprefix(":").strip()
-        what, _, remedy = text.partition(". ")
+        """Records a problem of a robot, its elements or its settings."""
         report = self.error if severity == "error" else self.warn
-        report(problem.rule, line, element, what.rstrip("."), remedy or "Correct it.")
+        report(problem.rule, line, element, problem.what, problem.remedy)
 
     def _add(
         self,

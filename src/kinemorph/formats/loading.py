@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.errors import ModelError, ModelWarning, ParseError, users_level
+from kinemorph.errors import ModelError, ModelWarning, ParseError, Problem, users_level
 from kinemorph.formats import Format, by_ending, by_name, recognize
 from kinemorph.formats.findings import Finding, Findings
 from kinemorph.formats.pausing import uncollected
@@ -29,7 +29,6 @@ from kinemorph.mechanics.recursions.newton_euler import inverse_dynamics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
-from kinemorph.model.input_reader import Problem
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
@@ -189,8 +188,8 @@ def _acting(system: System, findings: Findings) -> System | None:
         try:
             law_of(element)
         except ModelError as error:
-            lawless.append(Problem("element", element.name, error.problems[0], "element"))
-    for problem in lawless:  # a model may be read where its laws are not at hand
+            lawless.append(Problem.of(error.problems[0]))
+    for problem in lawless:  # a model may be read where its laws are not registered
         findings.tell("warning", problem)
     if lawless:
         return system
@@ -198,8 +197,8 @@ def _acting(system: System, findings: Findings) -> System | None:
     foreign = {problem.name for problem in wrong if problem.name and ("element", problem.name) not in findings.native}
     for problem in wrong:
         if problem.name in foreign:
-            left_out = f"{problem.partition('. ')[0].rstrip('.')}; the element is left out. Correct the model."
-            findings.tell("warning", Problem("element", problem.name, left_out, "dropped"))
+            left_out = f"{problem.what}; the element is left out"
+            findings.tell("warning", Problem("element", problem.name, left_out, "Correct the model.", rule="dropped"))
     if foreign:
         system = replace(system, elements=tuple(e for e in system.elements if e.name not in foreign))
         wrong = _wrong(system)
@@ -218,8 +217,8 @@ def _renamed(system: System, findings: Findings) -> System:
             found.append(element)
             continue
         other = next(f"{name}~{k}" for k in range(2, len(taken) + 3) if f"{name}~{k}" not in taken)
-        what = f"element '{name}': the name means something else in signals: it is called '{other}' here. Rename it."
-        findings.tell("warning", Problem("element", name, what, "name"))
+        what = f"the name means something else in signals: it is called '{other}' here"
+        findings.tell("warning", Problem("element", name, what, "Rename it.", rule="name"))
         found.append(replace(element, name=other))  # type: ignore[type-var]
     return replace(system, elements=tuple(found))
 
@@ -229,14 +228,7 @@ def _wrong(system: System) -> list[Problem]:
     try:
         ensemble(system.robot, system.elements)
     except ModelError as error:
-        about = [
-            next((e.name for e in system.elements if sentence.startswith(f"element '{e.name}'")), "")
-            for sentence in error.problems
-        ]
-        return [
-            Problem("element" if name else "elements", name, sentence, "element")
-            for name, sentence in zip(about, error.problems, strict=True)
-        ]
+        return [Problem.of(message) for message in error.problems]
     return []
 
 

@@ -37,7 +37,7 @@ from kinemorph.algebra.scalar import where
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
@@ -46,6 +46,7 @@ from kinemorph.plants.loop_methods import LoopMethod, Projection
 from kinemorph.plants.user_laws import LEVEL, Column, Law, of_groups, one_number, split
 from kinemorph.plants.variational import Discrete, DiscreteLaws, discrete_programs
 from kinemorph.shown import Shown
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.drives.rotors import with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
@@ -23,6 +23,7 @@ from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_indepen
 from kinemorph.plants.plant import Place, Plant, Stage, Tick
 from kinemorph.plants.robot_laws import Motion
 from kinemorph.plants.user_laws import Column, Law, columns
+from kinemorph.words import did_you_mean
 
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
 

@@ -27,11 +27,12 @@ from kinemorph.analysis.loops.constraint_rows import Gap, Rows, open_loops, rows
 from kinemorph.analysis.loops.levenberg import Problem, descend
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.errors import ModelError, ShapeError, did_you_mean
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.configuration import difference, integrate, neutral, random_configuration
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import did_you_mean
 
 FARTHEST, SHORTEST = 0.15, 2e-3  # [rad or m], steps on the way of `follow_loops`
 MOST_STEPS = 2000

@@ -26,13 +26,14 @@ from typing import Any
 from kinemorph.bench.peers.robots import pinocchio, robot_file
 from kinemorph.bench.targets import judge_loading
 from kinemorph.bench.timing import Pace, samples_in_turns
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.loading import examine, save
 from kinemorph.formats.pausing import uncollected
 from kinemorph.formats.sources import Options, read_file
 from kinemorph.formats.urdf.reader import blueprint_of
 from kinemorph.model import library
+from kinemorph.words import did_you_mean
 
 Row = dict[str, Any]
 FILES = {

@@ -19,9 +19,10 @@ from kinemorph.cli.options.model_argument import ROBOT_HELP, chosen, reads_model
 from kinemorph.cli.options.plot_options import Columns, Degrees, PlotPath, Plots
 from kinemorph.cli.options.scene_options import GifPath, HtmlPath, Mp4Path, Sights, Speed
 from kinemorph.cli.verbs.simulate import Q_HELP, Friction, Limits, SavePath, advancing, exit_code, wrote
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
 from kinemorph.formats.sources import Options
 from kinemorph.model.system import System
+from kinemorph.words import did_you_mean
 
 MAPS_WORD = "maps"
 TIME = 10.0  # [s]

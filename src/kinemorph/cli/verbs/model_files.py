@@ -13,11 +13,12 @@ import typer
 from kinemorph.cli.application import Json, app, out, put, say, told
 from kinemorph.cli.options.model_argument import ROBOT_HELP, RobotName, chosen, examined, is_file, reads_models
 from kinemorph.codegen.backends.identifiers import identifier
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
 from kinemorph.formats import FORMATS, Format, by_ending
 from kinemorph.formats.sources import Options
 from kinemorph.formats.toml.templates import TEMPLATES
 from kinemorph.model.system import System
+from kinemorph.words import did_you_mean
 
 
 class Written(StrEnum):

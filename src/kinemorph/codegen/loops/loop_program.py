@@ -34,8 +34,9 @@ from typing import Any, TypeAlias
 
 from kinemorph.codegen.graphs.program import Port, Program, as_program, as_programs, checked_ports
 from kinemorph.codegen.graphs.tracing import Shape, trace
-from kinemorph.errors import CompileError, did_you_mean
+from kinemorph.errors import CompileError
 from kinemorph.frozen import dataclass
+from kinemorph.words import did_you_mean
 
 # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from kinemorph.display.painting.frames import Frames
 from kinemorph.display.painting.gifs import write_gif
 from kinemorph.display.painting.videos import find_ffmpeg, write_video
-from kinemorph.errors import KinemorphError, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.words import did_you_mean
 
 MOST_FRAMES = 3000
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.stances import stance
-from kinemorph.errors import ShapeError, did_you_mean
+from kinemorph.errors import ShapeError
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 
 def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
-from kinemorph.errors import did_you_mean
 from kinemorph.formats import limits
 from kinemorph.formats.degrees import degrees_doubt
 from kinemorph.formats.findings import Findings
@@ -20,6 +19,7 @@ from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.input_reader import short
 from kinemorph.model.units import KINDS as UNIT_KINDS
 from kinemorph.model.units import fits, in_si, parse_unit
+from kinemorph.words import did_you_mean
 
 SETTINGS = ("convention", "name", "gravity", "base", "tool")
 CONVENTIONS = ("standard", "modified")

@@ -51,9 +51,8 @@ def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
     """What MuJoCo makes of a bundle; None, with a finding, where it makes nothing of it."""
     spec = find_spec("mujoco")
     if spec is None or spec.origin is None:
-        sentence = str(MissingExtraError("mujoco", "mujoco"))
-        what, _, remedy = sentence.partition(". ")
-        findings.error("file", 0, "", f"MJCF is read through MuJoCo, and {what}", f"{remedy}.")
+        missing = MissingExtraError("mujoco", "mujoco")
+        findings.error("file", 0, "", f"MJCF is read through MuJoCo, and {missing.what}", f"{missing.remedy}.")
         return None
     answer = _answer(bundle, str(Path(spec.origin).parent.parent), findings)
     if answer is None:

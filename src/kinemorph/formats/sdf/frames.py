@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, relative
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.findings import Findings
 from kinemorph.model.input_reader import short
 from kinemorph.model.topology import WORLD
+from kinemorph.words import did_you_mean
 
 DUST = 4.5e-16  # what products of rotations leave where an exact one has a zero: two roundings
 

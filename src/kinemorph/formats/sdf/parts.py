@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.sdf.models import Model, Models
 from kinemorph.formats.sdf.values import Tally
 from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.words import did_you_mean
 
 # what a model or world may hold besides what is read; True: it acts on the motion and is reported
 OTHER_PARTS = {

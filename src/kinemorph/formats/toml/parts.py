@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options, Source, named_text
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.bodies import Bodies
 from kinemorph.formats.toml.documents import Document
+from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
 from kinemorph.formats.toml.parameters import read_parameters
 from kinemorph.formats.toml.repairs import Repairs
@@ -27,6 +27,7 @@ from kinemorph.model.elements.fields import Field, element_fields
 from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # of the two kinds of quantity, the one about or along an axis
 REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
@@ -111,8 +112,9 @@ class Parts:
         self._settings(blueprint)
 
     def key_line(self, path: Path, key: str) -> int:
-        """The line of a key of a part; 0 where it is not there."""
-        return self.values.lines.line((*path, key)) if self.values.lines.has((*path, key)) else 0
+        """The line of a key of a part, or of the placement that holds it; 0 where the file has neither."""
+        lines, keys = self.values.lines, (key, "placement") if key in POSE_KEYS else (key,)
+        return next((lines.line((*path, name)) for name in keys if lines.has((*path, name))), 0)
 
     def _no_table(self, key: str) -> None:
         problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import direction_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError, Problem
 from kinemorph.formats import limits
 from kinemorph.formats.degrees import degrees_doubt
 from kinemorph.formats.findings import Findings
@@ -27,6 +27,7 @@ from kinemorph.model.elements.fields import Field, part_fields, written_row
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter, Value
+from kinemorph.words import did_you_mean
 
 AXES = {
     **{"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)},
@@ -101,6 +102,10 @@ class Values:
         self.mistakes += 1
         repair = self.repairs.repair(mended) if self.repairs and mended else None
         self.findings.error(rule, self.lines.line(at.path), at.element, problem, remedy, repair)
+
+    def warn(self, rule: str, at: At, problem: str, remedy: str) -> None:
+        """A warning on the line of a value."""
+        self.findings.warn(rule, self.lines.line(at.path), at.element, problem, remedy)
 
     # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -233,19 +238,17 @@ class Values:
                 return units.quantity(text, kind)
             except ValueError as error:
                 usual = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
-                problem, _, hint = str(error).partition(". ")
+                problem = Problem.of(error.args[0], f"Correct the unit, or write a plain number{usual}.")
                 factor, _, word = text.partition(" ")
-                if word.strip() in self.names:
-                    hint = f'Write "{factor} * {word.strip()}" for a product.'
-                remedy = hint or f"Correct the unit, or write a plain number{usual}."
-                self.error("unit", at, f"{_named(at)}: {problem}", remedy)
+                product = f'Write "{factor} * {word.strip()}" for a product.' if word.strip() in self.names else ""
+                self.error("unit", at, f"{_named(at)}: {problem.what}", product or problem.remedy)
                 return 0.0
         try:
             value = parse_expression(text, self.names, hints=not self.findings.untold)
         except ExpressionError as error:
-            problem, _, hint = str(error).partition(". ")
-            remedy = hint or 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
-            mended = None
+            usual = 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
+            problem, mended = Problem.of(error.args[0], usual), None
+            remedy = problem.remedy
             if "^" in text:
                 remedy = "Write ** for a power."
             elif _QUANTITY.search(text):
@@ -253,19 +256,17 @@ class Values:
             if _COMMA.fullmatch(text):
                 number = float(text.replace(",", "."))
                 remedy, mended = f"Write a point for the decimal comma: {number}.", {at.path: number}
-            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.rstrip('.')}", remedy, mended)
+            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.what}", remedy, mended)
             return 0.0
         if isinstance(value, Formula):
             self._ops += value.extent[1]
             if self._ops > limits.ELEMENTS:
-                problem = f"formulas have more than {limits.ELEMENTS} operations together, expected fewer"
-                self.error("file", at, problem, "Write numbers in place of formulas.")
+                many = f"formulas have more than {limits.ELEMENTS} operations together, expected fewer"
+                self.error("file", at, many, "Write numbers in place of formulas.")
                 return 0.0
         if isinstance(value, Parameter) and value.unit and not units.fits(value.unit, kind):
-            problem = f"{_named(at)} is the parameter '{value.name}' with the unit {value.unit!r}"
-            problem += f", expected {units.with_article(kind)}"
-            remedy = "Look whether another parameter is meant."
-            self.findings.warn("unit", self.lines.line(at.path), at.element, problem, remedy)
+            found = f"{_named(at)} is the parameter '{value.name}' with the unit {value.unit!r}"
+            self.warn("unit", at, f"{found}, expected {units.with_article(kind)}", "Check which parameter is meant.")
         return value
 
     def literal(self, raw: Any, at: At, field: Field | None = None) -> float:
@@ -398,15 +399,16 @@ class Values:
                 made = made.knowing(self.names)
             return made.read_from(self.open) if hasattr(made, "read_from") else made
         except Outside as error:
-            problem = f"{_named(at)} names the file {short(str(error))}, expected one beside the model or in a package"
-            self.error("path", at, problem, "Move the file there, or name its folder with --package-dir.")
+            found = f"{_named(at)} names the file {short(str(error))}, expected one beside the model or in a package"
+            self.error("path", at, found, "Move the file there, or name its folder with --package-dir.")
         except FileNotFoundError as error:
-            problem = f"{_named(at)} names the file {short(str(error))}, which is not there"
-            self.error("path", at, problem, "Correct the name, or put the file beside the model.")
+            found = f"{_named(at)} names the file {short(str(error))}, which does not exist"
+            self.error("path", at, found, "Correct the name, or put the file beside the model.")
         except (TypeError, ValueError, ArithmeticError, OSError, ModelError) as error:
-            what, _, remedy = str(error).removeprefix(f"{at.element}: ").partition(". ")
+            message = error.problems[0] if isinstance(error, ModelError) else str(error)
+            problem = Problem.of(message, "Correct its data.")
             where = f"{_named(at)}: " if at.what else "it cannot be made: "
-            self.error("data", at, f"{where}{what}".rstrip("."), remedy or "Correct its data.")
+            self.error("data", at, f"{where}{problem.what}", problem.remedy)
         return None
 
     def anything(self, raw: Any, at: At, field: Field | None = None) -> Any:
@@ -446,9 +448,7 @@ class Values:
                 return IDENTITY.R
             if not isinstance(item, str) and (doubt := degrees_doubt([angle])):
                 remedy = f'Write "{angle:g} deg" if degrees are meant.'
-                place = at.key(i)
-                line = self.lines.line(place.path)
-                self.findings.warn("unit", line, at.element, f"{_named(place)}: {doubt[0]}", remedy)
+                self.warn("unit", at.key(i), f"{_named(at.key(i))}: {doubt[0]}", remedy)
             turns.append(exact_turn(angle) if isinstance(item, str) else (math.cos(angle), math.sin(angle)))
         return rotation_of_turns(*turns)
 

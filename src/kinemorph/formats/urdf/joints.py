@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, turn
 from kinemorph.algebra.vectors import Mat
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.urdf.cursor import SILENT, Reading
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.model.building.part_readers import Draft
 from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS, Axis
+from kinemorph.words import did_you_mean
 
 # how URDF and its extensions call a kind: MuJoCo and Isaac Sim have spherical, Drake has ball, universal and screw
 KINDS = {

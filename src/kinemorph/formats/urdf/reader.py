@@ -16,7 +16,6 @@ import os
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options, Source, sidecar_name
@@ -29,6 +28,7 @@ from kinemorph.formats.urdf.transmissions import read_transmission
 from kinemorph.formats.xml_documents import Node, line_of, parse
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
+from kinemorph.words import did_you_mean
 
 XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://ros.org/wiki/xacro")
 

@@ -42,8 +42,8 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
     """The plain URDF that a xacro text stands for; None, with a finding, where there is none."""
     spec = find_spec("xacro")
     if spec is None or spec.origin is None:
-        what, _, remedy = str(MissingExtraError("xacro", "xacro")).partition(". ")
-        findings.error("file", 0, "", f"xacro files are expanded by xacro, and {what}", f"{remedy}.")
+        missing = MissingExtraError("xacro", "xacro")
+        findings.error("file", 0, "", f"xacro files are expanded by xacro, and {missing.what}", f"{missing.remedy}.")
         return None
     if b"<!DOCTYPE" in source.data or b"<!ENTITY" in source.data:
         findings.error(

@@ -19,13 +19,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.model.input_reader import short
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.catalog import JOINT_MODULES, Types, known_types
 from kinemorph.model.modules.dyads import DyadClass, dyad_class
 from kinemorph.model.modules.incidence import NONE, IncidenceMatrix
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Side
+from kinemorph.words import did_you_mean
 
 CLASSES: tuple[str, ...] = get_args(DyadClass)
 HEAD = re.compile(r"\$?[ec]_?\{?\d+\}?\$?")  # e1, e_1, c1

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.modules.assembly import as_assembly
 from kinemorph.model.modules.module_types import Side
@@ -104,7 +104,7 @@ def traverse(assembly: Assembly, base: str | None = None, *, method: Method = "d
         raise ModelError(f"method is {method!r}; expected one of: {', '.join(get_args(Method))}.")
     assembly = as_assembly(assembly)
     if not assembly.modules:
-        raise ModelError(f"assembly '{assembly.name}' has no modules; expected one or more. Add some.")
+        raise ModelError(Problem("assembly", assembly.name, "it has no modules; expected one or more", "Add some."))
     first = assembly.module(base or assembly.base).name
     bases = [first, *(organism[0] for organism in assembly.organisms if first not in organism)]
     trees = [assembly.tree(each, method=method) for each in bases]

@@ -24,7 +24,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import MissingExtraError, UnsupportedError, did_you_mean
+from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.loop_methods import Multipliers, Projection
@@ -41,6 +41,7 @@ from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.initial_state import closed_start
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.stepper import SMALLEST, Marched, State, Stepper, check_numbers
+from kinemorph.words import did_you_mean
 
 MOST_STEPS = 2000  # in one call: `simulate` looks up at least this often
 DRIFT = 10.0  # of the relative tolerance: how far steps may lead from constraints before the method begins anew on them
