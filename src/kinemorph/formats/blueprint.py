@@ -144,21 +144,11 @@ class Blueprint:
                 self.files[part] = self.findings
             return True
         if len(name) > limits.NAME_LENGTH:
-            self.findings.error(
-                "name",
-                line,
-                f"{self.word(kind)} {short(name)}",
-                f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}",
-                "Shorten it.",
-            )
+            problem = f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}"
+            self.findings.error("name", line, f"{self.word(kind)} {short(name)}", problem, "Shorten it.")
         else:
-            self.findings.error(
-                "name",
-                line,
-                f"{self.word(kind)} '{name}'",
-                f"the name is used already on line {self.lines[part]}, expected a name of its own",
-                "Rename one of the two.",
-            )
+            problem = f"the name is used already on line {self.lines[part]}, expected a name of its own"
+            self.findings.error("name", line, f"{self.word(kind)} '{name}'", problem, "Rename one of the two.")
         return False
 
     def word(self, kind: str) -> str:
@@ -170,13 +160,9 @@ class Blueprint:
     def system(self) -> System | None:
         """The checked system; None, with findings, where there is none."""
         if self._count > limits.BODIES:
-            self.findings.error(
-                "file",
-                0,
-                "",
-                f"the model has {self._count} bodies, expected at most {limits.BODIES}",
-                "Split it, or merge bodies that do not move against each other.",
-            )
+            problem = f"the model has {self._count} bodies, expected at most {limits.BODIES}"
+            remedy = "Split it, or merge bodies that do not move against each other."
+            self.findings.error("file", 0, "", problem, remedy)
         if self.findings.failed:
             return None
         robot = self._judged() if self.made is None else self.made.robot

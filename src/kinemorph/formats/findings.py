@@ -7,13 +7,14 @@ a reader: no exception, no print.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from kinemorph.errors import Problem
 from kinemorph.formats import limits
 from kinemorph.formats.rules import RULES
 
 Severity = Literal["error", "warning"]
+Repair: TypeAlias = Callable[[], None]
 
 
 class Finding(NamedTuple):
@@ -26,7 +27,7 @@ class Finding(NamedTuple):
     element: str  # "link 'arm'"; empty for the file as a whole
     problem: str  # the value found and what was expected
     remedy: str
-    repair: Callable[[], None] | None = None
+    repair: Repair | None = None
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -91,14 +92,12 @@ class Findings:
         return self._tally.untold
 
     def error(
-        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
+        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Repair | None = None
     ) -> None:
         """Writes down what keeps the model from being loaded. `problem` and `remedy` have no and one full stop."""
         self._add("error", rule, line, element, problem, remedy, repair)
 
-    def warn(
-        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
-    ) -> None:
+    def warn(self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Repair | None = None) -> None:
         """Writes down what is doubtful, or what is left out."""
         self._add("error" if self.strict else "warning", rule, line, element, problem, remedy, repair)
 
@@ -115,7 +114,7 @@ class Findings:
         element: str,
         problem: str,
         remedy: str,
-        repair: Callable[[], None] | None,
+        repair: Repair | None,
     ) -> None:
         if rule not in RULES:
             raise KeyError(rule)

@@ -236,9 +236,8 @@ def _tested(system: System, findings: Findings) -> System | None:
     """The system, if the equations of its robot hold together at a random state."""
     problem = roundtrip_problem(system.robot)
     if problem:
-        findings.error(
-            "roundtrip", 0, f"robot '{system.name}'", problem, "Look for extreme masses, lengths or inertias."
-        )
+        remedy = "Look for extreme masses, lengths or inertias."
+        findings.error("roundtrip", 0, f"robot '{system.name}'", problem, remedy)
         return None
     return _started(system, findings)
 

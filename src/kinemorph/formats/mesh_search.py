@@ -125,10 +125,5 @@ def warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
     if lost:
         many = f"{len(lost)} meshes such as {lost[0]!r} are" if len(lost) > 1 else f"the mesh {lost[0]!r} is"
         problem = f"{many} not found from the folder of this file"
-        findings.warn(
-            "mesh",
-            0,
-            "",
-            problem,
-            "Write the file beside the model it came from, or pass package_dirs (--package-dir).",
-        )
+        remedy = "Write the file beside the model it came from, or pass package_dirs (--package-dir)."
+        findings.warn("mesh", 0, "", problem, remedy)

@@ -59,13 +59,8 @@ def read_file(path: Path, findings: Findings) -> Source | None:
             data = _content(path, size)
             size = len(data)
         if size > limits.FILE_SIZE:
-            findings.error(
-                "file",
-                0,
-                "",
-                f"the file has {size} bytes, expected at most {limits.FILE_SIZE}",
-                "Split it, or leave out data that is not needed.",
-            )
+            problem = f"the file has {size} bytes, expected at most {limits.FILE_SIZE}"
+            findings.error("file", 0, "", problem, "Split it, or leave out data that is not needed.")
             return None
         return Source(str(path), data, path.parent)
     except (FileNotFoundError, NotADirectoryError, ValueError):  # no file has a zero byte in its name

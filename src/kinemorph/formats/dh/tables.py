@@ -113,13 +113,8 @@ def read_table(source: Source, findings: Findings) -> Table | None:
         return None
     if not table.convention:
         table.convention = "standard"
-        findings.warn(
-            "assumed",
-            1,
-            "",
-            "the convention is not told: standard is taken",
-            "Write '# convention: standard' or '# convention: modified'.",
-        )
+        problem = "the convention is not told: standard is taken"
+        findings.warn("assumed", 1, "", problem, "Write '# convention: standard' or '# convention: modified'.")
     return table
 
 
@@ -154,13 +149,8 @@ def _numbers(text: str, counts: tuple[int, ...], number: int, what: str, finding
     parts = text.replace(",", " ").split()
     if len(parts) not in counts:
         expected = " or ".join(map(str, counts))
-        findings.error(
-            "number",
-            number,
-            what,
-            f"it has {len(parts)} numbers, expected {expected}",
-            "Write them with spaces between.",
-        )
+        problem = f"it has {len(parts)} numbers, expected {expected}"
+        findings.error("number", number, what, problem, "Write them with spaces between.")
         return (0.0,) * counts[0]
     return tuple(_real(part, number, what, findings) for part in parts)
 
@@ -202,13 +192,8 @@ def _heads(line: str, number: int, findings: Findings) -> list[_Head]:
             heads.append(_head(name, match[2], number, findings))
     missing = [name for name in NEEDED if all(head.name != name for head in heads)]
     if missing and len(findings.errors) == before:
-        findings.error(
-            "structure",
-            number,
-            "",
-            f"columns {', '.join(missing)} are missing, expected at least {', '.join(NEEDED)}",
-            "Add them, with zeros where there is nothing.",
-        )
+        problem = f"columns {', '.join(missing)} are missing, expected at least {', '.join(NEEDED)}"
+        findings.error("structure", number, "", problem, "Add them, with zeros where there is nothing.")
     return heads if len(findings.errors) == before else []
 
 
@@ -241,13 +226,8 @@ def _values(line: str, number: int, heads: list[_Head], findings: Findings) -> d
     """The cells of a row by column, in SI; empty ones left out."""
     cells = _cells(line)
     if len(cells) != len(heads):
-        findings.error(
-            "syntax",
-            number,
-            "",
-            f"the row has {len(cells)} cells, expected {len(heads)} as the line of columns",
-            "Write a point for a decimal comma, and a comma between cells.",
-        )
+        problem = f"the row has {len(cells)} cells, expected {len(heads)} as the line of columns"
+        findings.error("syntax", number, "", problem, "Write a point for a decimal comma, and a comma between cells.")
         return {}
     given = {head.name: cell for head, cell in zip(heads, cells, strict=True)}
     kind = KINDS.get(given.get("kind", "revolute").lower() or "revolute", "")

@@ -129,9 +129,8 @@ def _arm(robot: Robot, findings: Findings) -> _Arm | None:
             moved, place = transformed(inertia, poses[body.name]), carrier[joint.child] - 1
             masses[place] = added(masses[place], moved) if masses[place].mass else _plus(masses[place], moved)
     if not joints:
-        findings.error(
-            "structure", 0, f"robot '{robot.name}'", "it has no joint that moves, expected an arm", "Add one."
-        )
+        problem = "it has no joint that moves, expected an arm"
+        findings.error("structure", 0, f"robot '{robot.name}'", problem, "Add one.")
         return None
     tool = poses[joints[-1].child]
     for frame in robot.frames:
@@ -147,13 +146,8 @@ def _plus(first: Inertia, second: Inertia) -> Inertia:
 
 
 def _unfit(joint: str, why: str, findings: Findings) -> None:
-    findings.error(
-        "structure",
-        0,
-        f"joint '{joint}'",
-        f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table",
-        "Write TOML instead.",
-    )
+    problem = f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table"
+    findings.error("structure", 0, f"joint '{joint}'", problem, "Write TOML instead.")
 
 
 def _as_written(pose: Pose) -> Pose:
@@ -233,9 +227,8 @@ def _warn_of_the_rest(system: System, findings: Findings) -> None:
     ):
         if names:
             listed = ", ".join(f"'{name}'" for name in names[:5]) + (", ..." if len(names) > 5 else "")
-            findings.warn(
-                "dropped", 0, f"robot '{robot.name}'", f"{listed} {problem}", "Write TOML to keep everything."
-            )
+            problem = f"{listed} {problem}"
+            findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Write TOML to keep everything.")
     for name in (robot.name, *robot.joint_names, *robot.body_names):
         if any(mark in name for mark in ',"#'):
             findings.error("name", 0, f"'{name}'", "it has a comma, a quote or a '#', expected none", "Rename it.")

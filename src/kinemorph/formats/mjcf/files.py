@@ -79,13 +79,9 @@ def gather(source: Source, options: Options, findings: Findings) -> Bundle | Non
         what = (
             "a part of a model, made to be included by another file" if root.tag == "mujocoinclude" else "no MJCF model"
         )
-        findings.error(
-            "structure",
-            line_of(root),
-            "",
-            f"the outermost element is <{short(str(root.tag))[1:-1]}>, expected <mujoco>: this is {what}",
-            "Read the file that includes it." if root.tag == "mujocoinclude" else "Choose an MJCF file.",
-        )
+        problem = f"the outermost element is <{short(str(root.tag))[1:-1]}>, expected <mujoco>: this is {what}"
+        remedy = "Read the file that includes it." if root.tag == "mujocoinclude" else "Choose an MJCF file."
+        findings.error("structure", line_of(root), "", problem, remedy)
         return None
     work = _Gathering(source, options, findings)
     work.bundle.text = work.model(root, source, main=True)

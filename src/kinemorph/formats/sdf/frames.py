@@ -58,6 +58,10 @@ class Entry:
     inside: Scope | None = None  # the scope of a model, where `placement` and its canonical link are looked up
     attribute: str = "attached_to"  # what messages call the reference to what it moves with
 
+    def error(self, rule: str, problem: str, remedy: str) -> None:
+        """Records what is wrong with this frame."""
+        self.findings.error(rule, self.line, self.element, problem, remedy)
+
 
 class Frames:
     """All frames of a file and of those it includes, by key. Declare, then `settle`, then ask."""
@@ -73,13 +77,10 @@ class Frames:
         """Keeps a frame; False, with a finding, where the name is taken in its scope."""
         known = self.entries.get(key)
         if known is not None:
-            entry.findings.error(
-                "name",
-                entry.line,
-                entry.element,
-                f"{known.element} on line {known.line} has this name already, expected names that differ in a model",
-                "Rename one of the two.",
+            problem = (
+                f"{known.element} on line {known.line} has this name already, expected names that differ in a model"
             )
+            entry.error("name", problem, "Rename one of the two.")
             return False
         self.entries[key] = entry
         return True
@@ -100,13 +101,8 @@ class Frames:
         start = f"{entry.scope.prefix}::" if entry.scope.prefix else ""
         near = [key.removeprefix(start) for key in self.entries if key.startswith(start)] if self._few(entry) else []
         remedy = did_you_mean(name[:100], near[:1000]).strip()
-        entry.findings.error(
-            "name",
-            entry.line,
-            entry.element,
-            f"{what} names {short(name)}, expected a link, joint, frame or model of this scope",
-            remedy or "Declare it, or correct the name.",
-        )
+        problem = f"{what} names {short(name)}, expected a link, joint, frame or model of this scope"
+        entry.error("name", problem, remedy or "Declare it, or correct the name.")
 
     @staticmethod
     def _few(entry: Entry) -> bool:
@@ -189,13 +185,8 @@ class Frames:
         ring = opened[opened.index(first) :]
         entry = self.entries[ring[-1]]
         shown = " -> ".join(repr(key) for key in [*ring[:6], *(["..."] if len(ring) > 6 else []), first])
-        entry.findings.error(
-            "structure",
-            entry.line,
-            entry.element,
-            f"poses are relative to each other in a ring, {shown}, expected one that is placed in its model",
-            "Take relative_to away from one of them.",
-        )
+        problem = f"poses are relative to each other in a ring, {shown}, expected one that is placed in its model"
+        entry.error("structure", problem, "Take relative_to away from one of them.")
 
     # ── asking ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -220,13 +211,8 @@ class Frames:
         """Finds what every frame moves with; findings for names that are not there, and for rings. Before `settle`."""
         for entry in self.entries.values():
             if entry.attached_to == PENDING:
-                entry.findings.error(
-                    "structure",
-                    entry.line,
-                    entry.element,
-                    "it has no links, expected at least one",
-                    "Add a link, or declare the model static.",
-                )
+                problem = "it has no links, expected at least one"
+                entry.error("structure", problem, "Add a link, or declare the model static.")
                 entry.attached_to = WORLD
             if entry.attached_to is not None and entry.attached_to.startswith(NAMED):
                 name, scope = entry.attached_to.removeprefix(NAMED), entry.inside or entry.scope
@@ -248,13 +234,10 @@ class Frames:
                     key = following
             if key not in self._bodies:
                 entry = self.entries[key]
-                entry.findings.error(
-                    "structure",
-                    entry.line,
-                    entry.element,
-                    f"by {entry.attribute} it moves with itself, expected a chain that ends at a link or the world",
-                    "Attach it to a link.",
+                problem = (
+                    f"by {entry.attribute} it moves with itself, expected a chain that ends at a link or the world"
                 )
+                entry.error("structure", problem, "Attach it to a link.")
             self._bodies |= dict.fromkeys(path, self._bodies.get(key))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kinemorph.formats.sdf.models import Model, Models
-from kinemorph.formats.sdf.values import Tally
-from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_values import Tally
 from kinemorph.words import did_you_mean
 
 # what a model or world may hold besides what is read; True: it acts on the motion and is reported
@@ -112,7 +112,7 @@ def _strangers(part: Node) -> Iterator[tuple[Node, str]]:
 
 def _tell(what: str, rule: str, hint: str, node: Node, model: Model, element: str, tally: Tally) -> None:
     remedy = hint or "Expect the model to move without it."
-    tally.add(model.file.findings, rule, what, remedy, line_of(node), element)
+    tally.add(model.file.values.at(node, element), rule, what, remedy)
 
 
 def _written(tag: str) -> str:

@@ -215,9 +215,8 @@ class Organisms:
             options["keep"] = read["keep"]
         if ("gap" in read) != ("bend" in read):
             here, other = ("gap", "bend") if "gap" in read else ("bend", "gap")
-            self.values.error(
-                "assembly", AT.key(here), f"{here} is given without {other}, expected both", f"Add {other}."
-            )
+            problem = f"{here} is given without {other}, expected both"
+            self.values.error("assembly", AT.key(here), problem, f"Add {other}.")
             return None
         if "gap" in read:
             options["tolerance"] = (read["gap"], read["bend"])
@@ -305,9 +304,8 @@ class Organisms:
         blueprint = Blueprint(findings, letter, line=self.values.lines.line(at.path))
         tables = self._below(raw, "bodies", at)
         if not tables:
-            self.values.error(
-                "assembly", at, "it has no bodies, expected one or more", f"Write [module_types.{letter}.bodies.NAME]."
-            )
+            problem = "it has no bodies, expected one or more"
+            self.values.error("assembly", at, problem, f"Write [module_types.{letter}.bodies.NAME].")
             return None
         bodies = Bodies(self.values, self.parts.source, self.parts.options, raw.get("bodies"))
         before = self.values.mistakes
@@ -336,9 +334,8 @@ class Organisms:
                 found.append((name, inner))
             else:
                 problem = f"it is {short(inner)}, expected a table"
-                self.values.error(
-                    "structure", at.key(key).key(name), problem, f"Write [{'.'.join(map(str, at.path))}.{key}.{name}]."
-                )
+                remedy = f"Write [{'.'.join(map(str, at.path))}.{key}.{name}]."
+                self.values.error("structure", at.key(key).key(name), problem, remedy)
         return found
 
     def _port(self, key: str, raw: dict[str, Any], at: At) -> Port | None:
@@ -350,9 +347,8 @@ class Organisms:
             problem = "reach is given " + (
                 "together with a pose" if "placement" in read else "for a side that is none of 1 to 6"
             )
-            self.values.error(
-                "assembly", place.key("reach"), f"{problem}, expected it for a side of the die alone", "Give a pose."
-            )
+            problem = f"{problem}, expected it for a side of the die alone"
+            self.values.error("assembly", place.key("reach"), problem, "Give a pose.")
         if self.values.mistakes > before:
             return None
         if "reach" in read:

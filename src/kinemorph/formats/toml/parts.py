@@ -61,12 +61,9 @@ class Parts:
         mark = self.data.get(rows.MARK)
         if mark != rows.VERSION or isinstance(mark, bool):
             found = "is missing" if mark is None else f"is {short(mark)}"
-            self.values.error(
-                "structure",
-                At((rows.MARK,), "", ""),
-                f"the mark of the format, '{rows.MARK} = {rows.VERSION}', {found}",
-                f"Write {rows.MARK} = {rows.VERSION} into the first line.",
-            )
+            problem = f"the mark of the format, '{rows.MARK} = {rows.VERSION}', {found}"
+            remedy = f"Write {rows.MARK} = {rows.VERSION} into the first line."
+            self.values.error("structure", At((rows.MARK,), "", ""), problem, remedy)
         for key in self.data:
             if key not in known:
                 self.values.unknown(At((key,), "", ""), key, known)
@@ -175,9 +172,8 @@ class Parts:
         kind = raw.get("kind")
         if isinstance(kind, str) and kind not in ELEMENT_KINDS and kind in map(kind_of, FUNCTIONS):
             problem = f"an element of the kind {short(kind)} holds a Python function, which no file can"
-            self.values.error(
-                "structure", at, problem, "Add it in Python: System(system.robot, system.elements + ...)."
-            )
+            remedy = "Add it in Python: System(system.robot, system.elements + ...)."
+            self.values.error("structure", at, problem, remedy)
             return
         element = self.values.kind(raw, at, ELEMENT_KINDS)
         if element is None:

@@ -93,13 +93,9 @@ def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None
         if options.base is not None:
             blueprint.joint(line, f"{name}_root", options.base, WORLD, name)
         elif name != WORLD:
-            blueprint.findings.error(
-                "root",
-                line,
-                f"body '{name}'",
-                "no joint has it as its child, expected one joint to carry it",
-                f'Add [joints.{name}_root] with kind = "fixed" or "free", parent = "{WORLD}" and child = "{name}".',
-            )
+            problem = "no joint has it as its child, expected one joint to carry it"
+            remedy = f'Add [joints.{name}_root] with kind = "fixed" or "free", parent = "{WORLD}" and child = "{name}".'
+            blueprint.findings.error("root", line, f"body '{name}'", problem, remedy)
 
 
 def _table(data: dict[str, Any], key: str) -> dict[str, Any]:

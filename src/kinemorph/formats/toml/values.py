@@ -112,9 +112,8 @@ class Values:
     def table(self, raw: Any, at: At, fields: Sequence[Field], *, skip: Sequence[str] = ()) -> dict[str, Any]:
         """The keys of a table by its rows, those left out absent. A pose may be written into the table itself."""
         if not isinstance(raw, dict):
-            self.error(
-                "structure", at, f"{_named(at)} is {short(raw)}, expected a table", "Write { key = value, ... }."
-            )
+            problem = f"{_named(at)} is {short(raw)}, expected a table"
+            self.error("structure", at, problem, "Write { key = value, ... }.")
             return {}
         rows = {field.name: field for field in fields}
         placed = "placement" in rows
@@ -226,9 +225,8 @@ class Values:
         except OverflowError:
             number = math.nan
         if math.isnan(number):
-            self.error(
-                "number", at, f"{_named(at)} is {short(raw)}, expected a finite number", "Write a finite number."
-            )
+            problem = f"{_named(at)} is {short(raw)}, expected a finite number"
+            self.error("number", at, problem, "Write a finite number.")
             return 0.0
         return number
 
@@ -299,9 +297,8 @@ class Values:
     def matrix(self, raw: Any, at: At, kind: str = "") -> tuple[Any, ...]:
         rows = self.items(raw, at, 3)
         if any(not isinstance(row, list) for row in rows):
-            self.error(
-                "structure", at, f"{_named(at)} is {short(raw)}, expected three rows of three", "Write [[...], ...]."
-            )
+            problem = f"{_named(at)} is {short(raw)}, expected three rows of three"
+            self.error("structure", at, problem, "Write [[...], ...].")
             return IDENTITY.R
         return tuple(self.vector(row, at.key(i), kind) for i, row in enumerate(rows))
 
@@ -426,9 +423,8 @@ class Values:
     def pose(self, raw: Any, at: At, field: Field | None = None) -> Pose:
         """A shift and at most one way of turning."""
         if not isinstance(raw, dict):
-            self.error(
-                "structure", at, f"{_named(at)} is {short(raw)}, expected a table", "Write { translation = [x, y, z] }."
-            )
+            problem = f"{_named(at)} is {short(raw)}, expected a table"
+            self.error("structure", at, problem, "Write { translation = [x, y, z] }.")
             return IDENTITY
         ways = [key for key in POSE_KEYS[1:] if key in raw]
         if len(ways) > 1:

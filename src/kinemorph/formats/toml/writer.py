@@ -284,9 +284,8 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
             entries = _part(brief, element_fields(type(element)), flat="")
         except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
             problem = "it holds data that a model file has no form for, so that it is left out"
-            findings.warn(
-                "dropped", 0, f"element '{element.name}'", problem, "Give it plain numbers, words and tuples."
-            )
+            remedy = "Give it plain numbers, words and tuples."
+            findings.warn("dropped", 0, f"element '{element.name}'", problem, remedy)
             continue
         yield element.name, {"kind": spell.text(kind), **entries}, ""
 

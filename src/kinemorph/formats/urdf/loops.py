@@ -85,9 +85,8 @@ def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
     if kind is None or not all(ends):
         return None
     if kind == "free":
-        reading.findings.error(
-            "loop", line_of(node), element, "it is free, so it holds nothing, expected a joint that does", "Remove it."
-        )
+        problem = "it is free, so it holds nothing, expected a joint that does"
+        reading.at(node, element).error("loop", problem, "Remove it.")
         return None
     data: dict[str, Any] = {"placement": poses[0], "child_placement": poses[1]}
     if dialect.axis in parts:

@@ -130,13 +130,10 @@ class Writer:
         """One warning for each kind of thing that URDF cannot say."""
         if self.robot.parameters:
             listed = ", ".join(parameter.name for parameter in self.robot.parameters[:6])
-            self.findings.warn(
-                "dropped",
-                0,
-                "",
-                f"{len(self.robot.parameters)} parameters ({listed}) have no place in URDF: their values are written",
-                "Save the model as TOML to keep them.",
+            problem = (
+                f"{len(self.robot.parameters)} parameters ({listed}) have no place in URDF: their values are written"
             )
+            self.findings.warn("dropped", 0, "", problem, "Save the model as TOML to keep them.")
         moved = [body.name for body in self.robot.bodies if self.frames[body.name] != IDENTITY]
         if moved:
             self.left_out.setdefault("link frames away from the joint: they are moved to it", []).extend(moved)

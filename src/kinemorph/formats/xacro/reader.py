@@ -46,9 +46,8 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
         findings.error("file", 0, "", f"xacro files are expanded by xacro, and {missing.what}", f"{missing.remedy}.")
         return None
     if b"<!DOCTYPE" in source.data or b"<!ENTITY" in source.data:
-        findings.error(
-            "entities", 0, "", "a document type declaration is there, expected none", "Remove <!DOCTYPE ...>."
-        )
+        problem = "a document type declaration is there, expected none"
+        findings.error("entities", 0, "", problem, "Remove <!DOCTYPE ...>.")
         return None
     try:
         text = source.data.decode("utf-8-sig")
@@ -64,13 +63,8 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
         return None
     expanded = str(answer["text"])
     if len(expanded) > limits.FILE_SIZE:
-        findings.error(
-            "file",
-            0,
-            "",
-            f"the expanded text has {len(expanded)} characters, expected at most {limits.FILE_SIZE}",
-            "Look for macros that call each other without end.",
-        )
+        problem = f"the expanded text has {len(expanded)} characters, expected at most {limits.FILE_SIZE}"
+        findings.error("file", 0, "", problem, "Look for macros that call each other without end.")
         return None
     return expanded
 
