@@ -40,7 +40,7 @@ class Problem(str):
     `kind`, `name`      the part: "joint", "knee"; both empty where there is none
     `key`               what is wrong within it: an argument ("pitch"), a docking, or a line of its text
     `what`, `remedy`    the value found and what was expected, without a full stop; what to do, a sentence or more
-    `rule`              the rule of `kinemorph.formats.rules` that it breaks
+    `rule`              the rule that it breaks, a key of `formats.findings.RULES`
     """
 
     kind: str

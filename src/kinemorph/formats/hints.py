@@ -14,6 +14,7 @@ bodies are jointed to it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, Shape, Sphere, Triangle
 
+TURN = 2.0 * math.pi * (1.0 + 1e-3)  # [rad]
 WIDE = 30.0  # [rad]; nearly five turns
 ENDLESS = 1e4  # [rad]; stands for no limit
 SLACK = 1e-6  # [rad or m] that a start may be off by rounding
@@ -112,6 +114,17 @@ def angle_hints(robot: Robot) -> list[Hint]:
     others = f", and {len(wide) - 1} more like it" if len(wide) > 1 else ""
     sentence = f"its limit is {wide[0][1]:g} rad{others}; were degrees meant? Write {np.radians(wide[0][1]):.6g}."
     return [Hint("joint", wide[0][0], sentence)]
+
+
+def maybe_degrees(angles: Iterable[float]) -> tuple[str, str] | None:
+    """(problem, remedy) where one of finite angles [rad] is more than a turn, as degrees would be; None otherwise."""
+    if max(angles) <= TURN and min(angles) >= -TURN:  # the usual case
+        return None
+    angle = next(angle for angle in angles if abs(angle) > TURN)
+    return (
+        f"{angle:g} rad is more than a turn, expected radians: it is taken as it is",
+        f"Write {math.radians(angle):.9g} if {angle:g} degrees are meant.",
+    )
 
 
 def start_hints(robot: Robot, start: Sequence[float]) -> list[Hint]:

@@ -7,8 +7,10 @@ full set of checks. Nothing that is wrong with a file is silent: errors are rais
 
 from __future__ import annotations
 
+import gc
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +21,6 @@ import numpy as np
 from kinemorph.errors import ModelError, ModelWarning, ParseError, Problem, users_level
 from kinemorph.formats import Format, by_ending, by_name, recognize
 from kinemorph.formats.findings import Finding, Findings
-from kinemorph.formats.pausing import uncollected
 from kinemorph.formats.sources import Base, Options, Source, read_file
 from kinemorph.mechanics.constraints.newton_closing import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
@@ -155,6 +156,20 @@ def settled(examination: Examination, name: str) -> System:
 
 
 # ── the cheap checks ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Pauses the garbage collector. A model is many small tuples without cycles; to visit all of them again and again
+    while more are made takes a third of the time.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:

@@ -28,8 +28,7 @@ from kinemorph.bench.targets import judge_loading
 from kinemorph.bench.timing import Pace, samples_in_turns
 from kinemorph.errors import KinemorphError
 from kinemorph.formats.findings import Findings
-from kinemorph.formats.loading import examine, save
-from kinemorph.formats.pausing import uncollected
+from kinemorph.formats.loading import examine, save, uncollected
 from kinemorph.formats.sources import Options, read_file
 from kinemorph.formats.urdf.reader import blueprint_of
 from kinemorph.model import library

@@ -246,7 +246,7 @@ def _follow(given_system: System, kind: Kind, given: dict[str, Any], as_json: bo
 
 def _placed(system: System, ground: bool | None) -> System:
     """The system on the ground where that is wanted, or where it is made of modules that would fall."""
-    from kinemorph.model.modules.footing import on_ground
+    from kinemorph.model.modules.ground_contacts import on_ground
 
     floats = system.assembly is not None and option_values.is_free(system.robot) and not _touches(system)
     return on_ground(system) if ground or (ground is None and floats) else system

@@ -12,8 +12,8 @@ from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.formats import limits
-from kinemorph.formats.degrees import degrees_doubt
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.hints import maybe_degrees
 from kinemorph.formats.sources import Source
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.input_reader import short
@@ -245,7 +245,7 @@ def _values(line: str, number: int, heads: list[_Head], findings: Findings) -> d
         scale = head.sliding if kind == "prismatic" else head.turning
         value = _real(cell, number, f"column '{head.name}'", findings, infinite=head.name in INFINITE)
         values[head.name] = value * scale
-        if scale == 1.0 and head.name in ("theta", "alpha") and (doubt := degrees_doubt([value])):
+        if scale == 1.0 and head.name in ("theta", "alpha") and (doubt := maybe_degrees([value])):
             remedy = f"Call the column {head.name} [deg] if degrees are meant."
             findings.warn("unit", number, f"column '{head.name}'", doubt[0], remedy)
     return values

@@ -19,8 +19,8 @@ from kinemorph.errors import ModelError, Problem
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options, Source, unused_sidecar
 from kinemorph.model.modules.catalog import standard_types
-from kinemorph.model.modules.footing import on_ground
 from kinemorph.model.modules.grids import line_of, read_grid
+from kinemorph.model.modules.ground_contacts import on_ground
 from kinemorph.model.modules.organisms import organism_system
 from kinemorph.model.system import System
 

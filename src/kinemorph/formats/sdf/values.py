@@ -13,7 +13,7 @@ from lxml import etree
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
-from kinemorph.formats.degrees import degrees_doubt
+from kinemorph.formats.hints import maybe_degrees
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.formats.xml_values import Values, replacement
 from kinemorph.model.input_reader import short
@@ -117,7 +117,7 @@ class SdfValues(Values):
         x, y, z, *angles = self.reals(node, text, 6, "<pose>", element, "")
         if self.truth(node, node.get("degrees", "0"), "<pose> degrees", element, False):
             angles = [math.radians(angle) for angle in angles]
-        elif not self._doubted and (doubt := degrees_doubt(angles)):
+        elif not self._doubted and (doubt := maybe_degrees(angles)):
             self._doubted = True
             remedy = doubt[1].replace(" if ", ', or <pose degrees="true">, if ')
             self.at(node, element).warn("unit", f"<pose> is {short(text)}: {doubt[0]}", remedy)

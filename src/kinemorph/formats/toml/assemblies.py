@@ -33,8 +33,8 @@ from kinemorph.model.modules.assembly import Assembly, Docking, joint_module
 from kinemorph.model.modules.catalog import KINDS, known_types
 from kinemorph.model.modules.cube_shapes import SIDES
 from kinemorph.model.modules.docked_sides import docking_of, listed_assembly, module_name
-from kinemorph.model.modules.footing import on_ground
 from kinemorph.model.modules.grids import line_of, read_grid
+from kinemorph.model.modules.ground_contacts import on_ground
 from kinemorph.model.modules.measured_poses import snap
 from kinemorph.model.modules.module_types import ModuleType, Port, Side, side_port
 from kinemorph.model.modules.organisms import organism_system

@@ -13,6 +13,7 @@ from typing import Any
 
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Options, Source, named_text
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.bodies import Bodies
@@ -20,7 +21,6 @@ from kinemorph.formats.toml.documents import Document
 from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
 from kinemorph.formats.toml.parameters import read_parameters
-from kinemorph.formats.toml.repairs import Repairs
 from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
 from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
 from kinemorph.model.elements.fields import Field, element_fields
@@ -46,7 +46,7 @@ class Parts:
         source: Source,
         options: Options,
         findings: Findings,
-        repairs: Repairs | None = None,
+        repairs: TomlRepairs | None = None,
     ) -> None:
         self.data, self.findings = document.data, findings
         self.source, self.options = source, options

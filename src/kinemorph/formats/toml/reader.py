@@ -19,13 +19,13 @@ from typing import Any
 
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Options, Source
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.assemblies import Organisms
 from kinemorph.formats.toml.documents import parse
 from kinemorph.formats.toml.fields import JOINT
 from kinemorph.formats.toml.parts import Parts
-from kinemorph.formats.toml.repairs import Repairs
 from kinemorph.formats.toml.sidecar import extend
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
@@ -36,7 +36,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     document = parse(source, findings)
     if document is None:
         return None
-    parts = Parts(document, source, options, findings, Repairs(source, findings))
+    parts = Parts(document, source, options, findings, TomlRepairs(source, findings))
     if not parts.checked():
         return None
     parts.parameters()

@@ -16,12 +16,12 @@ from kinemorph.algebra.quaternions import direction_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
 from kinemorph.errors import ModelError, Problem
 from kinemorph.formats import limits
-from kinemorph.formats.degrees import degrees_doubt
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.hints import maybe_degrees
+from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Outside
 from kinemorph.formats.toml.fields import POSE, POSE_KEYS, SYNONYMS
 from kinemorph.formats.toml.lines import Lines, Path
-from kinemorph.formats.toml.repairs import Repairs
 from kinemorph.model import units
 from kinemorph.model.elements.fields import Field, part_fields, written_row
 from kinemorph.model.expressions import ExpressionError, parse_expression
@@ -61,7 +61,7 @@ class Values:
         findings: Findings,
         lines: Lines,
         *,
-        repairs: Repairs | None = None,
+        repairs: TomlRepairs | None = None,
         open: Callable[[str], str] | None = None,
     ) -> None:
         """`open` gives the text of a file that the model names."""
@@ -442,7 +442,7 @@ class Values:
             if math.isinf(angle):
                 self.error("number", at.key(i), f"{_named(at)} is {short(raw)}, expected finite angles", "Correct it.")
                 return IDENTITY.R
-            if not isinstance(item, str) and (doubt := degrees_doubt([angle])):
+            if not isinstance(item, str) and (doubt := maybe_degrees([angle])):
                 remedy = f'Write "{angle:g} deg" if degrees are meant.'
                 self.warn("unit", at.key(i), f"{_named(at.key(i))}: {doubt[0]}", remedy)
             turns.append(exact_turn(angle) if isinstance(item, str) else (math.cos(angle), math.sin(angle)))

@@ -9,8 +9,8 @@ from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
 from kinemorph.algebra.vectors import Mat, Vec
 from kinemorph.formats.blueprint import Blueprint
-from kinemorph.formats.degrees import degrees_doubt
 from kinemorph.formats.findings import Findings, Repair
+from kinemorph.formats.hints import maybe_degrees
 from kinemorph.formats.sources import Options, Source
 from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_values import Tally, Values
@@ -158,7 +158,7 @@ class Reading:
             R = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw))
         if rpy in self._triples:  # it could be read
             self._rotations[rpy] = R
-            doubt = degrees_doubt(angles)
+            doubt = maybe_degrees(angles)
             if doubt:
                 self.repeated("unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {doubt[0]}", doubt[1])
         return R
