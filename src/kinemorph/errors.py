@@ -1,21 +1,21 @@
 """Every exception that Kinemorph raises on purpose.
 
     KinemorphError
-    ├── ModelError           the robot is wrong; `problems` lists every mistake found, one sentence each
+    ├── ModelError           the robot is wrong; `problems` lists every mistake found
     │   └── ParseError       a model file cannot be loaded; `findings` lists what was found, with file and line
     ├── ShapeError           an array has the wrong shape or holds a value that is not finite (a ValueError too)
     ├── UnsupportedError     a formulation, backend or analysis does not cover this model; says why
     ├── CompileError         code generation failed; carries the program's name
     │   └── TracingError     a function asks an expression for its value while it is traced (a TypeError too)
-    ├── ControllerError      a function of the user failed in a run; a run ends with it as its outcome
+    ├── ControllerError      a user function failed in a run; the run ends with it as its outcome
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
-and five warnings: ModelWarning, a model file says what is doubtful or cannot be expressed; CacheWarning, compiled code
-cannot be kept on disk; StorageWarning, a run cannot be saved as it goes; SlowRunWarning, a run takes steps without
-number; ChatterWarning, steps of a run were too large for what is stiff in it.
+and five warnings: ModelWarning, a model file has questionable values or data that cannot be expressed; CacheWarning,
+compiled code cannot be kept on disk; StorageWarning, a run cannot be saved while it proceeds; SlowRunWarning, a run
+takes very many steps; ChatterWarning, steps of a run were too large for stiff contacts or gains.
 
-A message is one sentence for a person: the thing's name, the value found, what was expected, how to mend it.
+A message names the part, the value found, what was expected, and how to mend it (`Problem`).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class ShapeError(KinemorphError, ValueError):
 
 
 class UnsupportedError(KinemorphError):
-    """What was asked is outside what this formulation, backend or analysis covers."""
+    """A formulation, backend or analysis does not cover this model or request."""
 
 
 class CompileError(KinemorphError):
@@ -99,11 +99,11 @@ class CompileError(KinemorphError):
 
 
 class TracingError(CompileError, TypeError):
-    """A function that cannot be traced: it asks an expression for its truth or its value, or returns what is none."""
+    """A function that cannot be traced: it asks an expression for its value, or returns no expression."""
 
 
 class ControllerError(KinemorphError):
-    """A function that a run calls has raised, or has given what cannot be used. A run ends with it as its outcome."""
+    """A user function raised in a run, or returned an unusable value. The run ends with this error as its outcome."""
 
 
 class StorageError(KinemorphError, OSError):
@@ -111,7 +111,7 @@ class StorageError(KinemorphError, OSError):
 
 
 class MissingExtraError(KinemorphError):
-    """An optional dependency is not installed. Where no extra brings it, it is installed by its own name."""
+    """An optional dependency is not installed. One that belongs to no extra is installed by its own name."""
 
     def __init__(self, package: str, extra: str | None = None) -> None:
         self.what = f"'{package}' is not installed"
@@ -120,19 +120,19 @@ class MissingExtraError(KinemorphError):
 
 
 class ModelWarning(UserWarning):
-    """A model file that can be loaded says what is doubtful, or what cannot be expressed; the message has the rule."""
+    """A model file has questionable values or data that cannot be expressed, but can be loaded; names the rule."""
 
 
 class CacheWarning(UserWarning):
-    """Compiled code cannot be kept on disk, so that every process compiles anew. Results are not affected."""
+    """Compiled code cannot be kept on disk, so that every process compiles again. Results are not affected."""
 
 
 class StorageWarning(UserWarning):
-    """A run could not be saved as it went on. Nothing computed is lost: the trajectory is returned."""
+    """A run could not be saved while it proceeded. Nothing computed is lost: the trajectory is returned."""
 
 
 class SlowRunWarning(UserWarning):
-    """A run takes very many steps, as a method that is not made for stiff systems does on one. It goes on."""
+    """A run takes very many steps, as explicit methods do on stiff systems. The run continues."""
 
 
 class ChatterWarning(UserWarning):
@@ -140,7 +140,7 @@ class ChatterWarning(UserWarning):
 
 
 def users_level() -> int:
-    """How many calls up the first one lies that is not ours: a warning names the line that a user wrote."""
+    """The stack level of the first caller outside this package, so that a warning names the line of the user."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("kinemorph."):
         level, frame = level + 1, frame.f_back
@@ -148,7 +148,7 @@ def users_level() -> int:
 
 
 def told(error: BaseException) -> str:
-    """An exception of a user's function in words: its type, its message, and the user's line that led to it."""
+    """An exception of a user function in words: its type, its message, and the user's line that raised it."""
     frames, frame = [], error.__traceback__
     while frame is not None:
         frames.append((frame.tb_frame.f_code.co_filename, frame.tb_lineno))

@@ -1,7 +1,7 @@
-"""A robot as a file says it: its parts, each with the line where it stands; in the end, a checked System.
+"""A robot as a file describes it: its parts, each with its line; in the end, a checked System.
 
-Formats declare parts here instead of at a builder, so that every sentence of the builder comes out as a finding with
-file and line, and with the policy for files: what is doubtful about a body's mass is a warning, not an error.
+Formats declare parts here instead of at a builder, so that every problem of the builder becomes a finding with
+file and line, and with the policy for files: a questionable mass gives a warning, not an error.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Element, Settings, System
 
-SETTINGS = Settings()  # where a file says nothing
+SETTINGS = Settings()  # for a file without settings
 
 
 class Blueprint:
-    """Collects parts with their lines. `words` is what the format calls things: {"body": "link"}.
+    """Collects parts with their lines. `words` are the words of the format: {"body": "link"}.
 
     `findings` may be exchanged for a view of another file while parts of that file are declared. What needs the whole
     robot, such as a state by the names of coordinates, waits in `afterwards` and may write `settings`.
@@ -52,7 +52,7 @@ class Blueprint:
         self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
         self.kinds: dict[str, str] = {}  # of every joint
         self._main = findings
-        self.files: dict[tuple[str, str], Findings] = {}  # where a part is told of, if not in the model file
+        self.files: dict[tuple[str, str], Findings] = {}  # findings of parts that are not in the model file
         self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
         findings.tell, findings.native = self.tell, self.keys
         self.afterwards: list[Callable[[Robot], None]] = []
@@ -106,7 +106,7 @@ class Blueprint:
             self.builder.joint_of(draft)
 
     def withdraw(self, joint: str) -> None:
-        """Takes a joint back."""
+        """Removes a declared joint."""
         del self.ends[joint], self.lines["joint", joint]
         self.files.pop(("joint", joint), None)
         self.builder.without(joint)
@@ -127,16 +127,16 @@ class Blueprint:
         self.builder.couple_of({"joint": joint, "leader": leader, "offset": offset, **times, **mesh})
 
     def element(self, line: int, element: Element) -> None:
-        """Anything that acts on the robot."""
+        """Declares an element."""
         if self._named("element", element.name, line):
             self.elements.append(element)
 
     def start_at(self, line: int, names: Collection[str]) -> None:
-        """Notes which coordinates of the start are named; the others may follow from loops."""
+        """Notes which coordinates of the initial state are named; the others may follow from loops."""
         self._main.start, self.lines["settings", ""] = names, line
 
     def _named(self, kind: str, name: str, line: int) -> bool:
-        """Keeps the line of a name; False, with a finding, where the name cannot be used."""
+        """Keeps the line of a name; False, with a finding, for a name that cannot be used."""
         part = (kind, name)
         if part not in self.lines and len(name) <= limits.NAME_LENGTH:
             self.lines[part] = line
@@ -152,13 +152,13 @@ class Blueprint:
         return False
 
     def word(self, kind: str) -> str:
-        """What the format calls a kind of part."""
+        """The word of the format for a kind of part."""
         return self.words.get(kind, kind)
 
     # ── the model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def system(self) -> System | None:
-        """The checked system; None, with findings, where there is none."""
+        """The checked system; None, with findings, where it cannot be made."""
         if self._count > limits.BODIES:
             problem = f"the model has {self._count} bodies, expected at most {limits.BODIES}"
             remedy = "Split it, or merge bodies that do not move against each other."

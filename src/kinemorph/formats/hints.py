@@ -1,4 +1,4 @@
-"""What a file probably meant: numbers that are legal, but that look like a slip of a kind people make.
+"""Hints at probable mistakes: numbers that are legal, but look like a common slip.
 
     a decimal point is missing       one moment of inertia, or a mass, is a power of ten off
     millimeters, grams, kg mm^2      lengths, masses or inertias are a thousand or a million times too large
@@ -6,7 +6,7 @@
     degrees                          a hinge has limits of many turns
     a sign                           gravity points up; a run starts outside the limits
 
-Hints are sentences with a question, never errors. A moment of inertia is held against the room that its body takes:
+Hints are sentences with a question, never errors. A moment of inertia is compared with the room that its body takes:
 mass within a box [lower, upper] has, about its center c, a second moment of at most m (upper - c)(c - lower) along
 each axis (Bhatia & Davis 2000). The box is that of the body's shapes; where it has none, that of the points where other
 bodies are jointed to it.
@@ -39,7 +39,7 @@ TOO_WIDE = 30.0  # a second moment this many times the greatest possible one spe
 
 
 class Hint(NamedTuple):
-    """A sentence on one part of a robot."""
+    """A hint about one part of a robot."""
 
     kind: str  # "body", "joint"
     name: str
@@ -128,7 +128,7 @@ def maybe_degrees(angles: Iterable[float]) -> tuple[str, str] | None:
 
 
 def start_hints(robot: Robot, start: Sequence[float]) -> list[Hint]:
-    """A start outside the limits of joints."""
+    """Hints at initial coordinates outside the limits of joints."""
     if not len(start):
         return []
     found = []
@@ -142,7 +142,7 @@ def start_hints(robot: Robot, start: Sequence[float]) -> list[Hint]:
 
 
 def gravity_hints(robot: Robot) -> list[Hint]:
-    """Gravity that points up."""
+    """A hint at gravity that points up."""
     up = evaluate(robot.gravity[2])
     if up <= 0.0:
         return []
@@ -230,7 +230,7 @@ def _greatest(mass: float, com: Array, room: tuple[Array, Array]) -> Array:
 
 
 def _rooms(robot: Robot, surface: Callable[[Any], Mesh | None]) -> dict[str, tuple[Array, Array]]:
-    """The boxes (lower, upper) [m] that bodies take in their own axes; only of those about which something is known."""
+    """The boxes (lower, upper) [m] that bodies take in their own axes; bodies of unknown size are left out."""
     ends: dict[str, list[Array]] = {body.name: [np.zeros(3)] for body in robot.bodies}
     for joint in (*robot.joints, *robot.loops):
         for end, pose in ((joint.parent, joint.placement), (joint.child, joint.child_placement)):

@@ -2,7 +2,8 @@
 
 A file is read by its format; then the robot is put to a test on plain floats, without compiling anything: at a random
 state, forward dynamics must undo inverse dynamics. That takes a time linear in the number of bodies. `verify` has the
-full set of checks. Nothing that is wrong with a file is silent: errors are raised together, doubts are warnings.
+full set of checks. Nothing that is wrong with a file is silent: errors are raised together, questionable values give
+warnings.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ CLOSE = 1e-9  # of the largest generalized force: how near inverse dynamics must
 
 
 class Examination(NamedTuple):
-    """What was read, and everything that was found; `system` is None where an error keeps it from being loaded.
+    """The system of a file and all findings; `system` is None where an error keeps it from being loaded.
 
     `document` is the parsed file on which the repairs of findings act; `lines` says where parts of the robot stand.
     """
@@ -72,13 +73,13 @@ def load(
 ) -> System:
     """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML or a table of DH parameters.
 
-    `base` fixes or frees the root where the format leaves it open (a URDF is fixed unless it is told otherwise).
+    `base` fixes or frees the root where the format leaves it open (a URDF is fixed by default).
     `merge_fixed` welds bodies that do not move against each other into one and keeps their frames. `package_dirs` are
     folders in which `package://` names are looked for. `sidecar` is a TOML file with what the format cannot say, such
     as the joints that close loops; without it, `<name>.sidecar.toml` beside a URDF, xacro or SDF is used.
     `strict` makes errors of warnings.
 
-    Raises ParseError with every mistake found, each with file, line and remedy. What is doubtful is a ModelWarning.
+    Raises ParseError with every mistake, each with file, line and remedy. Questionable values give a ModelWarning.
     """
     options = _options(base, merge_fixed, package_dirs, sidecar)
     return settled(examine(path, options=options, strict=strict), str(path))
@@ -102,7 +103,7 @@ def load_text(
 
 
 def examine(path: str | Path, *, options: Options | None = None, strict: bool = False) -> Examination:
-    """Reads a model file and tells everything that is wrong or doubtful about it. Raises nothing for a bad file.
+    """Reads a model file and reports everything that is wrong or questionable in it. Raises nothing for a bad file.
 
     The document that repairs act on is kept unless `options` say otherwise.
     """
@@ -123,7 +124,7 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
     """Writes a model to a file, in the format of its ending or in the one named. Gives the files written.
 
-    What the format cannot say is named in a ModelWarning; nothing is left out in silence.
+    Data that the format cannot express are named in a ModelWarning.
     """
     system = model if isinstance(model, System) else System(model)
     row = by_ending(path) if format is None else by_name(format)
@@ -179,7 +180,7 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
         if system is None or findings.failed:
             return None
         if options.merge_fixed:
-            # bodies of modules are no more, so that they dock no more
+            # bodies of modules are merged, so that they cannot dock
             system = replace(system, robot=merge(system.robot, keep=_joints_named(system)), assembly=None)
         acting = _acting(system, findings)
         return None if acting is None else _tested(acting, findings)
@@ -195,7 +196,7 @@ def _joints_named(system: System) -> list[str]:
 def _acting(system: System, findings: Findings) -> System | None:
     """The system, if all elements can act on the robot; what keeps them from it is a finding each.
 
-    In a file of ours that is an error. Other formats know drives that move nothing: these are left out.
+    In a TOML file that is an error. Other formats have drives that move nothing: these are left out.
     """
     system = _renamed(system, findings)
     lawless = []
@@ -223,7 +224,7 @@ def _acting(system: System, findings: Findings) -> System | None:
 
 
 def _renamed(system: System, findings: Findings) -> System:
-    """Elements of other formats get another name where theirs means something else in signals, such as "v"."""
+    """Elements of other formats are renamed where their name means something else in signals, such as "v"."""
     found: list[Any] = []
     taken = {element.name for element in system.elements}
     for element in system.elements:
@@ -239,7 +240,7 @@ def _renamed(system: System, findings: Findings) -> System:
 
 
 def _wrong(system: System) -> list[Problem]:
-    """What keeps elements from acting."""
+    """Problems that keep elements from acting."""
     try:
         ensemble(system.robot, system.elements)
     except ModelError as error:
@@ -258,7 +259,7 @@ def _tested(system: System, findings: Findings) -> System | None:
 
 
 def _started(system: System, findings: Findings) -> System:
-    """The system with its loops closed at the start where the file names only some coordinates; else a word on gaps."""
+    """The system with its loops closed where the file names only some initial coordinates; else warns of open loops."""
     robot, q = system.robot, system.settings.q
     if not q or robot.is_open or not (gaps := loop_gaps(robot, q)):
         return system
@@ -276,7 +277,7 @@ def _started(system: System, findings: Findings) -> System:
 
 
 def roundtrip_problem(robot: Robot) -> str:
-    """What is wrong where FD(ID(a)) = a does not hold at a random state; empty where it holds. O(n), on floats.
+    """The problem where FD(ID(a)) = a does not hold at a random state; empty where it holds. O(n), on floats.
 
     The two are compared as forces: ID(FD(tau)) against tau, which long chains leave well-conditioned.
     """

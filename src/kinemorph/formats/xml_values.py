@@ -1,4 +1,4 @@
-"""Attributes of XML elements as checked values: numbers, vectors, words. Each mistake is a finding; reading goes on."""
+"""Attributes of XML elements as checked values: numbers, vectors, words. Mistakes give findings; reading continues."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Values:
         return tuple(self.real(node, part, what, element) for part in parts)
 
     def real(self, node: Node, text: str, what: str, element: str, attribute: str | None = None) -> float:
-        """One finite number out of a text; 0, with a finding, where it is none.
+        """One finite number out of a text; 0, with a finding, for anything else.
 
         `attribute` is where the text stands ("" for the element itself), so that it can be mended; None where it is
         a part of a longer one.
@@ -151,7 +151,7 @@ class Values:
         return 0.0
 
     def missing(self, node: Node, attribute: str, element: str, expected: str) -> None:
-        """Reports an attribute that is not there."""
+        """Reports a missing attribute."""
         problem = f"<{node.tag}>: attribute '{attribute}' is missing, expected {expected}"
         self.at(node, element).error("structure", problem, f'Write <{node.tag} {attribute}="...">.')
 
@@ -165,7 +165,7 @@ _BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
 
 
 def mended_numbers(text: str, count: int) -> str:
-    """The same numbers with decimal points and spaces between; empty where there is more than one way to read them.
+    """The same numbers with decimal points and spaces between; empty where they can be read in more than one sense.
 
     `1,5` is `1.5`; `0,5 1 2,25` is `0.5 1 2.25`; `0, 0, 1` is `0 0 1`.
     """

@@ -107,7 +107,7 @@ class _Parser:
         return self.tokens[self.at]
 
     def take(self, *signs: str) -> str:
-        """The sign that stands here, if it is one of these, and goes on; else empty."""
+        """The sign at this place, if it is one of these, which is then passed; otherwise empty."""
         token = self.here
         if token.kind == "sign" and token.text in signs:
             self.at += 1

@@ -266,7 +266,7 @@ def _real(text: str, number: int, what: str, findings: Findings, *, infinite: bo
 
 
 def _constant(text: str) -> float:
-    """The number of an expression without names, such as -pi/2; NaN where it is none."""
+    """The number of an expression without names, such as -pi/2; NaN for anything else."""
     try:
         value = parse_expression(text, {})
     except ExpressionError:

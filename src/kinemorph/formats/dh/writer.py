@@ -5,10 +5,10 @@ Axis i is the line of joint i at q = 0. Neighbors have a common normal, with fee
     a, alpha    between axes i and i+1: the length of the normal, the angle about it
     d, theta    on axis i: from the normal before to the normal after it, along and about the axis
 
-Any arm of revolute and prismatic joints can be told so. What lies before the first normal is the base, what comes after
-the last one the tool, so rows begin and end with zeros. Where axes are parallel, the normal starts where the one before
-ended. The frames are computed forward from the numbers that are written, so that masses and tool make up for their
-rounding.
+Any arm of revolute and prismatic joints can be described so. What lies before the first normal is the base, what comes
+after the last one the tool, so rows begin and end with zeros. Where axes are parallel, the normal starts where the one
+before ended. The frames are computed forward from the numbers that are written, so that masses and tool make up for
+their rounding.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Arm(NamedTuple):
 
 
 def write(system: System, path: Path, findings: Findings, convention: Convention = "standard") -> tuple[Path, ...]:
-    """Writes the table of a serial arm. Gives the file; none, with a finding that names the joint, where none fits."""
+    """Writes the table of a serial arm. Gives the file; none, with a finding, if the robot does not fit."""
     text = written_table(system, convention, findings)
     return (path,) if text and write_text(path, text, findings) else ()
 
@@ -211,7 +211,7 @@ def _times(settings: Settings) -> list[str]:
 
 
 def _warn_of_the_rest(system: System, findings: Findings) -> None:
-    """Says what a table has no room for."""
+    """Reports data that a table cannot hold."""
     robot = system.robot
     welded = [joint.child for joint in robot.joints if joint.kind == "fixed"]
     frames = [frame.name for frame in robot.frames if frame.name != "tool"]

@@ -125,7 +125,7 @@ class Assembly:
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _grounded(self, connections: list[Connection], still: set[str]) -> list[Connection]:
-        """Joints with links of static models as the world; one that would only hold static links together is left."""
+        """Joints with links of static models as the world; one between two static links is left out."""
         grounded = []
         for connection in connections:
             joint = connection.joint
@@ -145,7 +145,7 @@ class Assembly:
     def _declare_bodies(
         self, blueprint: Blueprint, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]
     ) -> None:
-        """Declares all links. One that does not move and says nothing of its mass needs none."""
+        """Declares all links. A link that does not move and has no mass data needs none."""
         for key, (parts, line, _, node) in bodies.items():
             inertia = parts.inertia if key in moving or node.find("inertial") is not None else NOTHING
             blueprint.body(
@@ -166,7 +166,7 @@ class Assembly:
         roots: list[str],
         kind: str,
     ) -> dict[str, Pose]:
-        """Joints to the world of links that hang on nothing; gives where the free ones start."""
+        """Joints to the world of links without a parent joint; returns the initial poses of the free ones."""
         starts = {}
         hanging = set(roots)
         for key, (_, line, _, _) in bodies.items():
@@ -224,7 +224,7 @@ PER_COORDINATE = ("lower", "upper", "velocity", "effort", "damping", "friction",
 
 
 def _welded(connections: Sequence[Connection], links: set[str]) -> set[str]:
-    """These links, and all that fixed joints hold to them."""
+    """These links, and all links that fixed joints connect to them."""
     below: dict[str, list[str]] = {}
     for connection in connections:
         if connection.joint.kind == "fixed":

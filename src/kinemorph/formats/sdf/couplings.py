@@ -1,4 +1,4 @@
-"""Joints of SDF that follow others: mimic, and gearboxes, which hold the angles of two hinges in a ratio."""
+"""Joints of SDF that follow others: mimic, and gearboxes, which keep the angles of two hinges in a ratio."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Following:
 
 
 class Couplings:
-    """Turns what `joints` laid aside into `followings`; a warning where that cannot be."""
+    """Turns the mimics and gearboxes of `joints` into `followings`, with a warning where that is not possible."""
 
     def __init__(self, joints: Joints) -> None:
         self.joints, self.frames, self.tally = joints, joints.frames, joints.tally

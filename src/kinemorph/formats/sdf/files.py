@@ -46,7 +46,7 @@ class File:
 
 
 class Includes:
-    """Finds and parses the files that <include> names. `full` once a limit is passed, which is told once."""
+    """Finds and parses the files that <include> names. `full`: a limit is exceeded, which is reported once."""
 
     def __init__(self, main: File, options: Options) -> None:
         self.main, self.options, self.full = main, options, False
@@ -54,7 +54,7 @@ class Includes:
         self._bytes, self._count = limits.FILE_SIZE, 0
 
     def overflow(self, what: str, remedy: str) -> None:
-        """Says that a limit is passed."""
+        """Reports, once, that a limit is exceeded."""
         if not self.full:
             self.main.findings.error("file", 0, "", what, remedy)
         self.full = True

@@ -1,6 +1,6 @@
 """Frames of SDF: links, joints, models and frames proper, placed against each other by name, in any order.
 
-A pose is told relative to a named frame, and a frame moves with the one it is attached to. Both are pointers; they are
+A pose is relative to a named frame, and a frame moves with the one it is attached to. Both are pointers; they are
 followed without recursion, rings are found, and every name is looked up in the scope (model or world) that holds it:
 
     relative_to, if not given:   link, nested model -> the frame of its model     joint -> its child
@@ -26,7 +26,7 @@ from kinemorph.words import did_you_mean
 DUST = 4.5e-16  # what products of rotations leave where an exact one has a zero: two roundings
 
 NAMED = "\0"  # marks an `attached_to` that is still a name
-PENDING = ""  # an `attached_to` that nobody has set: a model without links
+PENDING = ""  # an `attached_to` that is not set: a model without links
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Frames:
         return None
 
     def unknown(self, entry: Entry, what: str, name: str) -> None:
-        """Reports a name that is not there."""
+        """Reports a name that does not exist."""
         start = f"{entry.scope.prefix}::" if entry.scope.prefix else ""
         near = [key.removeprefix(start) for key in self.entries if key.startswith(start)] if self._few(entry) else []
         remedy = did_you_mean(name[:100], near[:1000]).strip()
@@ -242,7 +242,7 @@ class Frames:
 
 
 def tidied(pose: Pose) -> Pose:
-    """A pose without the dust of rounding: entries of the rotation that are 0, 1 or -1 but for a rounding or two."""
+    """A pose without rounding errors: entries of the rotation within a rounding or two of 0, 1 or -1 become exact."""
 
     def clean(x: float) -> float:
         return round(x) + 0.0 if abs(x - round(x)) <= DUST else x

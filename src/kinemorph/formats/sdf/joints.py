@@ -1,4 +1,4 @@
-"""Joints of SDF as ours.
+"""Joints of SDF as joints of a robot.
 
 The joint frame lies at its pose against the child; on the parent it lies where the poses of the file put it, so at
 q = 0 every link is where the file says, and a joint that closes a loop closes it there.
@@ -150,7 +150,7 @@ class Joints:
         return (x, y, z)
 
     def _expressed_in(self, axis: Node, xyz: Node | None, model: Model, key: str, element: str) -> str:
-        """The key of the frame that an axis is told in: the joint's own where nothing else is said."""
+        """The key of the frame in which an axis is given: the joint's own unless the file names another."""
         values = model.file.values
         name = "" if xyz is None else (xyz.get("expressed_in") or "").strip()
         old = axis.find("use_parent_model_frame")

@@ -1,6 +1,6 @@
-"""Links of SDF: their mass, and the shapes they show and touch with.
+"""Links of SDF: their mass, visual and collision shapes.
 
-A link without <inertial> has 1 kg and 1 kg m^2 about every axis: that is SDF's default, and it is said in a warning
+A link without <inertial> has 1 kg and 1 kg m^2 about every axis: that is SDF's default, and a warning names it
 where it matters. <inertial auto="true"> asks for the mass of the collision shapes, each of uniform density.
 """
 
@@ -32,7 +32,7 @@ DECIDED = {  # switches of a link that change its motion, and the value that cha
 
 
 class LinkParts(NamedTuple):
-    """What a body is made of."""
+    """The data of a body."""
 
     inertia: Inertia
     shapes: tuple[Shape, ...]
@@ -41,7 +41,7 @@ class LinkParts(NamedTuple):
 
 
 class Links:
-    """Reads links. Poses of shapes may be told relative to any frame of the model."""
+    """Reads links. Poses of shapes may be relative to any frame of the model."""
 
     def __init__(self, frames: Frames, options: Options, tally: Tally) -> None:
         self.frames, self.options, self.tally = frames, options, tally

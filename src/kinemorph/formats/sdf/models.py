@@ -1,7 +1,7 @@
 """The models of an SDF file: nested ones, and those of other files that it includes, opened up without recursion.
 
 Every model becomes a `Model`: its element, the file it stands in, the scope of its names. Links, joints, frames and
-models are declared as frames on the way. `files` finds the files that are included.
+models are declared as frames at the same time. `files` finds the files that are included.
 """
 
 from __future__ import annotations

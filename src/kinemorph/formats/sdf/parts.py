@@ -1,4 +1,4 @@
-"""What the elements of SDF may hold: parts that are left out are told, and names that SDF does not have."""
+"""What the elements of SDF may hold: warns about parts that are left out and names that SDF does not have."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ ATTRIBUTES = {
 
 
 def tell_other_parts(models: Models, tally: Tally) -> None:
-    """Says what is left out of models and worlds, and of their links and joints."""
+    """Warns about parts of models and worlds, and of their links and joints, that are left out."""
     for model in models.opened:
         for node in model.node.iterchildren("*"):
             tag = str(node.tag)
@@ -98,7 +98,7 @@ def tell_other_parts(models: Models, tally: Tally) -> None:
 
 
 def _strangers(part: Node) -> Iterator[tuple[Node, str]]:
-    """The elements below a link or joint that have no business there, with the tag of what they stand in."""
+    """The elements below a link or joint that do not belong there, with the tag of their parent."""
     ahead = [part]
     while ahead:
         node = ahead.pop()

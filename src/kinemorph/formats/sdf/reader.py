@@ -1,12 +1,12 @@
 """SDF 1.4 to 1.12: models as Gazebo and Drake write them.
 
-Poses of links and joints are told against any frame (`frames`), models lie in models or in other files
+Poses of links and joints are relative to any frame (`frames`), models lie in models or in other files
 (`models`). A link that no joint carries is free; a static model is fixed to the world; a joint whose child hangs
 already closes a loop. With one model in the file, parts have their own names; with several, they are `model::link`.
 Parts of nested models are `nested::link` in either case.
 
 Where a file leaves a number out, SDF's default counts: 1 kg and 1 kg m^2 for a link, gravity (0, 0, -9.8) in a <world>;
-a warning says so. A model that stands alone has our own gravity. A sidecar adds what SDF cannot say.
+a warning says so. A model that stands alone has our own gravity. A sidecar adds data that SDF cannot express.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands inside elements of SDF: numbers, switches, poses, axes; and what is left out, counted by kind.
+"""Values of SDF elements: numbers, switches, poses, axes.
 
 SDF writes values as the text of child elements, where other formats have attributes. A value that is missing is the
 default of the format; one that cannot be read is a finding.
@@ -31,7 +31,7 @@ def text_of(node: Node) -> str:
 class SdfValues(Values):
     """Reads the texts of child elements; `element` is what messages call the part: "link 'arm'"."""
 
-    _doubted = False  # whether angles that may be degrees were told of
+    _doubted = False  # whether angles that may be degrees were reported
 
     def only(self, node: Node, tag: str, element: str) -> Node | None:
         """The child of this tag; None where there is none, a finding where there are several."""
@@ -79,12 +79,12 @@ class SdfValues(Values):
         return math.copysign(math.inf, value) if abs(value) >= ENDLESS else value
 
     def switch(self, node: Node, tag: str, element: str, default: bool = False) -> bool:
-        """A child that says true or false."""
+        """The truth value of a child."""
         child = self.only(node, tag, element)
         return default if child is None else self.truth(child, text_of(child), f"<{tag}>", element, default)
 
     def truth(self, node: Node, text: str, what: str, element: str, default: bool) -> bool:
-        """A word that says true or false."""
+        """The truth value of a word."""
         found = SWITCHES.get(text.strip().lower())
         if found is None:
             problem = f"{what} is {short(text)}, expected true or false"

@@ -70,7 +70,7 @@ class Organisms:
             return None
         options: dict[str, Any] = {key: read[key] for key in ("dyads", "root") if key in read}
         if isinstance(options.get("root"), int):
-            options["root"] = str(options["root"])  # which is none, and is told as such
+            options["root"] = str(options["root"])  # not a root, which is reported later
         if self.parts.options.base is not None:
             options["root"] = self.parts.options.base
         if gravity is not None:
@@ -85,7 +85,7 @@ class Organisms:
         return found
 
     def _tried(self, make: Callable[[], Any], at: At) -> Any:
-        """What a function makes; None, with findings, where it cannot."""
+        """The result of a function; None, with findings, where it raises a ModelError."""
         try:
             return make()
         except ModelError as error:
@@ -226,7 +226,7 @@ class Organisms:
         return made
 
     def _rows(self, key: str, fields: tuple[Field, ...]) -> list[tuple[At, dict[str, Any]]]:
-        """The rows of an array of tables that have no mistakes."""
+        """The rows of an array of tables that can be read."""
         found = []
         for k, raw in enumerate(self.values.items(self.data.get(key, []), At((key,), "", key))):
             before = self.values.mistakes
@@ -247,7 +247,7 @@ class Organisms:
     # ── kinds of modules ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _types(self) -> dict[str, ModuleType]:
-        """All kinds by letter, those of the file among them."""
+        """All kinds by letter, including those of the file."""
         found: dict[str, ModuleType] = {}
         for letter, raw in self._tables("module_types"):
             at = At(("module_types", letter), f"module type '{letter}'", "")
@@ -326,7 +326,7 @@ class Organisms:
         return robot.robot.bodies, joints
 
     def _below(self, raw: dict[str, Any], key: str, at: At) -> list[tuple[str, dict[str, Any]]]:
-        """The tables of a kind under a key, those that are none told."""
+        """The tables of a kind under a key; entries that are not tables give findings."""
         table = raw.get(key, {})
         found = []
         for name, inner in table.items() if isinstance(table, dict) else [("name", table)]:
@@ -357,7 +357,7 @@ class Organisms:
 
 
 def _brief(joint: Joint) -> Joint:
-    """A joint without numbers that say nothing, as one writes it in Python."""
+    """A joint without numbers that equal the defaults, as one writes it in Python."""
     usual = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "effort": math.inf}
     per = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
     empty = {key: () for key in per if all(x == usual.get(key, 0.0) for x in getattr(joint, key))}
@@ -365,5 +365,5 @@ def _brief(joint: Joint) -> Joint:
 
 
 def nominal_part_of(data: dict[str, Any]) -> dict[str, Any]:
-    """Data with all parameters at their values."""
+    """Data with all parameters replaced by their values."""
     return {key: nominal_part(value) for key, value in data.items()}

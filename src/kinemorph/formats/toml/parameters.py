@@ -93,7 +93,7 @@ def _same(unit: str, own: str) -> bool:
 
 
 def _resolve(table: dict[str, Any], waiting: dict[str, tuple[str, ...]], values: Values) -> None:
-    """Reads what depends on others after them; what is left over goes in a circle."""
+    """Reads parameters after those that they depend on; parameters left over depend on themselves."""
     missing = {name: len(needs) for name, needs in waiting.items()}
     waiters: dict[str, list[str]] = {}
     ready: deque[str] = deque()
@@ -124,7 +124,7 @@ def _resolve(table: dict[str, Any], waiting: dict[str, tuple[str, ...]], values:
 
 
 def _circle(start: str, waiting: dict[str, tuple[str, ...]], missing: dict[str, int]) -> list[str]:
-    """A way from a name back to itself among the names that wait for each other."""
+    """A path from a name back to itself among the names that wait for each other."""
     way: dict[str, None] = {}
     here = start
     while here not in way:

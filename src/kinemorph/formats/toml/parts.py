@@ -27,7 +27,7 @@ from kinemorph.model.elements.fields import Field, element_fields
 from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
 ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # of the two kinds of quantity, the one about or along an axis
 REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
@@ -75,7 +75,7 @@ class Parts:
         return self.values.table({key: self.data[key] for key in ("name", "gravity") if key in self.data}, TOP, fields)
 
     def parameters(self) -> None:
-        """Gives names in expressions their meaning; to be read before all that uses them."""
+        """Reads the parameters, which must come before everything that uses them."""
         table = self.data.get("parameters", {})
         if isinstance(table, dict):
             read_parameters(table, self.values)
@@ -83,7 +83,7 @@ class Parts:
             self._no_table("parameters")
 
     def declare(self, blueprint: Blueprint) -> None:
-        """All parts but the name and gravity."""
+        """Declares all parts; name and gravity are read by `top`."""
         if blueprint.made is not None:
             blueprint.settings = replace(blueprint.settings, q=blueprint.made.settings.q)
         for key, declare in (
@@ -134,7 +134,7 @@ class Parts:
             blueprint.joint(line, name, **read)
 
     def _check_length(self, read: dict[str, Any], raw: dict[str, Any], at: At) -> None:
-        """Axes must have length 1 where nobody asks for scaling."""
+        """Axes must have length 1 unless `normalize` asks for scaling."""
         for key in ("axis", "axis2"):
             if isinstance(raw.get(key), list) and len(raw[key]) != 3:
                 continue  # told already
@@ -214,7 +214,7 @@ class Parts:
             blueprint.afterwards.append(lambda robot: self._state(blueprint, robot, raw, at))
 
     def _state(self, blueprint: Blueprint, robot: Robot, raw: dict[str, Any], at: At) -> None:
-        """q and v by place or by name, each coordinate in its unit; what is not named is neutral."""
+        """q and v by place or by name, each coordinate in its unit; coordinates that are not named are neutral."""
         neutral = [value for joint in robot.joints for value in joint.table.neutral]
         if blueprint.made is not None:  # modules stand where they are placed
             neutral = list(blueprint.made.settings.q)
@@ -233,7 +233,7 @@ class Parts:
                 for loop in robot.loops:
                     if loop.name in raw[key]:
                         problem = f"joint '{loop.name}' closes a loop and has no coordinate, expected one of "
-                        problem += ", ".join(names[:20])
+                        problem += listed(names, 20)
                         remedy = "Leave it out: it follows from the others."
                         self.values.error("name", at.key(key).key(loop.name), problem, remedy)
                 given = {name: value for name, value in raw[key].items() if name not in loops}

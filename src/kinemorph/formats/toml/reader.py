@@ -58,7 +58,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def _rehang(data: dict[str, Any], base: str, findings: Findings) -> None:
-    """Makes the root fixed or free as the caller says, where the file has one root that is either."""
+    """Makes the root fixed or free as the caller asks, where the file has exactly one root of these kinds."""
     joints = _table(data, "joints")
     roots = {name: joint for name, joint in joints.items() if _plain(joint) and joint.get("parent") == WORLD}
     hung = [name for name, joint in roots.items() if joint.get("kind") in ("fixed", "free")]
@@ -77,9 +77,9 @@ def _plain(joint: Any) -> bool:
 
 
 def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None:
-    """Bodies that hang nowhere are roots where the caller says of which kind; else they are findings.
+    """Bodies without a parent joint become roots of the kind that the caller asks for; otherwise they give findings.
 
-    Where cuts are chosen, a body may hang by a joint that has it as its parent; then the builder tells what is wrong.
+    Where cuts are chosen, a body may hang by a joint that has it as its parent; then the builder reports problems.
     """
     if blueprint.builder.has_cuts:
         return
@@ -88,7 +88,7 @@ def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None
     carried = {child for child in children if isinstance(child, str)} | {child for _, child in blueprint.ends.values()}
     for name in bodies:
         line = blueprint.lines.get(("body", name))
-        if name in carried or line is None:  # or wrong in another way
+        if name in carried or line is None:  # or it has a finding already
             continue
         if options.base is not None:
             blueprint.joint(line, f"{name}_root", options.base, WORLD, name)

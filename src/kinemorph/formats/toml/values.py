@@ -1,4 +1,4 @@
-"""Values of TOML keys as checked data: one method per form. Each mistake is a finding with its line; reading goes on.
+"""Values of TOML keys as checked data: one method per form. Mistakes give findings with lines; reading continues.
 
 A number may be a number in SI, a quantity ("5 mm") or an expression of the file's parameters ("0.5 * l1"). Tables are
 read by the rows of `fields`.
@@ -27,7 +27,7 @@ from kinemorph.model.elements.fields import Field, part_fields, written_row
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter, Value
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
 AXES = {
     **{"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)},
@@ -138,10 +138,9 @@ class Values:
 
     def unknown(self, at: At, key: str, known: Sequence[str]) -> None:
         """Reports a key that no table of this kind has."""
-        listed = ", ".join(known[:20])
-        hint = "" if self.findings.untold else did_you_mean(key, known).strip()  # nobody reads the rest
+        hint = "" if self.findings.untold else did_you_mean(key, known).strip()  # later ones are not listed
         remedy = hint or "Remove it or correct its name."
-        self.error("unknown", at, f"the key {short(key)} is not known, expected one of {listed}", remedy)
+        self.error("unknown", at, f"the key {short(key)} is not known, expected one of {listed(known, 20)}", remedy)
 
     def missing(self, at: At, name: str, field: Field) -> None:
         """Reports a key that must be there."""
@@ -161,9 +160,10 @@ class Values:
             problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
         elif kind is None:
             problem = f"{at.what}: the key 'kind' is missing".removeprefix(": ")
-            remedy = f"Add kind, one of {_listed(known)}."
+            remedy = f"Add kind, one of {listed(known, MOST_LISTED)}."
         else:
-            problem = f"{at.what}: the kind is {short(kind)}, expected one of {_listed(known)}".removeprefix(": ")
+            where = f"{at.what}: " if at.what else ""
+            problem = f"{where}the kind is {short(kind)}, expected one of {listed(known, MOST_LISTED)}"
             remedy = did_you_mean(kind, known).strip() or "Choose one of these."
         self.error("structure", at, problem.strip(), remedy)
         return None
@@ -278,7 +278,7 @@ class Values:
     # ── several numbers ───────────────────────────────────────────────────────────────────────────────────────────
 
     def items(self, raw: Any, at: At, count: int | Sequence[int] | None = None) -> list[Any]:
-        """The items of a list of this length, or one of these lengths; zeros, with a finding, where it is none."""
+        """The items of a list of this length, or one of these lengths; zeros, with a finding, for anything else."""
         counts = (count,) if isinstance(count, int) else count
         if isinstance(raw, list) and (counts is None or len(raw) in counts):
             return raw
@@ -368,12 +368,12 @@ class Values:
             return False
 
     def either(self, raw: Any, at: At, field: Field) -> Any:
-        """Of several forms the one that fits."""
+        """A value in the form, of several, that fits."""
         row = written_row(field.inner, raw, self.is_number)
         return self.forms[row.form](raw, at, row._replace(kind=field.kind))
 
     def function(self, raw: Any, at: At, field: Field) -> None:
-        """Nothing: files hold no programs."""
+        """Reports a function, since files hold no programs."""
         problem = f"{_named(at)} is {short(raw)}, expected nothing: it is a Python function, which no file can hold"
         self.error("data", at, problem, "Leave it out, and add the element in Python.")
 
@@ -389,7 +389,7 @@ class Values:
         return self.made(made, read, at)
 
     def made(self, kind: type[Any], read: dict[str, Any], at: At) -> Any:
-        """An object out of its fields, with what its files hold; None, with a finding, where that cannot be had."""
+        """An object out of its fields and the files it names; None, with a finding, where it cannot be made."""
         try:
             made = kind(**read)
             if hasattr(made, "knowing"):  # texts of its own, which may name parameters of the file
@@ -409,7 +409,7 @@ class Values:
         return None
 
     def anything(self, raw: Any, at: At, field: Field | None = None) -> Any:
-        """What is written, with tuples for lists of at most two dimensions and numbers for quantities."""
+        """The raw value, with tuples for lists of at most two dimensions and numbers for quantities."""
         if isinstance(raw, list):
             return tuple(
                 tuple(item) if isinstance(item, list) else self.anything(item, at.key(i)) for i, item in enumerate(raw)
@@ -421,7 +421,7 @@ class Values:
     # ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def pose(self, raw: Any, at: At, field: Field | None = None) -> Pose:
-        """A shift and at most one way of turning."""
+        """A shift and at most one form of rotation."""
         if not isinstance(raw, dict):
             problem = f"{_named(at)} is {short(raw)}, expected a table"
             self.error("structure", at, problem, "Write { translation = [x, y, z] }.")
@@ -465,12 +465,6 @@ class Values:
 
 def _closed(name: str) -> str:
     raise Outside(name)
-
-
-def _listed(known: Mapping[str, Any]) -> str:
-    """Names, as many as a sentence can hold."""
-    names, more = ", ".join([*known][:MOST_LISTED]), len(known) - MOST_LISTED
-    return f"{names} or {more} others" if more > 0 else names
 
 
 def _named(at: At) -> str:

@@ -93,7 +93,7 @@ class Reading:
         self.tally.add(self.at(node, element), rule, problem, remedy, kind, repair)
 
     def other(self, node: Node, place: str, element: str) -> None:
-        """A child that the reader of its parent has no use for: a comment, decoration, or a mistake."""
+        """Judges a child that the reader of its parent does not use: a comment, decoration, or a mistake."""
         tag = node.tag
         if not isinstance(tag, str):  # a comment
             return
@@ -114,7 +114,7 @@ class Reading:
             )
 
     def strange(self, node: Node, known: Iterable[str], element: str) -> None:
-        """Warns of attributes that the format does not have: often one that is there has a slip of the pen."""
+        """Warns of attributes that the format does not have: often a known one is misspelled."""
         for name in node.keys():  # noqa: SIM118 - an element is no dictionary
             if name not in known and ":" not in plain(name):
                 hint = nearest(name, known)
@@ -125,7 +125,7 @@ class Reading:
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
-        """Three finite numbers. They are kept by their text, so that the next one who meets it need not read it."""
+        """Three finite numbers. They are kept by their text, so that the same text is not read again."""
         try:  # the usual case
             first, second, third = text.split()
             x, y, z = found = float(first), float(second), float(third)
@@ -141,7 +141,7 @@ class Reading:
         return Pose(*self.placement(node, element, known))
 
     def placement(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Placement:
-        """The same as a plain pair (R, p), which takes less time."""
+        """The pose of an <origin> as a plain pair (R, p), which takes less time."""
         xyz, rpy = node.get("xyz"), node.get("rpy")
         if xyz is None or rpy is None:
             self.strange(node, known, element)
@@ -173,7 +173,7 @@ def plain(tag: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`Did you mean 'x'?` for a slip of the pen; nothing for a word that is another."""
+    """`Did you mean 'x'?` for a misspelled word; empty where no known word is near."""
     import difflib  # it is needed where something is wrong
 
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)

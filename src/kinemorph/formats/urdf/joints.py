@@ -105,7 +105,7 @@ PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_p
 
 
 def _rare(children: list[Node], element: str, reading: Reading) -> dict[str, Node]:
-    """The first of each kind of children that few joints have, by its tag; all others are looked at and left out."""
+    """The first of each kind of children that few joints have, by its tag; all others are checked and left out."""
     parts: dict[str, Node] = {}
     for part in children:
         tag = part.tag
@@ -236,7 +236,7 @@ def z_to(axis: Axis) -> Mat:
 
 
 def _usual_limits(node: Node, draft: Draft) -> bool:
-    """Reads limits where all four are there and sound; False where they want a closer look."""
+    """Reads limits where all four are given and sound; False where they have to be checked one by one."""
     get = node.get
     low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
     try:
@@ -253,7 +253,7 @@ def _usual_limits(node: Node, draft: Draft) -> bool:
 
 
 def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: str, reading: Reading) -> None:
-    """Limits of position, speed and effort; what is missing is unlimited."""
+    """Limits of position, speed and effort; missing ones are infinite."""
     single = JOINT_KINDS[kind].nv == 1
     if node is None:
         if single and joint.get("type") in ("revolute", "prismatic"):
@@ -270,7 +270,7 @@ def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: st
     lower = _bound(node, "lower", -math.inf, element, reading)
     upper = _bound(node, "upper", math.inf, element, reading)
     if lower > upper:
-        problem = f"the lower limit {lower:.6g} lies above the upper limit {upper:.6g}, expected the other way round"
+        problem = f"the lower limit {lower:.6g} lies above the upper limit {upper:.6g}, expected it below"
         reading.at(node, element).error("limit", problem, "Swap them.")
         return
     draft["lower"], draft["upper"] = lower, upper
@@ -322,7 +322,7 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 
 def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
-    """Losses; what is missing is 0."""
+    """Damping and friction; 0 where they are missing."""
     damping, friction = node.get("damping"), node.get("friction")
     if damping is None or friction is None:
         reading.strange(node, LOSSES, element)

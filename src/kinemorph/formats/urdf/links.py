@@ -21,7 +21,7 @@ ReadLink: TypeAlias = tuple[int, str, MassData | None]  # line, name; None where
 
 
 def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
-    """A link; None, with a finding, where it has no name. What it looks like and touches with is left to `shapes`."""
+    """A link; None, with a finding, where it has no name. Its visual and collision shapes are left to `shapes`."""
     name = node.get("name")
     if not name or name.isspace():
         reading.values.word(node, "name", "link")

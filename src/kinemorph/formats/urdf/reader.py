@@ -29,7 +29,7 @@ from kinemorph.formats.xml_documents import Node, line_of, parse
 from kinemorph.formats.xml_values import At
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, quoted
 
 XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://ros.org/wiki/xacro")
 
@@ -50,14 +50,14 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
     """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF.
 
-    All that moves is there; what the bodies look like is read by `read` afterwards.
+    All moving parts are declared; the shapes of bodies are read by `read` afterwards.
     """
     read = _read(source, options, findings)
     return None if read is None else read[0]
 
 
 class Later(NamedTuple):
-    """What does not move anything and is read when all that does is declared."""
+    """Parts without effect on the motion, which are read when all moving parts are declared."""
 
     reading: Reading
     shapes: ShapeReader
@@ -176,7 +176,7 @@ def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoo
             if leader in taken:
                 blueprint.couple(place, name, leader, multiplier, offset)
             else:
-                problem = f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves by itself"
+                problem = f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves independently"
                 remedy = ("" if findings.untold else did_you_mean(leader, taken).strip()) or "Correct the name."
                 findings.warn("name", place, f"joint '{name}'", problem, remedy)
     if loops and not findings.failed:
@@ -193,7 +193,7 @@ def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoo
 def _ground(
     links: list[ReadLink], names: Iterable[str], roots: list[str], later: Later
 ) -> tuple[str | None, dict[str, str]]:
-    """The link that is the ground itself, and the new name of a link that is called like it but is not."""
+    """The link that is the ground itself, and a new name for a moving link that is called "world"."""
     if WORLD not in names:
         return None, {}
     line, _, inertial = next(link for link in links if link[1] == WORLD)
@@ -296,8 +296,7 @@ def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], 
     lines = reading.blueprint.lines
     adrift = [name for name in loose if ("body", renamed.get(name, name)) in lines]  # some names are refused
     if adrift:
-        listed = ", ".join(f"'{name}'" for name in roots[:8]) + (", ..." if len(roots) > 8 else "")
-        problem = f"the links {listed} have no parent, expected one root"
+        problem = f"the links {quoted(roots, 8)} have no parent, expected one root"
         remedy = "Add the missing joint, or remove links that belong to nothing."
         reading.findings.error(
             "root", lines["body", renamed.get(adrift[0], adrift[0])], f"link '{adrift[0]}'", problem, remedy

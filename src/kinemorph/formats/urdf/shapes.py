@@ -1,6 +1,6 @@
-"""What URDF links look like and touch with: <visual> and <collision>, their solids, meshes and colors.
+"""The shapes of URDF links: <visual> and <collision>, their solids, meshes and colors.
 
-Meshes are looked for in the folders that may be read when all is read; their files are opened when they are drawn.
+Meshes are searched in the folders that may be read, at the end; their files are opened when they are drawn.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ShapeReader:
         })  # fmt: skip
 
     def shape(self, node: Node, element: str) -> Shape | None:
-        """The shape of a <visual> or <collision>; None, with a finding, where there is none to be had."""
+        """The shape of a <visual> or <collision>; None, with a finding, where it has no solid."""
         pose, solid, color, place = None, None, STEEL, node.tag
         for part in node:
             tag = part.tag

@@ -1,7 +1,7 @@
 """URDF transmissions as actuators: a motor, the joint it drives and the reduction between them.
 
 Both forms are read: the older one with <mechanicalReduction> in the transmission, and the one with it in <actuator> or
-<joint>. A transmission that mixes several motors and joints has no counterpart in a System; that is said.
+<joint>. A transmission that mixes several motors and joints has no counterpart in a System; this gives a warning.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
         problem = f"there is no joint '{driven[0]}', expected the joint that it drives: it is left out"
         reading.repeated("name", "transmission", node, element, problem, "Correct the name.")
         return
-    kind = reading.blueprint.kinds.get(driven[0], "revolute")  # of one that is wrong something else is told
+    kind = reading.blueprint.kinds.get(driven[0], "revolute")  # a wrong joint has a finding already
     if kind not in ("revolute", "prismatic"):
         what = f"joint '{driven[0]}' is {kind} and cannot be driven: it is left out"
         reading.repeated(

@@ -1,6 +1,6 @@
 """xacro: URDF with macros, expanded by xacro in a limited process of its own (`child`), then read as URDF.
 
-Files that it includes, and packages that $(find ...) names, are looked for in the model's own folder, in the package
+Files that it includes, and packages that $(find ...) names, are searched in the model's own folder, in the package
 that holds it and in the folders of `package_dirs`. Lines in messages are those of the expanded text.
 """
 
@@ -39,7 +39,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def expand(source: Source, options: Options, findings: Findings) -> str | None:
-    """The plain URDF that a xacro text stands for; None, with a finding, where there is none."""
+    """The plain URDF that a xacro text expands to; None, with a finding, where it fails."""
     spec = find_spec("xacro")
     if spec is None or spec.origin is None:
         missing = MissingExtraError("xacro", "xacro")
@@ -72,7 +72,7 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
 def _folders(source: Source, options: Options) -> dict[str, list[str]]:
     """Folders that may be read; those in which packages may lie; those above the model that are packages themselves.
 
-    A folder above counts only if a package.xml or the like makes it one: else a model could name any folder there is.
+    A folder above counts only if a package.xml or the like makes it one: otherwise a model could name any folder.
     """
     own = [] if source.folder is None else [source.folder.resolve()]
     roots = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
@@ -103,7 +103,7 @@ def _answer(text: str, source: Source, options: Options, place: str, findings: F
 
 
 def _report(answer: dict[str, Any], findings: Findings) -> None:
-    """xacro's complaint as a finding, on the file in which it arose."""
+    """The error message of xacro as a finding, in the file where it occurred."""
     view = findings.within(str(answer.get("file") or findings.file))
     if answer.get("outside"):
         view.error(

@@ -199,7 +199,7 @@ class RobotBuilder:
         return self.couple_of({"joint": joint, "leader": leader, "offset": offset, "radius": radius})
 
     def add(self, *parts: Body | Joint | Frame | Coupling) -> Self:
-        """Ready-made parts; they are checked like all others."""
+        """Adds ready-made parts; they are checked like all others."""
         for part in parts:
             data = {field.name: getattr(part, field.name) for field in fields(part)}
             if isinstance(part, Body):

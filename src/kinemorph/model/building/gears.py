@@ -21,7 +21,7 @@ Draft = dict[str, Any]
 
 
 class Gearing(NamedTuple):
-    """What two joints in mesh are: a name, and the units of the coordinates of joint and leader."""
+    """A kind of meshing: its name, and the units of the coordinates of joint and leader."""
 
     name: str
     units: tuple[str, str]

@@ -85,7 +85,7 @@ def joint_problems(joint: Joint) -> list[Problem]:
 def name_problems(
     robot: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]
 ) -> list[Problem]:
-    """Names used once, "world" kept for the ground, frames on bodies that exist."""
+    """Names that are used twice, "world" as a name, frames on bodies that do not exist."""
     found: list[Problem] = []
     if not bodies:
         what = "it has no bodies, expected at least one"
@@ -113,7 +113,7 @@ def name_problems(
 
 
 def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint], loops: Sequence[Joint]) -> list[Problem]:
-    """Mimic joints of the tree with one coordinate, each led once, and not in a circle."""
+    """Mimic joints that are unknown, have several coordinates, follow two leaders, or follow themselves."""
     found: list[Problem] = []
     by_name = {joint.name: joint for joint in joints}
     closing = {loop.name for loop in loops}
@@ -152,7 +152,7 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint], lo
 
 
 def parameter_problems(parameters: Iterable[Parameter]) -> list[Problem]:
-    """One name, one parameter."""
+    """Parameters that share a name but not their data."""
     found: list[Problem] = []
     first: dict[str, Parameter] = {}
     for parameter in parameters:

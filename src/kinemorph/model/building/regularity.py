@@ -4,8 +4,8 @@ A massless tip, a point mass on its own axis, or two massless-coupled hinges on 
 nothing resists, and forward dynamics would divide by zero. The articulated inertia of each subtree, seen through its
 joint, shows it: the pivot matrix S^T I S of the joint is singular exactly there (Featherstone 2008, section 7.2).
 
-All inertias are held in the joint frame on the body, not in the body's own: the center of mass goes there first, so a
-body whose frame lies kilometers away loses nothing.
+All inertias are kept in the joint frame on the body, not in the body's own: the center of mass is moved there first, so
+a body whose frame lies kilometers away loses nothing.
 """
 
 from __future__ import annotations

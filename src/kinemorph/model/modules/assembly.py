@@ -47,7 +47,7 @@ class Docking:
     """Side `side_a` of module `a` on side `side_b` of module `b`.
 
     `turn`      quarter turns of b about the normal of its own side; 0 where both modules stand upright
-    `joint`     a joint module between the two ports; None where they hold each other
+    `joint`     a joint module between the two ports; None where they are fixed to each other
     `offset`    how far the pose of b's port is from the legal one, where it was measured
     """
 
@@ -64,7 +64,7 @@ class Docking:
 
     @property
     def name(self) -> str:
-        """The joint of a robot that stands for it."""
+        """The name of the robot's joint that stands for this docking."""
         return f"{self.a}_{self.side_a}_{self.b}_{self.side_b}"
 
     @property
@@ -200,11 +200,11 @@ class Assembly(Shown):
     # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def add(self, name: str, kind: ModuleType, at: Pose | None = None) -> Assembly:
-        """With one more module, which is not docked yet."""
+        """The assembly with one more module, which is not docked yet."""
         return replace(self, modules=(*self.modules, Module(name, kind, at)))
 
     def remove(self, name: str) -> Assembly:
-        """Without a module and what is docked to it."""
+        """The assembly without a module and its dockings."""
         gone = self.module(name)
         left = tuple(docking for docking in self.dockings if name not in (docking.a, docking.b))
         others = tuple(module for module in self.modules if module is not gone)
@@ -221,13 +221,13 @@ class Assembly(Shown):
         joint: str | JointModule | None = None,
         offset: Pose = IDENTITY,
     ) -> Assembly:
-        """With side `side_a` of module `a` docked to side `side_b` of `b`; see Docking. `joint` may be a name."""
+        """The assembly with `side_a` of module `a` docked to `side_b` of `b`; see Docking; `joint` may be a name."""
         return replace(
             self, dockings=(*self.dockings, Docking(a, side_a, b, side_b, turn, joint_module(joint), offset))
         )
 
     def undock(self, module: str, side: Side) -> Assembly:
-        """Without what is docked to a side of a module."""
+        """The assembly without the docking at a side of a module."""
         kind = self.module(module).type
         kind.port(side)
         gone = self._docked.get((module, side))
@@ -276,7 +276,7 @@ def as_assembly(given: Any) -> Assembly:
 
 
 def joint_module(joint: str | JointModule | None) -> JointModule | None:
-    """A joint module by name, or as it is."""
+    """A joint module, given by name or as a JointModule."""
     if not isinstance(joint, str):
         return joint
     if joint not in JOINT_MODULES:

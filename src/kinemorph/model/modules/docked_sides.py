@@ -5,7 +5,7 @@
     ("m0", 3, "m1", 2)                      by names, each with its side
     {"a": "m0", "side_a": 3, "b": "m1", "side_b": 2, "turn": 1, "joint": "revolute"}
 
-What the modules are is said beside it: one kind for all, a text or list with one for each, or a table by name.
+The kinds of the modules are given beside it: one kind for all, a text or list with one for each, or a table by name.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def _whole(value: Any) -> Any:
 
 
 def _standing(assembly: Assembly) -> Assembly:
-    """With the base over the origin, upright, and the lowest module of its organism on the ground z = 0."""
+    """The assembly with its base upright over the origin, and the lowest module of its organism on the ground z = 0."""
     poses = assembly.poses()
     lowest = min(
         float(act(poses[name], corner)[2])

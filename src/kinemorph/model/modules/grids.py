@@ -45,7 +45,7 @@ Cell = tuple[int, int]  # row, counted downward, and column
 
 
 class Token(NamedTuple):
-    """A cell that is not empty: where it stands in the text, and what it says."""
+    """A cell that is not empty: its place in the text, and its text."""
 
     line: int
     start: int
@@ -131,7 +131,7 @@ def _in_line(line: int, what: str, remedy: str) -> Problem:
 
 
 def _drawing(text: str, problems: list[Problem]) -> Drawing:
-    """The cells and connectors of a text. Lines without a cell or a bar say nothing."""
+    """The cells and connectors of a text. Lines without a cell or a bar have no effect."""
     cells: dict[Cell, Token] = {}
     links: dict[tuple[Cell, Cell], int] = {}
     spans: list[list[tuple[int, int]]] = []  # of every row: where its cells begin and end

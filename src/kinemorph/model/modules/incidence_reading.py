@@ -9,8 +9,8 @@
     ''')
 
 Rows are modules, columns are dockings; the last column has kinds of modules, the last row joint modules or dyad
-classes. Heads and labels may be left out. A class is checked against the sides: who has written a wrong side is told in
-which column, and what would go with the class.
+classes. Heads and labels may be left out. A class is checked against the sides: a wrong side is reported with its
+column and the sides that would fit the class.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Assemblies out of measured poses of modules relative to each other, each snapped to the nearest legal docking.
 
-Sensors tell where module j is seen from module i, H_ij, with noise. Of all pairs of ports and quarter turns, the
-docking is taken from which the measured pose is least far:
+Sensors measure the pose of module j seen from module i, H_ij, with noise. Of all pairs of ports and quarter turns, the
+docking nearest to the measured pose is taken:
 
     P_a^-1 H_ij P_b = turned(k) E,      E = (R, p):     |p| [m] and the angle of R [rad] are its residual,
 
@@ -63,7 +63,7 @@ class Snapped:
 
 
 class Candidate(NamedTuple):
-    """A legal docking, what is left of the measured pose beyond it, and how far that is [m]."""
+    """A legal docking, the residual of the measured pose, and its size [m]."""
 
     docking: Docking
     apart: float
@@ -87,7 +87,7 @@ def snap(
     """The assembly of measured poses, with the residual of each; see `assemble` for the other arguments.
 
     `poses`         {(i, j): H_ij}, the pose of module j in the frame of module i: a Pose, or a 4x4 matrix
-    `keep`          "measured": what was measured is the docking's offset, so that modules stand where they were
+    `keep`          "measured": the residual is the docking's offset, so that modules stand where they were
                     seen; "legal": as if they fitted without a gap
     `tolerance`     [m] and [rad]; a quarter of the pitch and 20 degrees where none is given
     """
@@ -160,7 +160,7 @@ def _nearest(
     planar: bool,
     problems: list[Problem],
 ) -> tuple[Candidate, float] | None:
-    """The nearest legal docking, and how many times as far the second one is; None, with a problem, where none is."""
+    """The nearest legal docking, and how many times as far the second one is; None, with a problem, if none is near."""
     ranked = sorted(_candidates(a, b, H_ab, planar), key=lambda c: c.far)
     told = f"the pose of module '{b.name}' seen from '{a.name}'"
     if not ranked:

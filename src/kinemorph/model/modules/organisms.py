@@ -81,8 +81,8 @@ def organism_robot(
     `root`      "free", "fixed", or virtual joints that move the base in the world: letters of `VIRTUAL`, 1 to 6 of them
     `inputs`    names of dockings whose offset is given by parameters
     `gravity`   [m/s^2] (3,)
-    `in_motion` whether dockings were made while joints were bent: the initial configuration then tells nothing of what
-                is in whose way, and rings need not close there
+    `in_motion` whether dockings were made while joints were bent: the initial configuration then does not show which
+                modules overlap, and rings need not close there
 
     Organisms beside that of the base are free. Raises ModelError with everything that is wrong in space.
     """
@@ -144,14 +144,14 @@ def standing(assembly: Assembly, robot: Robot) -> list[float]:
 
 
 def offset_parameters(docking: Docking) -> tuple[Parameter, ...]:
-    """The parameters of a docking's offset, at what is legal: x, y, z [m] and a unit quaternion wxyz."""
+    """The parameters of a docking's offset, at the legal pose: x, y, z [m] and a unit quaternion wxyz."""
     return tuple(
         Parameter(f"{docking.name}.{part}", float(part == "qw"), unit="m" if part in "xyz" else "") for part in OFFSET
     )
 
 
 def offset_values(offset: Pose) -> tuple[float, ...]:
-    """What the parameters of an offset are, shape (7,)."""
+    """The values of the parameters of an offset, shape (7,)."""
     return tuple(float(x) for x in (*offset.p, *rotation_to_quat(offset.R)))
 
 
@@ -202,7 +202,7 @@ def _outward(pieces: Pieces) -> Iterable[Joint]:
 
 
 def _halves(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
-    """Every part a body."""
+    """The form in which every part is a body."""
     bodies, joints = [], []
     seats: dict[tuple[str, str], tuple[str, Pose]] = {}
     for module in assembly.modules:
@@ -217,7 +217,7 @@ def _halves(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
 
 
 def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
-    """Every module one body with what turns on it; its hinge stands between it and where it is docked."""
+    """The form in which every module is one body; its hinge is between it and the module on which it is docked."""
     bodies, joints = [], []
     seats: dict[tuple[str, str], tuple[str, Pose]] = {}
     for module in assembly.modules:
@@ -258,7 +258,7 @@ def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
 
 
 def _last_joint(module: Module, part: str) -> str:
-    """The inner joint over which the way from a part reaches the module's body, which carries both its halves."""
+    """The inner joint by which the path from a part reaches the module's body, which carries both its halves."""
     hinge = module.type.joint(module.type.hinge)
     halves = (hinge.parent, hinge.child)
     own = part.removeprefix(f"{module.name}_")

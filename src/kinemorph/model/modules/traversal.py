@@ -48,7 +48,7 @@ class Indirect(NamedTuple):
 
 @dataclass(frozen=True)
 class Traversal:
-    """What a walk has found. `bases`: where it began, one for each organism; `direct`: the DTL; `chords`: of rings."""
+    """The result of a walk. `bases`: where it began, one for each organism; `direct`: the DTL; `chords`: of rings."""
 
     bases: tuple[str, ...]
     order: tuple[str, ...]
@@ -113,7 +113,7 @@ def traverse(assembly: Assembly, base: str | None = None, *, method: Method = "d
 
 
 def traverse_bodies(robot: Robot, *, method: Method = "dfs") -> Traversal:
-    """The same walk over the bodies of a robot, from those that hang on the world."""
+    """A walk over the bodies of a robot, from those that hang on the world."""
     roots = [joint for joint in robot.joints if joint.parent not in robot.body_names]
     edges = [Edge(joint.name, joint.parent, joint.child) for joint in robot.joints if joint not in roots]
     trees = [spanning_tree(robot.body_names, edges, root.child, method=method, directed=True) for root in roots]
