@@ -13,7 +13,7 @@ import numpy as np
 
 import kinemorph
 from kinemorph.codegen.building.compile import build
-from kinemorph.codegen.derivatives.iterations import newton
+from kinemorph.codegen.derivatives.newton import newton
 from kinemorph.display.canvas import save
 from kinemorph.display.charts.figures import draw_topology
 

@@ -1,11 +1,18 @@
-"""Options of the test run, its cache of compiled code, and the figures that tests measured, printed at its end.
+"""Options of the test run, its compiled code, the order of its tests, their durations, and the values they measured.
 
-All worker processes share one new folder for compiled code; it is gone afterwards. Two fifths of a run would go into
-machine code, most of it called a few times. Files in LAWS look at laws, not at code: theirs is made with the least
-effort of LLVM. The emitted text and the passes behind it are the same; what differs is how instructions and registers
-are chosen, and which products are fused into sums. All others, slow tests and child processes have the code that ships.
+Compiled code is kept between runs, in .cache/tests: its names cover the sources and the CPU, so that nothing out of
+date is ever found. A first run is cold, as every run on a fresh clone. Tests of the cache have folders of their own.
 
-A test reports a figure by `record_property("figure", (family, name, value))`, a plain float; the largest of each name
+Two fifths of a cold run would go into machine code, most of it called a few times: it is made with the least effort of
+LLVM. The emitted text and the passes behind it are the same; what differs is how instructions and registers are chosen,
+and which products are fused into sums. Tests in FULL look at machine code, or at numbers that other processes or pages
+have from it: these, slow tests and child processes have the code that ships.
+
+Durations of all tests are written to out/durations.txt. A test of the default run that takes longer than LONGEST fails
+the run where this is fair: compiled code was there at the beginning, and the processes that wanted a core during the
+last minute were no more than BUSY times the cores.
+
+A test reports a value by `record_property("figure", (family, name, value))`, a plain float; the largest of each name
 is shown, from all worker processes together.
 """
 
@@ -13,42 +20,68 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from kinemorph.codegen.backends.llvm import engine
 
+ROOT = Path(__file__).resolve().parent.parent
+CODE = ROOT / ".cache" / "tests"
+DURATIONS = ROOT / "out" / "durations.txt"
+WARM = pytest.StashKey[bool]()  # whether compiled code was there at the beginning
+LONG = pytest.StashKey[list[str]]()  # tests that took too long, with their call times
+
 EFFORT, LEAST = engine.SPEED, 0
-LAWS = frozenset(
-    Path(__file__).parent / name
-    for name in (
-        "analysis/test_sensitivity.py",
-        "mechanics/elements/test_controllers.py",
-        "mechanics/elements/test_forces.py",
-        "mechanics/elements/test_motors.py",
-        "mechanics/elements/test_sensors.py",
-        "simulation/test_events.py",
-        "simulation/test_implicit.py",
-        "simulation/test_implicit_contact.py",
-        "simulation/test_newmark.py",
-        "simulation/test_orders.py",
-        "simulation/test_sampling.py",
-        "simulation/test_symplectic.py",
-    )
+FULL = (
+    "bench/*",
+    "codegen/*",
+    "*abreast*",
+    "*batch*",
+    "*in_loops*",
+    "*limbs*",
+    "test_march.py",
+    # compared with child processes, or with what users see
+    "test_docs.py",
+    "test_examples.py",
+    "test_public_names.py",
+    "test_storage.py",
+    # laws within a few roundings of their bounds
+    "test_differential_algebraic.py",
+    "test_loop_methods.py",
+    "test_core.py",
+    "test_gaits.py",
+    "test_modes.py",
 )
+PAGES = ("test_docs.py", "test_notebook_run.py", "test_replay*.py", "test_viewer*.py")  # documents and browsers
+FIRST = (*PAGES, "test_examples.py", "test_conservation.py", "test_cli*.py")  # long ones: none is left for the end
+LONGEST = 5.0  # [s]
+BUSY = 1.5
+
+
+def among(path: Path, patterns: Sequence[str]) -> bool:
+    """Whether a test file matches one of the patterns."""
+    return any(path.match(pattern) for pattern in patterns)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files again instead of comparing")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LONG] = []
     if not hasattr(config, "workerinput"):  # workers inherit it
-        os.environ["KINEMORPH_CACHE"] = tempfile.mkdtemp(prefix="kinemorph-tests-")
+        config.stash[WARM] = CODE.is_dir()
+        os.environ["KINEMORPH_CACHE"] = str(CODE)
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):
-        shutil.rmtree(os.environ.pop("KINEMORPH_CACHE"), ignore_errors=True)
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests take long come first: near the end there is something left for every worker."""
+    paths = {item.path for item in items}
+    first = {path: [path.match(pattern) for pattern in FIRST] for path in paths}
+    items.sort(key=lambda item: first[item.path], reverse=True)  # stable: within a file the order stays
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -60,26 +93,58 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """How hard LLVM tries for the code of this test, and of the fixtures that are made for it."""
-    quick = item.path in LAWS and item.get_closest_marker("slow") is None
-    engine.SPEED = LEAST if quick else EFFORT
+    full = among(item.path, FULL) or item.get_closest_marker("slow") is not None
+    engine.SPEED = EFFORT if full else LEAST
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write the golden files anew instead of comparing")
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Writes the durations; where that is fair, a test that took too long fails the run."""
+    config = session.config
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if hasattr(config, "workerinput") or reporter is None:
+        return
+    reports = [report for some in reporter.stats.values() for report in some if isinstance(report, pytest.TestReport)]
+    if reports:
+        DURATIONS.parent.mkdir(exist_ok=True)
+        taken = sorted(((report.duration, report.when, report.nodeid) for report in reports), reverse=True)
+        DURATIONS.write_text("".join(f"{seconds:8.3f} s {when:8} {name}\n" for seconds, when, name in taken))
+    config.stash[LONG] = [
+        f"{report.nodeid}: {report.duration:.1f} s"
+        for report in reports
+        if report.when == "call" and report.duration > LONGEST and "slow" not in report.keywords
+        and not among(Path(report.fspath), PAGES)
+    ]  # fmt: skip
+    if config.stash[LONG] and config.stash[WARM] and _idle() and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    figures: dict[tuple[str, str], list[float]] = {}
+def _idle() -> bool:
+    """Whether the cores sufficed for all processes of the last minute; False where the system does not say."""
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] <= BUSY * (os.cpu_count() or 1)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.stash[LONG]:
+        fair = config.stash[WARM] and _idle()
+        why = (
+            ""
+            if fair
+            else "; not counted: " + ("the machine is busy" if config.stash[WARM] else "nothing was compiled")
+        )
+        terminalreporter.section(f"default tests that take longer than {LONGEST:g} s{why}")
+        for line in config.stash[LONG]:
+            terminalreporter.write_line(line)
+    values: dict[tuple[str, str], list[float]] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
             for key, value in getattr(report, "user_properties", ()):
                 if key == "figure" and report.when == "call":
                     family, name, number = value
-                    figures.setdefault((family, name), []).append(float(number))
-    if figures:
-        terminalreporter.section("figures measured, the largest of each")
-    for (family, name), values in sorted(figures.items()):
-        terminalreporter.write_line(f"{family}: {name} {shown(max(values))} ({len(values)} measured)")
+                    values.setdefault((family, name), []).append(float(number))
+    if values:
+        terminalreporter.section("values measured, the largest of each")
+    for (family, name), measured in sorted(values.items()):
+        terminalreporter.write_line(f"{family}: {name} {shown(max(measured))} ({len(measured)} measured)")
 
 
 def shown(number: float) -> str:

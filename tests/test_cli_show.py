@@ -1,4 +1,4 @@
-"""The verb show: models and saved runs as figures, replays, moving pictures, in a browser and in the live viewer."""
+"""The verb show: models and saved runs as numbers, replays, films, in a browser and in the live viewer."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from kinemorph.cli.options import scene_options
 from kinemorph.display import browsers
 from kinemorph.simulation.files.storage import load_trajectory
 from support.tools.command_line import parsed, run
+from support.tools.each_case import each_case
 
 ARM = """<robot name="arm"><link name="base"/><link name="upper">
 <inertial><origin xyz="0.2 0 0"/><mass value="1"/>
@@ -285,7 +286,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "named"), BAD, ids=[line for line, _ in BAD])
+@each_case(("line", "named"), BAD, ids=[line for line, _ in BAD])
 def test_bad_input_is_a_sentence_on_stderr_and_exit_code_2(
     line: str, named: str, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from kinemorph.formats import FORMATS
 from kinemorph.mechanics.elements import law
 from kinemorph.model import elements
 from kinemorph.simulation.files import storage
+from support.tools.each_case import each_case
 
 PACKAGE = Path(kinemorph.__file__).parent
 ROOT = PACKAGE.parents[1]
@@ -59,7 +60,7 @@ def test_every_format_of_runs_has_both_ways() -> None:
         assert callable(module.encode) and callable(module.decode), ending
 
 
-@pytest.mark.parametrize("name", kinemorph.__all__)
+@each_case("name", kinemorph.__all__)
 def test_every_public_name_has_a_home(name: str) -> None:
     assert getattr(kinemorph, name) is not None
 

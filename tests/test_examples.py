@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import kinemorph
+from support.tools.each_case import each_case
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
 EXAMPLES = sorted(FOLDER.glob("[0-9]*.py"))  # notebooks are run by display/test_notebook.py
@@ -21,8 +22,8 @@ def test_examples_are_numbered_without_gaps() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-LONG = ("03", "09", "12", "14", "18", "19", "20", "21")  # some ten seconds each where nothing is compiled yet
-RUN = [pytest.param(path, marks=[pytest.mark.slow] * (path.name[:2] in LONG), id=path.stem) for path in EXAMPLES]
+BRIEF = ("01", "05", "13", "16")  # pages of the documentation run the code of all others by default
+RUN = [pytest.param(path, marks=[pytest.mark.slow] * (path.name[:2] not in BRIEF), id=path.stem) for path in EXAMPLES]
 
 
 @pytest.mark.parametrize("path", RUN)
@@ -41,7 +42,7 @@ def test_example_runs_and_makes_a_picture(path: Path, tmp_path: Path) -> None:
         assert float((imread(picture)[..., :3] < 0.9).mean()) > 0.004  # this part of the picture is drawn upon
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@each_case("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_take_public_names_from_the_top(path: Path) -> None:
     imported = re.findall(r"^from (kinemorph\S*) import (\w+)$", path.read_text(), re.MULTILINE)
     for module, name in imported:

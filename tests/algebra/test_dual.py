@@ -9,6 +9,7 @@ from kinemorph.algebra import scalar as s
 from kinemorph.algebra.dual import Dual, derivative, gradient, value_and_derivative
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.vocabulary.ops import OPS
+from support.tools.each_case import each_case
 
 ANALYTIC = {
     "sqrt": s.sqrt, "exp": s.exp, "log": s.log, "sin": s.sin, "cos": s.cos, "tan": s.tan, "asin": s.asin,
@@ -17,8 +18,8 @@ ANALYTIC = {
 BINARY = ("add", "sub", "mul", "div", "pow", "atan2", "min", "max")
 
 
-@pytest.mark.parametrize("name", ANALYTIC)
-@pytest.mark.parametrize("x", [0.1, 0.37, 0.9])
+@each_case("name", ANALYTIC)
+@each_case("x", [0.1, 0.37, 0.9])
 def test_the_tangent_is_the_complex_step(name, x):
     h = 1e-30
     expected = np.imag(OPS[name].meaning(np.complex128(x + 1j * h))) / h
@@ -27,8 +28,8 @@ def test_the_tangent_is_the_complex_step(name, x):
     assert slope == pytest.approx(float(expected), rel=1e-13)
 
 
-@pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize("point", [(0.7, 1.9), (1.9, 0.7), (0.4, -0.3)])
+@each_case("name", BINARY)
+@each_case("point", [(0.7, 1.9), (1.9, 0.7), (0.4, -0.3)])
 def test_the_gradient_is_the_central_difference(name, point):
     op, h = getattr(s.f, name), 1e-6
     a, b = point
@@ -68,8 +69,8 @@ SECOND = [
 ]
 
 
-@pytest.mark.parametrize(("function", "expected"), SECOND)
-@pytest.mark.parametrize("x", [0.3, 1.2])
+@each_case(("function", "expected"), SECOND)
+@each_case("x", [0.3, 1.2])
 def test_nesting_gives_the_second_derivative(function, expected, x):
     assert derivative(lambda y: derivative(function, y), x) == pytest.approx(expected(x), rel=1e-12)
     by_hand = function(Dual(Dual(x, 1.0), Dual(1.0, 0.0)))

@@ -10,6 +10,7 @@ from kinemorph.algebra import inertia as body
 from kinemorph.algebra import vectors as la
 from kinemorph.algebra.dual import derivative
 from kinemorph.codegen.graphs.graph import Graph
+from support.tools.each_case import each_case
 
 rng = np.random.default_rng(7)
 BOX = ((2.0, 0.0, 0.0), (0.0, 3.0, 0.0), (0.0, 0.0, 4.0))
@@ -120,7 +121,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("mass", "com", "moment", "words"), BROKEN)
+@each_case(("mass", "com", "moment", "words"), BROKEN)
 def test_each_broken_condition_is_named_with_its_numbers(mass, com, moment, words):
     (problem,) = body.inertia_problems(mass, com, moment)
     for word in words:

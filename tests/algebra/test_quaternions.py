@@ -10,6 +10,7 @@ from kinemorph.algebra import quaternions as quat
 from kinemorph.algebra import vectors as la
 from kinemorph.algebra.dual import derivative
 from kinemorph.algebra.groups import exp_so3
+from support.tools.each_case import each_case
 
 rng = np.random.default_rng(5)
 
@@ -43,14 +44,13 @@ def test_they_multiply_as_rotations_do():
 
 
 def test_the_order_is_w_first():
-    q, v = some_quaternion(), some_vector()
+    q = some_quaternion()
     reference = Rotation.from_quat([*q[1:], q[0]])
     close(quat.quat_to_rotation(q), reference.as_matrix())
-    close(quat.quat_rotate(q, v), reference.apply(v))
     close(quat.quat_normalize(la.scale(3.0, q)), q)
 
 
-@pytest.mark.parametrize("angle", [0.0, 1e-9, 1.0, 3.0, math.pi - 1e-8, math.pi])
+@each_case("angle", [0.0, 1e-9, 1.0, 3.0, math.pi - 1e-8, math.pi])
 def test_a_matrix_gives_its_quaternion_back(angle):
     q = quat.quat_exp(la.scale(angle, la.normalize(some_vector())))
     back = quat.rotation_to_quat(quat.quat_to_rotation(q))

@@ -13,6 +13,7 @@ from kinemorph.algebra import scalar as s
 from kinemorph.algebra.dual import Dual
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.vocabulary.ops import OPS
+from support.tools.each_case import each_case
 
 ONE = {name: getattr(s.f, name) for name, row in OPS.items() if row.arity == 1}
 TWO = {name: getattr(s.f, name) for name, row in OPS.items() if row.arity == 2}
@@ -85,13 +86,13 @@ def test_every_plain_number_counts_as_a_float(number):
     assert s.where(number, "chosen", "otherwise") == "chosen"
 
 
-@pytest.mark.parametrize("name", [name for name in OPS if OPS[name].arity == 1])
+@each_case("name", [name for name in OPS if OPS[name].arity == 1])
 def test_graph_nodes_agree_with_floats_of_one_argument(name, through_graph):
     for x in (0.3, 0.9):
         assert same(through_graph(lambda v: ONE[name](v[0]), (x,)), ONE[name](x))
 
 
-@pytest.mark.parametrize("name", TWO)
+@each_case("name", TWO)
 def test_graph_nodes_agree_with_floats_of_two_arguments_on_either_side(name, through_graph):
     op = TWO[name]
     for a, b in ((0.3, 0.9), (0.9, 0.3), (0.5, 0.5)):

@@ -12,6 +12,7 @@ from kinemorph.algebra.quaternions import quat_exp, quat_log
 from kinemorph.algebra.scalar import f
 from kinemorph.algebra.series import angle_ratio, cotangent_coefficient, rotation_coefficients
 from kinemorph.vocabulary.ops import OPS
+from support.tools.each_case import each_case
 
 EXACT = {
     "a": lambda t: mpmath.sin(t) / t,
@@ -30,8 +31,8 @@ def ours(name, x):
     return angle_ratio(x, 1.0) if name == "ratio" else getattr(rotation_coefficients(x), name)
 
 
-@pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("x", POINTS)
+@each_case("name", EXACT)
+@each_case("x", POINTS)
 def test_value_slope_and_curvature(name, x):
     with mpmath.workdps(80):
         taylor = mpmath.taylor(lambda y: EXACT[name](mpmath.sqrt(y)), mpmath.mpf(x), 2)

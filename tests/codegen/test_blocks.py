@@ -12,6 +12,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.errors import UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from support.tools.each_case import each_case
 from support.tools.program_runs import WAYS, all_ways, assert_agrees, interpreted
 
 STATES = 11
@@ -66,8 +67,8 @@ def fit_entries(block: LeastSquares, rank: int | None = None) -> np.ndarray:
     return np.array(rows)
 
 
-@pytest.mark.parametrize("block", FITS, ids=lambda block: block.label)
-@pytest.mark.parametrize("rank", [None, 0, 1, 2])
+@each_case("block", FITS, ids=lambda block: block.label)
+@each_case("rank", [None, 0, 1, 2])
 def test_least_squares_is_the_pseudoinverse(block: LeastSquares, rank: int | None) -> None:
     full = min(block.m, block.n)
     if rank is not None and rank > full:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import kinemorph
-from codegen.c_programs import HOSTILE, STRICT, compiled, every_op, loops, needs_cc, random_program, with_blocks, write
 from codegen.test_llvm_ops import AWKWARD, LIBRARY_ULPS, ULPS, distance_in_ulps
 from kinemorph.codegen.backends.c import functions as c_functions
 from kinemorph.codegen.backends.c.export import export_c
@@ -26,6 +25,17 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import CompileError, UnsupportedError
 from kinemorph.vocabulary.blocks import Block, Item
 from kinemorph.vocabulary.ops import OPS
+from support.cases.c_programs import (
+    HOSTILE,
+    STRICT,
+    compiled,
+    every_op,
+    loops,
+    needs_cc,
+    random_program,
+    with_blocks,
+    write,
+)
 from support.tools.program_runs import assert_agrees
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -18,6 +18,7 @@ from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
+from support.tools.each_case import each_case
 
 
 def sample() -> Program:
@@ -287,7 +288,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@each_case("mistake", MISTAKES)
 def test_bad_input_is_named(function, mistake):
     arguments, message = MISTAKES[mistake]
     with pytest.raises(ShapeError, match=message):

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import kinemorph
-from codegen.c_programs import HOSTILE, every_op, loops, random_program, with_blocks, write
 from kinemorph.codegen.backends.c.cuda import export_cuda
 from kinemorph.codegen.backends.c.export import export_c
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.errors import UnsupportedError
+from support.cases.c_programs import HOSTILE, every_op, loops, random_program, with_blocks, write
 
 GOLDEN = Path(__file__).parent / "golden"
 LOOPS = loops()

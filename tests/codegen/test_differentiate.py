@@ -26,6 +26,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ShapeError
 from kinemorph.vocabulary.ops import OPS
 from support.references.derivative_oracles import ANALYTIC, by_complex_step, by_duals, run
+from support.tools.each_case import each_case
 
 MODES = ("forward", "reverse")
 UNIT = ("asin", "acos")  # defined on [-1, 1]
@@ -49,8 +50,8 @@ def arguments_for(op: str, signs: tuple[int, ...], rng: np.random.Generator) -> 
     return x if op in UNIT else x * np.array(signs[: len(x)]) if op in POSITIVE else x
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("op", OPS)
+@each_case("mode", MODES)
+@each_case("op", OPS)
 def test_every_op(op, mode):
     rng = np.random.default_rng(7)
     for signs in ((1, 1, 1), (-1, 1, -1), (1, -1, -1)):
@@ -166,7 +167,7 @@ def both_modes(function, x: float) -> list[float]:
     return [*found, float(run(reverse(program), x, 1.0))]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "x", "slope"),
     [
         (lambda x: (x < 0.0).where(1.0, x.sqrt()), -4.0, 0.0),

@@ -11,6 +11,7 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.vocabulary.blocks import LeastSquares, Solve, Table
 from support.references.derivative_oracles import by_duals, run
+from support.tools.each_case import each_case
 
 MODES = ("forward", "reverse")
 STEP = 1e-30
@@ -120,8 +121,8 @@ def least_squares_program(m, n, r, k=2) -> Program:
     return trace(function, {"x": (5,)}, name="least squares")
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("m", "n", "r"), [(4, 3, 3), (3, 4, 3), (4, 3, 2), (3, 3, 1), (3, 3, 3)])
+@each_case("mode", MODES)
+@each_case(("m", "n", "r"), [(4, 3, 3), (3, 4, 3), (4, 3, 2), (3, 3, 1), (3, 3, 3)])
 def test_least_squares_of_constant_rank(m, n, r, mode):
     def closed(x):
         U, V = (np.array(part) for part in factors(x, m, n, r, np.sin))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.loops.elimination import factored, substituted
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
+from support.tools.each_case import each_case
 from support.tools.program_runs import all_ways, assert_agrees
 
 STATES = 21  # two full vectors of 8 and a rest
@@ -30,7 +31,7 @@ def matrices(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 @all_ways
-@pytest.mark.parametrize("n", [1, 2, 5, 12])
+@each_case("n", [1, 2, 5, 12])
 def test_every_backend_solves(way: str, n: int) -> None:
     rng = np.random.default_rng(n)
     A, b = matrices(n, rng), rng.normal(size=(STATES, n))

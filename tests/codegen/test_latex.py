@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen.emitted import blocks_program, meant
-from codegen.textbook import (
+from kinemorph.codegen.backends.text.latex import latex, to_latex
+from kinemorph.codegen.backends.text.plain import to_text
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.reading.equations import equations, readable
+from kinemorph.codegen.reading.expression_tree import expression_ops
+from kinemorph.codegen.reading.names import latex_name
+from kinemorph.errors import UnsupportedError
+from support.cases.emitted import blocks_program, meant
+from support.cases.textbook import (
     ARM,
     ARM_MASS,
     ARM_TORQUES,
@@ -27,13 +34,6 @@ from codegen.textbook import (
     rotary_program,
     traced,
 )
-from kinemorph.codegen.backends.text.latex import latex, to_latex
-from kinemorph.codegen.backends.text.plain import to_text
-from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.reading.equations import equations, readable
-from kinemorph.codegen.reading.expression_tree import expression_ops
-from kinemorph.codegen.reading.names import latex_name
-from kinemorph.errors import UnsupportedError
 
 sympy = pytest.importorskip("sympy")
 

@@ -1,12 +1,12 @@
 """The LLVM backend does what the interpreter does, op by op, on ordinary and on awkward numbers."""
 
 import numpy as np
-import pytest
 
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.vocabulary.ops import OPS
+from support.tools.each_case import each_case
 
 AWKWARD = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-310, -5e-324, 1e308, -1e308, 1e9, 2e9, np.inf, -np.inf, np.nan]
 
@@ -45,7 +45,7 @@ def distance_in_ulps(a, b):
     return np.where(same, 0.0, np.where(np.isnan(gap), np.inf, gap))
 
 
-@pytest.mark.parametrize("op", OPS)
+@each_case("op", OPS)
 def test_op_equals_interpreter(op):
     program = program_of(op)
     arguments = arguments_for(op)
@@ -55,7 +55,7 @@ def test_op_equals_interpreter(op):
     assert worst[k] <= ULPS.get(op, LIBRARY_ULPS), f"{op}{tuple(a[k] for a in arguments)}: {compiled[k]} != {meant[k]}"
 
 
-@pytest.mark.parametrize("op", OPS)
+@each_case("op", OPS)
 def test_negated_references(op):
     """A minus sign on arguments and result means minus, for every op."""
     plain = program_of(op)

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen.emitted import (
+from kinemorph import derive, library
+from kinemorph.codegen.backends.text.matlab import LANGUAGE, export_matlab
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.configuration import random_configuration
+from kinemorph.vocabulary.ops import OPS
+from support.cases.emitted import (
     ATTACKS,
     arguments_for,
     blocks_program,
@@ -24,13 +30,8 @@ from codegen.emitted import (
     random_program,
     same,
 )
-from codegen.matlab_in_python import loaded
-from kinemorph import derive, library
-from kinemorph.codegen.backends.text.matlab import LANGUAGE, export_matlab
-from kinemorph.codegen.graphs.program import Port, Program
-from kinemorph.errors import UnsupportedError
-from kinemorph.model.configuration import random_configuration
-from kinemorph.vocabulary.ops import OPS
+from support.tools.each_case import each_case
+from support.tools.matlab_in_python import loaded
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -38,7 +39,7 @@ GOLDEN = Path(__file__).parent / "golden"
 # ── what the text computes ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("op", OPS)
+@each_case("op", OPS)
 def test_every_op_is_the_interpreters(op: str) -> None:
     plain = program_of(op)
     arguments = arguments_for(op, 20)
@@ -50,7 +51,7 @@ def test_every_op_is_the_interpreters(op: str) -> None:
         assert fits.all(), f"{op}{tuple(a[worst] for a in arguments)} = {got[worst]}"
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each_case("seed", range(10))
 def test_random_programs(seed: int) -> None:
     program = random_program(seed)
     rng = np.random.default_rng(seed)
@@ -115,7 +116,7 @@ STATEMENT = re.compile(
 )
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each_case("attack", ATTACKS)
 def test_names_of_a_model_do_nothing_in_the_text(attack: str) -> None:
     plain = program_of("pow")
     ports = (Port(attack, ()), Port(attack + attack, ()))

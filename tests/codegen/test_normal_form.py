@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen.textbook import arm_program, traced
 from kinemorph.codegen.backends.text.plain import text, to_text
 from kinemorph.codegen.graphs.graph import LEAVES
 from kinemorph.codegen.graphs.program import Program
@@ -18,6 +17,8 @@ from kinemorph.codegen.reading.expression_tree import Call, Number, Symbol, Tree
 from kinemorph.codegen.reading.normal_form import normal_forms
 from kinemorph.errors import CompileError, UnsupportedError
 from kinemorph.vocabulary.ops import OPS
+from support.cases.textbook import arm_program, traced
+from support.tools.each_case import each_case
 
 FUNCTIONS: dict[str, Any] = {name: op.meaning for name, op in OPS.items()}
 
@@ -75,7 +76,7 @@ def test_printed_expressions_mean_what_the_program_means(seed: int) -> None:
     assert printed_values(program, values, limit=1) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(OPS))
+@each_case("name", sorted(OPS))
 def test_every_op_prints(name: str) -> None:
     def function(x: Any) -> Any:
         from kinemorph.codegen.graphs.graph import apply
@@ -89,7 +90,7 @@ def test_every_op_prints(name: str) -> None:
             assert printed_values(program, values, limit) == pytest.approx(meaning(program, values), rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "expected"),
     [
         (lambda x, y, z: x.sin() ** 2 + x.cos() ** 2, "1"),

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen.emitted import (
+from kinemorph import derive, library
+from kinemorph.codegen.backends.text.python import export_python
+from kinemorph.codegen.graphs.evaluation import carry_out, meaning_of
+from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.errors import UnsupportedError
+from kinemorph.model.configuration import random_configuration
+from kinemorph.vocabulary.ops import OPS
+from support.cases.emitted import (
     ATTACKS,
     arguments_for,
     blocks_program,
@@ -25,13 +32,7 @@ from codegen.emitted import (
     random_program,
     same,
 )
-from kinemorph import derive, library
-from kinemorph.codegen.backends.text.python import export_python
-from kinemorph.codegen.graphs.evaluation import carry_out, meaning_of
-from kinemorph.codegen.graphs.program import Port, Program
-from kinemorph.errors import UnsupportedError
-from kinemorph.model.configuration import random_configuration
-from kinemorph.vocabulary.ops import OPS
+from support.tools.each_case import each_case
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -52,7 +53,7 @@ def as_list(result: Any) -> list[Any]:
     return list(result) if isinstance(result, tuple) else [result]
 
 
-@pytest.mark.parametrize("op", OPS)
+@each_case("op", OPS)
 def test_every_op_is_the_interpreters(op: str) -> None:
     plain = program_of(op)
     arguments = arguments_for(op)
@@ -67,7 +68,7 @@ def test_every_op_is_the_interpreters(op: str) -> None:
         assert same(one, expected[3]).all() and one.shape == ()
 
 
-@pytest.mark.parametrize("op", OPS)
+@each_case("op", OPS)
 def test_ops_on_constants_alone_neither_raise_nor_warn(op: str) -> None:
     plain = program_of(op)
     graph = plain.graph
@@ -82,7 +83,7 @@ def test_ops_on_constants_alone_neither_raise_nor_warn(op: str) -> None:
             assert same(got, carry_out(program, inputs, meaning_of)[0])
 
 
-@pytest.mark.parametrize("seed", range(25))
+@each_case("seed", range(25))
 def test_random_programs(seed: int) -> None:
     program = random_program(seed)
     rng = np.random.default_rng(seed)
@@ -175,7 +176,7 @@ CALLS = {
 STATEMENTS = (ast.FunctionDef, ast.Import, ast.Assign, ast.Return, ast.For, ast.If, ast.With, ast.Raise, ast.Expr)
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each_case("attack", ATTACKS)
 def test_names_of_a_model_do_nothing_in_the_text(attack: str) -> None:
     """Whatever a robot, its functions and its arrays are called, the text holds the same kinds of statements."""
     plain = program_of("sin")

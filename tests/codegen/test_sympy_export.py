@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen.emitted import ATTACKS, blocks_program, meant, program_of, same
-from codegen.textbook import ARM, ARM_TORQUES, arm_program
 from kinemorph import derive, library
 from kinemorph.codegen.backends.text.sympy_matrices import to_sympy
 from kinemorph.codegen.backends.text.sympy_source import export_sympy
@@ -21,6 +19,9 @@ from kinemorph.display.equations.equations_of_motion import symbolic_dynamics, s
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.vocabulary.blocks import Solve, Table
 from kinemorph.vocabulary.ops import OPS
+from support.cases.emitted import ATTACKS, blocks_program, meant, program_of, same
+from support.cases.textbook import ARM, ARM_TORQUES, arm_program
+from support.tools.each_case import each_case
 
 sympy = pytest.importorskip("sympy")
 
@@ -102,7 +103,7 @@ def test_a_robot_evaluates_to_the_same_numbers(constants: Any) -> None:
     np.testing.assert_allclose([value(f, numbers) for f in written], expected, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("op", OPS)
+@each_case("op", OPS)
 def test_every_op(op: str) -> None:
     program = replace(program_of(op), name="f")
     names = ["x0", "x1", "x2"][: OPS[op].arity]
@@ -171,7 +172,7 @@ def test_without_sympy_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each_case("attack", ATTACKS)
 def test_names_of_a_model_do_nothing_in_the_text(attack: str) -> None:
     plain = program_of("sin")
     renamed = Program(f"{attack}.{attack}", (Port(attack, ()),), (Port(attack, ()),), plain.graph, plain.refs)

@@ -16,6 +16,7 @@ from kinemorph.display.charts.figures import (
     tree_layout,
 )
 from kinemorph.model.library import LIBRARY
+from support.tools.each_case import each_case
 
 
 @pytest.mark.parametrize("name", ["hexapod24", "puma", "four_bar"])
@@ -58,7 +59,7 @@ def test_operation_groups_add_up_to_all_operations() -> None:
     assert totals == [f"{len(program.steps):,}"]
 
 
-@pytest.mark.parametrize("name", LIBRARY)
+@each_case("name", LIBRARY)
 def test_no_two_bodies_share_a_place_in_the_tree(name: str) -> None:
     robot = LIBRARY[name]()
     places = tree_layout(robot)

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.quaternions import quaternions_of
-from kinemorph.display.looks.robot_surface import Poses
 from kinemorph.display.scenes.figures import Figure, figure_of
 from kinemorph.display.scenes.pose_interpolation import QUICK, Glide
 from kinemorph.model.joint import JOINT_KINDS
 from support.robots.random_robots import robot_of_kind
+from support.tools.each_case import each_case
 
 
 def motion(kind: str, rate: float) -> Figure:
@@ -21,8 +22,8 @@ def motion(kind: str, rate: float) -> Figure:
     return figure_of(robot, q)
 
 
-@pytest.mark.parametrize("rate", [0.3, 100.0, 700.0])
-@pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
+@each_case("rate", [0.3, 100.0, 700.0])
+@each_case("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
 def test_bodies_are_carried_by_their_joints(kind: str, rate: float) -> None:
     figure = motion(kind, rate)
     glide = Glide(figure)

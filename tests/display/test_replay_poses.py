@@ -15,10 +15,10 @@ import pytest
 
 from kinemorph.algebra.groups import compose, inverse
 from kinemorph.display.cameras import Camera
+from kinemorph.display.looks.poses import Poses, extent_of
+from kinemorph.display.looks.postures import stance
 from kinemorph.display.looks.quaternions import quaternions_of, rotated
-from kinemorph.display.looks.robot_surface import Poses, extent_of
 from kinemorph.display.looks.solids import z_toward
-from kinemorph.display.looks.stances import stance
 from kinemorph.display.replays.joint_rows import TOLERANCE
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.building import scene_of
@@ -36,6 +36,7 @@ from kinemorph.model.robot import Robot
 from support.cases.docked_runs import docked_run
 from support.robots.random_robots import joint_data, random_body, random_robot, robot_of_kind
 from support.tools.browsing import Browser
+from support.tools.each_case import each_case
 
 MODULES = ("algebra.js", "camera.js", "closing.js", "geometry.js", "posing.js", "shaders.js", "slots.js", "unpack.js")
 NAMES = """unpack, posesAt, jointPoses, markEnds, tracePoints, centerOfMass, turnFromAngles, anglesFromTurn,
@@ -273,7 +274,7 @@ def closed(robot: Robot) -> np.ndarray:
     return start
 
 
-@pytest.mark.parametrize(("bearing", "kind"), LOOPS)
+@each_case(("bearing", "kind"), LOOPS)
 def test_loops_stay_closed_when_a_joint_is_moved(modules: Any, bearing: str, kind: str) -> None:
     robot = looped(bearing, kind)
     assert len(robot.loops) == 1

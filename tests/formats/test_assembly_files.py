@@ -14,6 +14,7 @@ from kinemorph.model.library import organism9
 from kinemorph.model.modules import REVOLUTE, backbone, on_ground
 from kinemorph.model.system import System
 from support.tools.command_line import run
+from support.tools.each_case import each_case
 
 ELBOW = """\
 kinemorph = 1
@@ -188,7 +189,7 @@ BAD = {
 }  # after the first line, kinemorph = 1
 
 
-@pytest.mark.parametrize("text", BAD)
+@each_case("text", BAD)
 def test_mistakes_have_lines(text: str, tmp_path: Path) -> None:
     found = examine(written(f"kinemorph = 1\n{text}\n", tmp_path))
     assert found.system is None

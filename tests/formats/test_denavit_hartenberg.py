@@ -28,6 +28,7 @@ from kinemorph.model.library.arms import PUMA_LINKS
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from support.robots.random_robots import random_body, random_pose
+from support.tools.each_case import each_case
 
 CONVENTIONS = ("standard", "modified")
 HALF = math.pi / 2
@@ -196,8 +197,8 @@ def test_the_table_of_the_puma_is_the_published_one() -> None:
         np.testing.assert_allclose(row.com, link.com, atol=1e-15)
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize("seed", range(12))
+@each_case("convention", CONVENTIONS)
+@each_case("seed", range(12))
 def test_random_arms_survive(seed: int, convention: str) -> None:
     robot = serial(seed, 1 + seed % 8)
     assert_same(robot, rewritten(robot, convention), "tool")
@@ -226,8 +227,8 @@ def test_what_a_table_cannot_hold_is_told() -> None:
     assert "'flange'" in told and "shapes" in told
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize("name", ["pendulum", "double_pendulum", "crane", "chain", "scara"])
+@each_case("convention", CONVENTIONS)
+@each_case("name", ["pendulum", "double_pendulum", "crane", "chain", "scara"])
 def test_arms_of_the_library_survive(name: str, convention: str) -> None:
     robot = build(name)
     frame = "tool" if any(frame.name == "tool" for frame in robot.frames) else robot.order[-1].child
@@ -345,7 +346,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@each_case("case", BAD)
 def test_bad_tables(case: str) -> None:
     text, rule, line = BAD[case]
     findings = Findings("x.dh")

@@ -11,6 +11,7 @@ from kinemorph.model.body import diagonal
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Mesh, MeshFile
+from support.tools.each_case import each_case
 
 CUBE = (np.full(3, -0.5), np.full(3, 0.5))
 
@@ -21,7 +22,7 @@ def arm(body: Body, place: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Robo
     return builder.build()
 
 
-@pytest.mark.parametrize("name", CHOICE)
+@each_case("name", CHOICE)
 def test_the_built_in_robots_give_no_hints(name: str) -> None:
     assert hints(choose(name).robot) == []
 

@@ -9,6 +9,7 @@ import pytest
 from kinemorph.formats.loading import examine
 from kinemorph.formats.repairs import copy_name, mend
 from kinemorph.formats.xml_values import mended_numbers
+from support.tools.each_case import each_case
 
 INERTIA = '<inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/>'
 LINK = '<link name="{0}"><inertial><mass value="{1}"/>' + INERTIA + "</inertial></link>"
@@ -22,7 +23,7 @@ ARM = (
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "count", "mended"),
     [
         ("1,5", 1, "1.5"),

@@ -11,6 +11,7 @@ from kinemorph.formats.loading import Examination, examine
 from kinemorph.formats.mjcf import child as mjcf_child
 from kinemorph.formats.mjcf import compiler as mjcf_compiling
 from kinemorph.formats.sources import Options
+from support.tools.each_case import each_case
 
 pytest.importorskip("mujoco")
 BODY = '<body name="a"><joint name="j"/><geom name="g" size="0.1" pos="0.3 0 0"/></body>'
@@ -61,7 +62,7 @@ def home(tmp_path: Path) -> Path:
     return inner
 
 
-@pytest.mark.parametrize(
+@each_case(
     "inside",
     [
         '<include file="../secret.xml"/>',

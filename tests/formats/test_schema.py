@@ -22,6 +22,7 @@ from kinemorph.model.elements.fields import Field
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.system import System
 from support.robots.random_robots import random_robot
+from support.tools.each_case import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 ARM = """\
@@ -64,7 +65,7 @@ def test_the_file_in_the_docs_is_in_step(request: pytest.FixtureRequest) -> None
     assert path.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("name", CHOICE)
+@each_case("name", CHOICE)
 def test_written_files_fulfill_it(name: str, validator: Draft202012Validator) -> None:
     text = written_system(choose(name), Findings("x"))
     assert [error.message for error in validator.iter_errors(tomllib.loads(text))] == []
@@ -76,7 +77,7 @@ def test_random_robots_fulfill_it(validator: Draft202012Validator) -> None:
         assert [error.message for error in validator.iter_errors(tomllib.loads(text))] == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new"),
     [
         ("kinemorph = 1", ""),

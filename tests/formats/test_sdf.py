@@ -26,6 +26,7 @@ from kinemorph.model.elements import TorsionSpring
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Frustum, MeshFile
 from support.cases.sdf_texts import sdf_of, sdf_robot
+from support.tools.each_case import each_case
 
 INERTIAL = (
     "<inertial><mass>2</mass><inertia><ixx>0.1</ixx><iyy>0.2</iyy><izz>0.25</izz><ixy>0.01</ixy><ixz>-0.02</ixz>"
@@ -87,7 +88,7 @@ def assert_same(ours: Robot, other: Robot, *, tolerance: float = 1e-12, count: i
 # ── the same robot ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_case("seed", range(12))
 def test_poses_may_be_told_relative_to_anything(seed: int) -> None:
     """Every pose and axis relative to frames drawn at random, as angles, degrees or quaternions."""
     robot = sdf_robot(seed)
@@ -533,7 +534,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD)
+@each_case("case", BAD)
 def test_what_is_wrong_is_said_with_its_line(case: str) -> None:
     text, rule = BAD[case]
     found = examined("\n" + text)
@@ -661,7 +662,7 @@ def test_strict_makes_errors_of_warnings() -> None:
     assert [entry.category for entry in told] == [ModelWarning]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("axis", "more", "kind", "told"),
     [
         ("<xyz>0 0 1</xyz>", "<foo/>", "revolute", "<foo> in <joint> is not used"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-import pytest
 import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +14,7 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Source
 from kinemorph.formats.toml.documents import parse
 from kinemorph.formats.toml.lines import Lines
+from support.tools.each_case import each_case
 
 TEXT = """\
 one = 1                                     # 1
@@ -64,7 +64,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("path", LINES)
+@each_case("path", LINES)
 def test_lines(path: tuple[str | int, ...]) -> None:
     tomllib.loads(TEXT)
     assert Lines(TEXT).line(path) == LINES[path]
@@ -99,7 +99,7 @@ def test_every_key_of_any_document_is_found(tree: dict[str, Any]) -> None:
             assert "=" in rows[lines.line(path) - 1]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "rule", "line"),
     [
         (b"a = " + b"[" * 10_000, "file", 1),

@@ -26,6 +26,7 @@ from kinemorph.model.elements import ELEMENT_KINDS, Actuator
 from kinemorph.model.parameter import Parameter, Value, evaluate
 from kinemorph.model.shapes import Mesh, MeshFile
 from kinemorph.model.system import System
+from support.tools.each_case import each_case
 
 ARM = """\
 kinemorph = 1
@@ -410,7 +411,7 @@ def test_a_wrong_file_is_told(text: str) -> None:
     _like(told(text), MISTAKES[text])
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[1][:40].replace("\n", " "))
+@each_case("change", CHANGES, ids=lambda change: change[1][:40].replace("\n", " "))
 def test_a_wrong_line_is_told(change: tuple[str, str]) -> None:
     assert change[0] in ARM
     _like(told(ARM.replace(*change, 1)), CHANGES[change])
@@ -439,7 +440,7 @@ REMEDIES = {
 }
 
 
-@pytest.mark.parametrize("change", REMEDIES, ids=lambda change: change[1][:40].replace("\n", " "))
+@each_case("change", REMEDIES, ids=lambda change: change[1][:40].replace("\n", " "))
 def test_a_slip_is_one_sentence_with_the_remedy_that_fits(change: tuple[str, str]) -> None:
     assert change[0] in ARM
     _, (finding,) = read(ARM.replace(*change, 1))

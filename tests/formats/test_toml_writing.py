@@ -33,6 +33,7 @@ from kinemorph.model.parameter import Formula
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, MeshFile, Shape, Sphere, Triangle
 from kinemorph.model.system import Settings
 from support.robots.random_robots import joint_data, random_robot
+from support.tools.each_case import each_case
 
 
 def text_of(model: Robot | System) -> str:
@@ -59,7 +60,7 @@ def one_body(*, name: str = "link", **data: Any) -> Robot:
 # ── the same again ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", CHOICE)
+@each_case("name", CHOICE)
 def test_library_robots_come_back(name: str, tmp_path: Path) -> None:
     system = choose(name)
     path = tmp_path / f"{name}.toml"
@@ -70,7 +71,7 @@ def test_library_robots_come_back(name: str, tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_case("seed", range(12))
 def test_random_robots_come_back(seed: int) -> None:
     robot = random_robot(seed, most=20, symbolic=seed % 2 == 0)
     assert back(text_of(robot)).robot == robot
@@ -83,8 +84,8 @@ def test_many_random_robots_come_back(seed: int) -> None:
     assert back(text_of(robot)).robot == robot
 
 
-@pytest.mark.parametrize("kind", JOINT_KINDS)
-@pytest.mark.parametrize("role", ["tree", "loop"])
+@each_case("kind", JOINT_KINDS)
+@each_case("role", ["tree", "loop"])
 def test_joints_of_all_kinds_come_back(kind: str, role: str) -> None:
     if role == "loop" and kind == "free":
         return
@@ -167,7 +168,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_names_of_any_kind_come_back(name: str) -> None:
     mass = Parameter(name, 2.0, name, name)
     robot = one_body(name=name, mass=2.0 * mass, inertia=(mass, mass, mass))

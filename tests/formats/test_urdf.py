@@ -18,6 +18,7 @@ from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements import Actuator
 from kinemorph.model.shapes import Box, Capsule, Cylinder, MeshFile, Sphere
+from support.tools.each_case import each_case
 
 MASS = '<inertial><mass value="2"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial>'
 LIMIT = '<limit lower="-1" upper="1" effort="5" velocity="2"/>'
@@ -65,7 +66,7 @@ def only(text, severity, rule):
 # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "kind", "inside"),
     [
         ("revolute", "revolute", LIMIT),
@@ -200,7 +201,7 @@ def test_limits_of_nothing_are_no_limits_and_told_once_for_all_joints():
     assert read(text)[0].robot.joint("k").effort == (math.inf,)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("inside", "kind", "severity", "rule"),
     [
         ('<limit lower="1" upper="-1" effort="1" velocity="1"/>', "revolute", "error", "limit"),
@@ -253,7 +254,7 @@ def test_right_angles_leave_exact_zeros():
     assert {abs(x) for row in model.joint("j").placement.R for x in row} == {0.0, 1.0}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("inside", "severity", "rule"),
     [
         ('<inertial><mass value="1"/></inertial>', "error", "structure"),

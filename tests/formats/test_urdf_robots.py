@@ -26,6 +26,7 @@ from support.robots.robot_files import (
     urdf_files,
     worst_errors,
 )
+from support.tools.each_case import each_case
 
 DOZEN = (
     "panda.urdf",
@@ -56,8 +57,8 @@ def compare(path, base):
     assert errors.acceleration < 1e-11 or errors.acceleration < 4.0 * rounding_of_accelerations(system.robot)
 
 
-@pytest.mark.parametrize("base", ["fixed", "free"])
-@pytest.mark.parametrize("name", DOZEN)
+@each_case("base", ["fixed", "free"])
+@each_case("name", DOZEN)
 def test_a_dozen_robots_move_as_in_pinocchio(name, base):
     compare(urdf_file(name), base)
 

@@ -29,6 +29,7 @@ from kinemorph.model.parameter import Parameter, evaluate_all
 from kinemorph.model.shapes import Box, Capsule, MeshFile, Triangle
 from kinemorph.model.system import Settings, System
 from support.robots.robot_files import share, urdf_file
+from support.tools.each_case import each_case
 
 DOZEN = (
     "panda.urdf", "ur5_robot.urdf", "double_pendulum_continuous.urdf", "anymal_b_simple_description/robots/anymal.urdf",
@@ -65,7 +66,7 @@ def written(model, path):
     return examined.system, files, findings
 
 
-@pytest.mark.parametrize(("name", "base"), list(zip(DOZEN, ["fixed", "free"] * 7, strict=False)))
+@each_case(("name", "base"), list(zip(DOZEN, ["fixed", "free"] * 7, strict=False)))
 def test_published_robots_survive_the_way_through_a_file(name, base, tmp_path):
     before = examine(urdf_file(name), options=Options(base=base)).system
     after, files, findings = written(before, tmp_path / "robot.urdf")
@@ -90,7 +91,7 @@ def test_pinocchio_reads_what_we_write(name, tmp_path):
     assert share(one, other) < 1e-14
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "data", "warned"),
     [
         ("revolute", {"axis": (0.6, 0.0, 0.8), "lower": -1.0, "damping": 0.3}, False),
@@ -106,7 +107,7 @@ def test_pinocchio_reads_what_we_write(name, tmp_path):
         ("helical", {"axis": (0.0, 0.0, 1.0), "pitch": 0.02}, True),
     ],
 )
-@pytest.mark.parametrize("away", [False, True])
+@each_case("away", [False, True])
 def test_every_kind_of_joint_moves_as_before(kind, data, warned, away, tmp_path):
     """With the joint frame in the body's origin, and `away` from it."""
     builder = RobotBuilder("r").add(

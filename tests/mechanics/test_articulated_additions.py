@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from kinemorph.algebra.groups import IDENTITY
 from kinemorph.algebra.inertia_blocks import rigid_blocks
@@ -24,6 +23,7 @@ from kinemorph.mechanics.trees.tree import Attachment, Tree
 from kinemorph.model.robot import Robot
 from support.references.exact_rates import numbers
 from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.tools.each_case import each_case
 
 
 def blocks_of(D: np.ndarray) -> Any:
@@ -66,14 +66,14 @@ def check(robot: Robot, seed: int, *, prepared: bool) -> None:
     assert np.abs(a - expected).max() < tolerance * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("prepared", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("prepared", [False, True])
+@each_case("kind", KINDS)
 def test_additions_on_every_joint_kind(kind: str, prepared: bool) -> None:
     for chained in (False, True):
         check(robot_of_kind(kind, chained=chained), 5, prepared=prepared)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@each_case("seed", range(16))
 def test_additions_on_random_trees(seed: int) -> None:
     check(random_robot(seed, most=25), seed, prepared=bool(seed % 3))
 

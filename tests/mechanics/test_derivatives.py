@@ -20,9 +20,9 @@ from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.derivatives import inverse_derivatives
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor, inverse_of, solved
-from kinemorph.mechanics.derivatives.dual_derivatives import derivatives_by_duals
 from kinemorph.mechanics.derivatives.forward_derivatives import forward_dynamics_derivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import inverse_dynamics_derivatives
+from kinemorph.mechanics.formulations.dense_dynamics import derivatives_by_duals
 from kinemorph.mechanics.recursions import composite_bodies
 from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
@@ -37,6 +37,7 @@ from kinemorph.model.robot import Robot
 from support.peers.pinocchio_peer import PinocchioPeer
 from support.references.exact_rates import numbers
 from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.tools.each_case import each_case
 
 TOLERANCE = 1e-11
 
@@ -84,8 +85,8 @@ def frames(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 # ── equal to dual numbers ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("chained", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("chained", [False, True])
+@each_case("kind", KINDS)
 def test_every_joint_kind(kind: str, chained: bool, frames: str) -> None:
     robot = robot_of_kind(kind, chained=chained)
     assert max(inverse_errors(robot)) < TOLERANCE

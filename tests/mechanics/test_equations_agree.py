@@ -30,6 +30,7 @@ from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
 from support.references.exact_rates import numbers, rate_along
 from support.robots.random_robots import KINDS, random_robot, random_states, robot_of_kind
+from support.tools.each_case import each_case
 
 TOLERANCE = 1e-11
 FORMS: dict[str, Callable[[Tree], Tree]] = {
@@ -54,7 +55,7 @@ def state(robot: Robot, seed: int = 3) -> tuple[list[float], ...]:
     return tuple(part[0].tolist() for part in random_states(robot, seed, 1))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_all_ways_to_the_equations_agree(robot: Robot, form: str) -> None:
     written = resolve(robot)
     tree = FORMS[form](written)
@@ -81,7 +82,7 @@ def test_the_derived_formulations_agree(robot: Robot) -> None:
     assert differ(one.forward_dynamics(q, v, tau), other.forward_dynamics(q, v, tau)) < TOLERANCE
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_mass_rate_less_twice_coriolis_is_skew(robot: Robot, form: str) -> None:
     tree = FORMS[form](resolve(robot))
     q, v, _, _ = state(robot)
@@ -94,7 +95,7 @@ def test_mass_rate_less_twice_coriolis_is_skew(robot: Robot, form: str) -> None:
     assert differ(C @ v + g, bias) < TOLERANCE
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_power_becomes_energy(robot: Robot, form: str) -> None:
     written = resolve(robot)
     q, v, a, _ = state(robot)
@@ -140,7 +141,7 @@ def test_rotor_inertia_is_added_to_the_diagonal_and_to_nothing_else(kind: str) -
     assert differ(articulated_bodies.forward_dynamics(with_rotors, q, v, tau), a) < TOLERANCE
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_case("seed", range(20))
 def test_random_trees_obey_the_same_laws(seed: int) -> None:
     robot = random_robot(seed, most=25)
     dynamics = derive(robot, backend="interpreter")

@@ -22,6 +22,7 @@ from support.cases.mechanism_cases import EXACT, Case, Ours, apart, askew, case,
 from support.references.maximal_coordinates import Mechanism, solve
 from support.robots.loop_robots import closed_state
 from support.robots.random_mechanisms import FAMILIES, FLAT, NEARLY, cranks, drafted, random_mechanism, sliding, tower
+from support.tools.each_case import each_case
 
 ONE_OF_EACH = range(28, 28 + len(FAMILIES))
 # rows that repeat others by way of some that are nearly repeated: Bennett's, cranks in a row, Sarrus's
@@ -37,8 +38,8 @@ def family(name: str, seed: int = 28) -> Case:
     return case(random_mechanism(seed), seed)
 
 
-@pytest.mark.parametrize("by", [1e-3, 1e-5])
-@pytest.mark.parametrize("name", NEARLY)
+@each_case("by", [1e-3, 1e-5])
+@each_case("name", NEARLY)
 def test_close_to_singular_configurations(name: str, by: float) -> None:
     """What is 1e-5 rad from one freedom more has it not; as many digits are lost as J is irregular, not the square."""
     for seed in range(3):
@@ -53,7 +54,7 @@ def test_close_to_singular_configurations(name: str, by: float) -> None:
                 assert found.shared.rank == expected.rank and apart(found.shared.a, expected.a) < 1e-8
 
 
-@pytest.mark.parametrize("seed", [*ONE_OF_EACH, *LONG_WAY_ROUND])
+@each_case("seed", [*ONE_OF_EACH, *LONG_WAY_ROUND])
 def test_states_a_little_off_the_constraints(seed: int) -> None:
     """Rows that repeat others where loops are closed still do so where they are open by a little."""
     this = case(random_mechanism(seed), seed)

@@ -17,6 +17,7 @@ from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
 from support.references.world_reference import WorldReference, many, plain
 from support.robots.hard_robots import Hard, hard_robot, hard_state
+from support.tools.each_case import each_case
 
 # Rounding costs up to 5e-15 of these scales.
 TOLERANCE = 1e-14
@@ -121,7 +122,7 @@ def spread(numbers: list[float]) -> float:
     return max(sizes) / min(sizes) if sizes else 0.0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_case("seed", range(20))
 def test_rounded_numbers_are_made_exact(seed: int) -> None:
     """Nine decimals of a rotation or an axis: the robot holds the nearest exact ones, good to the last digit."""
     draw = Hard(seed, 0)

@@ -33,6 +33,7 @@ from support.cases.stiff_plants import hexapod, with_feet
 from support.references.dense_step import DenseStep
 from support.references.exact_rates import numbers
 from support.robots.random_robots import random_robot, random_states
+from support.tools.each_case import each_case
 
 
 def points_at(tree: Tree, laws: dict[str, Any]) -> list[PointForce]:
@@ -107,7 +108,7 @@ def test_hexapods_on_the_ground(h: float, passes: int, centered: bool, record_pr
     record_property("figure", ("against a dense solve", named, worst))
 
 
-@pytest.mark.parametrize("seed", range(24))
+@each_case("seed", range(24))
 def test_random_trees_with_ground_and_tethers(seed: int) -> None:
     """Fixed and free bases, all joint kinds, several points on a link, as declared and made ready for recursions."""
     robot, rng = random_robot(seed, most=25), np.random.default_rng(seed)

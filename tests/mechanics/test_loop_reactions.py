@@ -24,6 +24,7 @@ from kinemorph.simulation.simulate import simulate
 from support.references.free_bodies import balance_gap, in_world, joint_frames, needed_wrench
 from support.robots.loop_robots import CLOSED, closed_state, looped
 from support.robots.random_robots import joint_data, random_body, random_pose
+from support.tools.each_case import each_case
 
 KINDS = tuple(kind for kind in JOINT_KINDS if kind != "free")
 QUICK = ("revolute", "universal", "helical")
@@ -60,7 +61,7 @@ def test_every_body_balances_and_axes_feel_tau(kind: str) -> None:
     assert gap < 1e-11
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_a_loop_bears_nothing_along_its_free_motions(kind: str) -> None:
     """A free body held by a loop: the wrench is that of the same joint in a tree."""
     rng = np.random.default_rng(5)
@@ -186,7 +187,7 @@ def test_pinocchio_has_the_same_force_in_the_closure(kind: str) -> None:
 def test_a_run_of_a_closed_robot_knows_its_reactions() -> None:
     robot = library.four_bar()
     system = System(robot, (ForceTorqueSensor("pin", "closure"),))
-    run = simulate(system, 0.3, q=CLOSED, forces=lambda t: [2.0, 0.0, 0.0], sample=0.1, rtol=1e-9, atol=1e-10)
+    run = simulate(system, 0.3, q=CLOSED, forces=lambda t: [2.0, 0.0, 0.0], output_step=0.1, rtol=1e-9, atol=1e-10)
     found = np.stack([run.reactions(name) for name in ("q1", "q2", "q3", "closure")], axis=1)
     d = derive(robot, backend="interpreter")
     tau = np.tile([2.0, 0.0, 0.0], (len(run), 1))

@@ -19,6 +19,7 @@ from kinemorph.model.library import build
 from kinemorph.model.library.linkages import four_bar
 from kinemorph.model.robot import Robot
 from support.robots.random_robots import random_axis, random_body, random_pose
+from support.tools.each_case import each_case
 
 KINDS = tuple(kind for kind in JOINT_KINDS if kind != "free")
 CLOSED = np.array([0.6, 0.02989836, 1.6066907])  # of the four-bar, to eight digits
@@ -78,7 +79,7 @@ def test_a_loop_repeating_a_joint_constrains_nothing(kind: str) -> None:
     assert rank == 0 and not forces.any()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_a_free_body_held_by_a_loop_moves_as_on_a_joint(kind: str) -> None:
     """Two descriptions of one robot: a joint in the tree, and a free body that the same joint closes to the world."""
     tree, loop = joined(kind, 5), joined(kind, 5, closed_by=kind)
@@ -107,7 +108,7 @@ def test_a_free_body_held_by_a_loop_moves_as_on_a_joint(kind: str) -> None:
     assert np.abs(residual).max() < 1e-11 * max(1.0, np.abs(forces).max())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_jacobian_and_bias_are_derivatives_of_the_error(kind: str) -> None:
     robot = joined(kind, 7, closed_by=kind)
     d = derive(robot, backend="interpreter")

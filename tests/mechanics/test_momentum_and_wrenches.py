@@ -21,6 +21,7 @@ from kinemorph.model.robot import Robot
 from support.peers.pinocchio_peer import PinocchioPeer
 from support.references.exact_rates import rate_along
 from support.robots.random_robots import random_robot, random_states
+from support.tools.each_case import each_case
 
 
 def one_state(robot: Robot, seed: int) -> tuple[np.ndarray, ...]:
@@ -49,7 +50,7 @@ def is_floating(robot: Robot) -> bool:
 UNGROUNDED = [seed for seed in range(40) if not grounded(random_robot(seed, most=30))][:16]
 
 
-@pytest.mark.parametrize("seed", UNGROUNDED)
+@each_case("seed", UNGROUNDED)
 def test_center_of_mass_and_centroidal_matrix_equal_pinocchio(seed: int) -> None:
     robot = random_robot(seed, most=30)
     q, v, *_ = one_state(robot, seed)
@@ -61,7 +62,7 @@ def test_center_of_mass_and_centroidal_matrix_equal_pinocchio(seed: int) -> None
     np.testing.assert_allclose(dynamics.momentum(q, v), A @ v, **near)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@each_case("seed", range(16))
 def test_center_of_mass_is_the_mean_of_all_bodies_and_carries_the_potential(seed: int) -> None:
     """Those fixed to the world included."""
     robot = random_robot(seed, most=30)
@@ -79,7 +80,7 @@ def test_some_of_these_robots_have_bodies_fixed_to_the_world() -> None:
     assert any(grounded(random_robot(seed, most=30)) for seed in range(16))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@each_case("seed", range(16))
 def test_linear_momentum_is_mass_times_the_rate_of_the_center(seed: int) -> None:
     """Bodies fixed to the world count in the mass and in the center, and have no momentum."""
     robot = random_robot(seed, most=30)
@@ -106,7 +107,7 @@ def test_momentum_of_a_free_robot_changes_by_gravity_alone(seed: int) -> None:
     np.testing.assert_allclose(rate, expected, rtol=0, atol=1e-11 * robot.total_mass * max(1.0, np.abs(a).max()))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@each_case("seed", range(16))
 def test_outside_wrenches(seed: int) -> None:
     robot = random_robot(seed, most=30)
     frames = list(dict.fromkeys(["tool", robot.body_names[0], robot.body_names[-1]]))  # also two on one link

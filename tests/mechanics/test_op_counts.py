@@ -16,6 +16,7 @@ from kinemorph.bench.peers.robots import stored_robot
 from kinemorph.deriving.dynamics import derive
 from support.peers.pinocchio_peer import PinocchioPeer
 from support.robots.random_robots import random_states
+from support.tools.each_case import each_case
 
 CEILINGS = {
     "hexapod24": {"inverse_dynamics": 2248, "mass_matrix": 1302, "forward_dynamics": 5112},
@@ -34,7 +35,7 @@ DERIVATIVE_CEILINGS = {
 PAIRS = [(name, each) for row in (CEILINGS, DERIVATIVE_CEILINGS) for name in row for each in row[name]]
 
 
-@pytest.mark.parametrize(("name", "function"), PAIRS)
+@each_case(("name", "function"), PAIRS)
 def test_arithmetic_stays_below_its_ceiling(name: str, function: str, record_property: Any) -> None:
     program = getattr(derive(stored_robot(name), backend="interpreter"), function).program
     count = sum(program.op_counts.get(op, 0) for op in ("add", "sub", "mul"))

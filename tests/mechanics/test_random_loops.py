@@ -16,12 +16,13 @@ import pytest
 from support.cases.mechanism_cases import EXACT, apart, askew, case, check
 from support.references import maximal_coordinates
 from support.robots.random_mechanisms import CLOSING, FAMILIES, FLAT, random_mechanism
+from support.tools.each_case import each_case
 
 SWEEP = range(300)
 FAR = range(300, 1000)
 
 
-@pytest.mark.parametrize("seed", SWEEP)
+@each_case("seed", SWEEP, parts=4)
 def test_random_mechanisms(seed: int, record_property: Callable[[str, object], None]) -> None:
     this = case(random_mechanism(seed), seed)
     error = apart(check(this), this.expected.a)

@@ -11,12 +11,14 @@ from kinemorph.algebra.linear import solve_regular
 from kinemorph.analysis.loops.close_loops import close_loops
 from kinemorph.codegen.backends.text.python import export_python
 from kinemorph.deriving.dynamics import derive
-from kinemorph.deriving.reduction import REDUCED_FUNCTIONS, Reduction
+from kinemorph.deriving.function_names import REDUCED_FUNCTIONS
+from kinemorph.deriving.reduction import Reduction
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
 from support.robots.loop_robots import CLOSED, FIVE_BAR_START, closed_state, five_bar, looped
+from support.tools.each_case import each_case
 
 Array = np.ndarray
 ROBOTS: dict[str, Callable[[], Robot]] = {
@@ -196,7 +198,7 @@ def test_a_dead_point_names_the_joints_and_the_condition() -> None:
 # ── linear systems ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_case("seed", range(12))
 def test_regular_systems_are_solved_block_by_block(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 9))

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from kinemorph.algebra.groups import Pose, quat_to_rotation
 from kinemorph.deriving.dynamics import derive
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
+from support.tools.each_case import each_case
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "random_trees.json").read_text())["cases"]
 KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
@@ -42,7 +42,7 @@ def build(case: dict[str, Any]) -> Robot:
 RUNS = [(number, "interpreter") for number in range(len(CASES))] + [(number, "llvm") for number in range(0, 40, 8)]
 
 
-@pytest.mark.parametrize(("number", "backend"), RUNS)
+@each_case(("number", "backend"), RUNS, parts=2)
 def test_stored_tree(number: int, backend: Any, record_property: Any) -> None:
     case = CASES[number]
     robot, ref = build(case), case["ref"]

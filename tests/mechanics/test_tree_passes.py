@@ -30,6 +30,7 @@ from kinemorph.model.system import System
 from support.peers.pinocchio_peer import PinocchioPeer
 from support.references.exact_rates import numbers
 from support.robots.random_robots import KINDS, random_body, random_pose, random_robot, random_states
+from support.tools.each_case import each_case
 
 PASSES: dict[str, Callable[[Tree], Tree]] = {
     "reframe": reframe,
@@ -44,8 +45,8 @@ def close(x: Any, y: Any, tolerance: float = 1e-12) -> None:
     np.testing.assert_allclose(x, y, rtol=0, atol=tolerance * max(np.abs(y).max(), 1e-3))
 
 
-@pytest.mark.parametrize("seed", range(24))
-@pytest.mark.parametrize("name", PASSES)
+@each_case("seed", range(24))
+@each_case("name", PASSES)
 def test_passes_leave_the_physics_alone(seed: int, name: str) -> None:
     robot = random_robot(seed, most=25)
     tree = resolve(robot)
@@ -91,10 +92,8 @@ def turn_z(angle: float) -> Any:
     return rotation((0.0, 0.0, 1.0), angle)
 
 
-@pytest.mark.parametrize(
-    "tilt", [0.3, 0.11, 0.09, 1e-2, 3.7e-6, 1e-8, 2e-9, 5e-10, 1e-12, 1e-14, 2e-15, 1e-15, 1e-16, 0.0]
-)
-@pytest.mark.parametrize("kind", ["revolute", "prismatic", "planar"])
+@each_case("tilt", [0.3, 0.11, 0.09, 1e-2, 3.7e-6, 1e-8, 2e-9, 5e-10, 1e-12, 1e-14, 2e-15, 1e-15, 1e-16, 0.0])
+@each_case("kind", ["revolute", "prismatic", "planar"])
 def test_nearly_parallel_axes_cost_no_digits(kind: str, tilt: float) -> None:
     robot = nearly_parallel(kind, tilt)
     peer, dynamics = PinocchioPeer(robot), derive(robot, backend="interpreter")
@@ -148,8 +147,8 @@ def test_parameters_as_inputs_change_nothing_at_their_nominal_values(seed: int) 
         close(getattr(some, name)(*arguments, some.nominal_parameters), expected, tolerance)
 
 
-@pytest.mark.parametrize("kinds", [KINDS, ("helical",)])
-@pytest.mark.parametrize("seed", range(5))
+@each_case("kinds", [KINDS, ("helical",)])
+@each_case("seed", range(5))
 def test_other_parameter_values_give_the_other_robot(seed: int, kinds: tuple[str, ...]) -> None:
     robot = random_robot(seed, kinds=kinds, most=12, symbolic=True)
     dynamics = derive(robot, parameters="all", backend="interpreter")

@@ -19,6 +19,7 @@ from kinemorph.model.library import organism9
 from kinemorph.model.modules import Assembly, Docking, ModuleType, backbone, side_port, snap, standard_types
 from kinemorph.model.modules.grid_text import grid_of
 from support.cases.paper_organism import DTL, paper_organism
+from support.tools.each_case import each_case
 
 GRID = """
     B>5 .   .   .
@@ -107,7 +108,7 @@ def test_modules_of_several_cells() -> None:
     assert grid_of(turned, {"P": pair}) == "#   P<5\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words"),
     [
         ("", "has no modules"),
@@ -155,7 +156,7 @@ def test_lists_of_sides() -> None:
     assert float(place.p[2]) == pytest.approx(0.05) and tall.base == "m1"  # the lowest stands on the ground
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "options", "words"),
     [
         ([(0, 1, 3, 2), (0, 2, 3, 2)], {}, "side 3 of module 'm0' is docked to module 'm1' already"),
@@ -194,7 +195,7 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
     assert any(words in sentence for sentence in told(source, **options)), told(source, **options)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ask", "words"),
     [
         (lambda two: two.robot(root=None), "root is None; expected 'free'"),

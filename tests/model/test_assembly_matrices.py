@@ -38,6 +38,7 @@ from kinemorph.model.modules.incidence import Form, module_adjacency, module_inc
 from kinemorph.model.topology import Method
 from support.cases.paper_organism import DTL, DYADS, IDTL, paper_organism
 from support.robots.random_assemblies import TYPES, random_tree
+from support.tools.each_case import each_case
 
 GOLDEN = Path(__file__).parent / "golden"
 ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex", "html": "html"}
@@ -92,8 +93,8 @@ def test_dyad_classes_are_table_ii(kinds: tuple[ModuleType, ModuleType]) -> None
     assert dyad_classes(*kinds) == {pair: name for name, pairs in DYADS.items() for pair in pairs}
 
 
-@pytest.mark.parametrize("form", WRITERS)
-@pytest.mark.parametrize("name", ["organism", "organism_from_m2", "ring", "cubes", "dyads"])
+@each_case("form", WRITERS)
+@each_case("name", ["organism", "organism_from_m2", "ring", "cubes", "dyads"])
 def test_tables_are_stable(name: str, form: Format, request: pytest.FixtureRequest) -> None:
     if name == "dyads":
         written = dyad_grid(B, scout()).written(form)
@@ -218,7 +219,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("told", MISTAKES)
+@each_case("told", MISTAKES)
 def test_mistakes_are_told_by_cell(told: str) -> None:
     with pytest.raises(ModelError) as caught:
         read_incidence(MISTAKES[told], types=TYPES)

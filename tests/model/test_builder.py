@@ -13,6 +13,7 @@ from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.shapes import Box, Cylinder, Mesh
+from support.tools.each_case import each_case
 
 NAN, INF = float("nan"), float("inf")
 CUBE = (0.1, 0.1, 0.1)
@@ -133,7 +134,7 @@ MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@each_case("mistake", MISTAKES)
 def test_each_mistake_gives_one_clear_sentence(mistake: str) -> None:
     spoil, words = MISTAKES[mistake]
     builder = sound()
@@ -278,8 +279,8 @@ ARGUMENTS = (
 )
 
 
-@pytest.mark.parametrize("argument", ARGUMENTS)
-@pytest.mark.parametrize("junk", JUNK, ids=repr)
+@each_case("argument", ARGUMENTS)
+@each_case("junk", JUNK, ids=repr)
 def test_junk_is_read_or_reported_but_never_breaks_the_builder(argument: str, junk: Any) -> None:
     builder = sound()
     (heavy if argument in ARGUMENTS[:4] else hung)(**{argument: junk})(builder)

@@ -17,6 +17,7 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import difference, integrate, joint_motion, neutral, random_configuration
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
+from support.tools.each_case import each_case
 
 SEEDS = range(5)
 
@@ -156,8 +157,8 @@ def puck() -> Robot:
     return RobotBuilder("puck").body("puck", 1.0, inertia=(0.1, 0.1, 0.1)).root("puck", "planar").build()
 
 
-@pytest.mark.parametrize("turns", [-1000, -2, -1, 0, 1, 2, 1000])
-@pytest.mark.parametrize("rest", [0.0, 1e-9, 0.5, -0.5, 3.0, -3.0, 3.14159, -3.14159])
+@each_case("turns", [-1000, -2, -1, 0, 1, 2, 1000])
+@each_case("rest", [0.0, 1e-9, 0.5, -0.5, 3.0, -3.0, 3.14159, -3.14159])
 def test_planar_difference_takes_the_nearest_turn(puck: Robot, turns: int, rest: float) -> None:
     q0, q1 = np.array([0.3, -0.2, 0.4]), np.array([1.3, 0.7, 0.4 + rest + 2 * np.pi * turns])
     v = difference(puck, q0, q1)

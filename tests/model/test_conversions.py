@@ -20,6 +20,7 @@ from kinemorph.model.conventions.joint_rows import ROWS
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
 from support.robots.random_robots import random_robot, random_states
+from support.tools.each_case import each_case
 
 Array = np.ndarray
 TURNED = Pose(rotation_of_angles(0.3, -0.8, 1.1), (0.4, -0.2, 0.7))
@@ -64,7 +65,7 @@ def same_rotations(q: Array, other: Array) -> None:
 # ── there and back ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("peer", "seed"), list(itertools.product(ROWS, range(6))))
+@each_case(("peer", "seed"), list(itertools.product(ROWS, range(6))))
 def test_there_and_back(peer: str, seed: int) -> None:
     robot = random_robot(seed, most=25)
     q, v, _, _ = random_states(robot, seed, 7)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from kinemorph.model.expressions import ExpressionError, names_in, number, parse_expression, written
 from kinemorph.model.parameter import Formula, Parameter, Value, applied, evaluate
 from kinemorph.vocabulary.ops import OPS
+from support.tools.each_case import each_case
 
 A, B, ODD = Parameter("a", 2.0), Parameter("b_1", 0.3), Parameter("odd `name` *", 5.0)
 NAMES: dict[str, Value] = {parameter.name: parameter for parameter in (A, B, ODD)}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "value"),
     [
         ("2 * a", 2.0 * A),
@@ -52,7 +53,7 @@ def test_a_parameter_may_have_the_name_of_a_constant_or_a_function() -> None:
     assert parse_expression(written(value), names) == value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [
         ("", "column 1: the end is there, expected a number, a name or '('"),

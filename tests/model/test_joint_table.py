@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from kinemorph.algebra.groups import compose, inverse, log_se3, matrix_of
 from kinemorph.model.body import Body
@@ -13,6 +12,7 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import integrate, joint_motion, joint_pose, joint_twist, random_configuration
 from kinemorph.model.joint import CLOSURE_ROWS, JOINT_KINDS
 from kinemorph.model.robot import Robot
+from support.tools.each_case import each_case
 
 MOVING = [kind for kind in JOINT_KINDS if kind != "fixed"]
 
@@ -31,7 +31,7 @@ def test_the_table_has_the_kinds_of_the_design() -> None:
     assert list(JOINT_KINDS) == names.split()
 
 
-@pytest.mark.parametrize("kind", JOINT_KINDS)
+@each_case("kind", JOINT_KINDS)
 def test_rows_are_consistent(kind: str) -> None:
     row = JOINT_KINDS[kind]
     assert row.nv + sum(CLOSURE_ROWS[name] for name in row.closure) == 6
@@ -41,13 +41,13 @@ def test_rows_are_consistent(kind: str) -> None:
     assert [i for step in row.primitives for i in range(*step.v)] == list(range(row.nv))
 
 
-@pytest.mark.parametrize("kind", MOVING)
+@each_case("kind", MOVING)
 def test_motion_is_the_identity_at_neutral(kind: str) -> None:
     joint = one_joint(kind).joint("j")
     assert np.allclose(matrix_of(joint_motion(joint, joint.table.neutral)), np.eye(4))
 
 
-@pytest.mark.parametrize("kind", MOVING)
+@each_case("kind", MOVING)
 def test_twist_is_the_rate_of_the_motion(kind: str) -> None:
     robot, rng = one_joint(kind), np.random.default_rng(3)
     joint, h = robot.joint("j"), 1e-5

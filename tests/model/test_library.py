@@ -14,6 +14,7 @@ from kinemorph.model.conventions.statement import CONVENTIONS
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import as_robot
+from support.tools.each_case import each_case
 
 # name: (nq, nv, bodies, loops)
 SIZES = {
@@ -63,7 +64,7 @@ def test_the_list_is_complete() -> None:
         library.build("wheel")
 
 
-@pytest.mark.parametrize("name", SIZES)
+@each_case("name", SIZES)
 def test_robots_have_their_size_and_can_be_drawn(name: str) -> None:
     model = getattr(library, name)()
     robot = as_robot(model)

@@ -20,6 +20,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Sphere
 from support.robots.random_robots import random_pose, random_robot, random_states
+from support.tools.each_case import each_case
 
 SEEDS = [seed for seed in range(60) if any(joint.kind == "fixed" for joint in random_robot(seed).joints)][:16]
 
@@ -46,8 +47,8 @@ def alike(one: Robot, other: Robot) -> None:
             np.testing.assert_allclose(places[name], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("symbolic", [False, True])
-@pytest.mark.parametrize("seed", SEEDS)
+@each_case("symbolic", [False, True])
+@each_case("seed", SEEDS)
 def test_merging_changes_no_motion(seed: int, symbolic: bool) -> None:
     robot = random_robot(seed, symbolic=symbolic)
     merged = merge_fixed(robot)

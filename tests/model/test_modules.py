@@ -33,6 +33,7 @@ from kinemorph.model.modules.occupancy import boxes_overlap
 from kinemorph.model.modules.organisms import OFFSET, VIRTUAL, offset_values, standing
 from kinemorph.model.robot import Robot
 from support.robots.random_assemblies import random_tree
+from support.tools.each_case import each_case
 
 B = backbone()
 PAIRS = [(a, b) for a in (2, 3, 4, 5) for b in (2, 3, 4, 5)]
@@ -43,7 +44,7 @@ def chain(count: int, side: int = 3, back: int = 4) -> Assembly:
     return Assembly("chain", modules, tuple(Docking(f"m{k}", side, f"m{k + 1}", back) for k in range(count - 1)))
 
 
-@pytest.mark.parametrize(("a", "b"), PAIRS)
+@each_case(("a", "b"), PAIRS)
 def test_docked_sides_face_each_other(a: int, b: int) -> None:
     """E000-15: R_ij turns about z with R n_b = -n_a, and p_ij = d n_a."""
     pair = Assembly("pair", (Module("i", B), Module("j", B))).dock("i", a, "j", b)
@@ -280,7 +281,7 @@ def test_boxes() -> None:
     assert not boxes_overlap(Pose(edge.R, (1.3, 1.3, 0.0)), unit, IDENTITY, unit)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("make", "words"),
     [
         (lambda: chain(2).dock("m0", 3, "m1", 5), "side 3 of module 'm0' is docked to module 'm1' already"),

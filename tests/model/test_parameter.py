@@ -12,6 +12,7 @@ from kinemorph.algebra.groups import Pose, compose, turn
 from kinemorph.algebra.rotations import rotation
 from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.model.parameter import Formula, Parameter, evaluate, evaluate_all, parameters_of
+from support.tools.each_case import each_case
 
 M = Parameter("m", 2.0, "kg", "m")
 L = Parameter("l", 3.0, "m")
@@ -37,7 +38,7 @@ FORMULAS = [
 ]
 
 
-@pytest.mark.parametrize(("formula", "expected"), FORMULAS)
+@each_case(("formula", "expected"), FORMULAS)
 def test_a_formula_has_the_value_of_its_numbers(formula: Formula, expected: float) -> None:
     assert evaluate(formula) == pytest.approx(expected, rel=1e-15)
 

@@ -15,6 +15,7 @@ from kinemorph.model.building.part_checks import parameter_problems
 from kinemorph.model.input_reader import Reader
 from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Formula, Parameter
+from support.tools.each_case import each_case
 
 EPS = float(np.finfo(float).eps)
 SEEDS = range(40)
@@ -56,8 +57,8 @@ def test_coordinate_axes_stay_as_they_are(k: int, sign: float) -> None:
     assert axis(given) == given and axis(given, normalize=True) == given
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("normalize", [False, True])
+@each_case("seed", SEEDS)
+@each_case("normalize", [False, True])
 def test_reading_twice_changes_nothing(seed: int, normalize: bool) -> None:
     raw = np.random.default_rng(seed).normal(size=3)
     once = axis(raw if normalize else raw / np.linalg.norm(raw) * (1.0 + 7e-10), normalize=normalize)
@@ -66,7 +67,7 @@ def test_reading_twice_changes_nothing(seed: int, normalize: bool) -> None:
     assert rotation(R) == R and bent(R) <= 1e-15
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_case("seed", SEEDS)
 def test_a_rounded_rotation_becomes_the_nearest_one(seed: int) -> None:
     raw = rounded_rotation(seed)
     assert bent(raw) > 1e-12
@@ -111,7 +112,7 @@ BODY = Body.box("a", 1.0, (0.1, 0.2, 0.3))
 LONG = sum((Parameter(f"parameter_{i}", 1.0) for i in range(40)), start=Parameter("first", 1.0))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "builder",
     [
         RobotBuilder("r").body(BODY, 1.0),  # type: ignore[arg-type]
@@ -156,8 +157,8 @@ def test_a_name_with_a_line_break_is_one_mistake() -> None:
     assert len(builder.problems()) == 1
 
 
-@pytest.mark.parametrize("number", [1e101, -1e308, float("nan"), float("inf")])
-@pytest.mark.parametrize("place", [0, 1, 2])
+@each_case("number", [1e101, -1e308, float("nan"), float("inf")])
+@each_case("place", [0, 1, 2])
 def test_numbers_whose_products_overflow_are_told(number: float, place: int) -> None:
     """A length of 1e308 m below which nothing weighs anything loads elsewhere, and is NaN in some state."""
     raw = [0.0, 0.0, 0.0]

@@ -10,6 +10,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, act, exp_so3
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.joint import JOINT_KINDS, Axis, X, Z
+from support.tools.each_case import each_case
 
 MOVING = [kind for kind, row in JOINT_KINDS.items() if row.nv]
 AXES: dict[str, tuple[Axis, Axis]] = {
@@ -36,10 +37,10 @@ def problems(kind: str, axes: str, frame: str, along: float, moment: float, **mo
     return builder.joint("j", kind, "world", "a", **data | more).problems()
 
 
-@pytest.mark.parametrize("along", [0.0, 0.7])
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("axes", AXES)
-@pytest.mark.parametrize("kind", MOVING)
+@each_case("along", [0.0, 0.7])
+@each_case("frame", FRAMES)
+@each_case("axes", AXES)
+@each_case("kind", MOVING)
 def test_a_point_mass_on_the_axis_is_refused_where_the_joint_turns(
     kind: str, axes: str, frame: str, along: float
 ) -> None:
@@ -50,16 +51,16 @@ def test_a_point_mass_on_the_axis_is_refused_where_the_joint_turns(
         assert len(found) == 1 and "no inertia" in found[0]
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("axes", AXES)
+@each_case("frame", FRAMES)
+@each_case("axes", AXES)
 def test_a_screw_moves_a_point_mass_on_its_axis(axes: str, frame: str) -> None:
     assert problems("helical", axes, frame, 0.7, 0.0, pitch=0.01) == ()
 
 
-@pytest.mark.parametrize("along", [0.0, 0.7])
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("axes", AXES)
-@pytest.mark.parametrize("kind", MOVING)
+@each_case("along", [0.0, 0.7])
+@each_case("frame", FRAMES)
+@each_case("axes", AXES)
+@each_case("kind", MOVING)
 def test_a_body_far_from_its_own_frame_is_regular(kind: str, axes: str, frame: str, along: float) -> None:
     assert problems(kind, axes, frame, along, 0.1) == ()
 
@@ -72,8 +73,8 @@ def test_a_long_travel_hides_no_point_mass(axis: Axis) -> None:
     assert len(builder.problems()) == 1
 
 
-@pytest.mark.parametrize("kind", MOVING)
-@pytest.mark.parametrize("moment", [0.0, 0.1])
+@each_case("kind", MOVING)
+@each_case("moment", [0.0, 0.1])
 def test_a_chain_of_bodies_far_from_their_frames(kind: str, moment: float) -> None:
     far, builder = FRAMES["far and turned"], RobotBuilder("r")
     builder.body("a", 1.0, com=far.p, inertia=(0.1,) * 3).body("b", 1.0, com=far.p, inertia=(moment,) * 3)

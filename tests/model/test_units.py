@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinemorph.model.units import KINDS, UNITS, is_quantity, parse_unit, quantity, read_quantity, si_unit
+from support.tools.each_case import each_case
 
 SIZES = st.floats(1e-6, 1e6)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "kind", "expected"),
     [
         ("5 mm", "length", 0.005),
@@ -48,7 +49,7 @@ def test_quantity_in_si(text: str, kind: str, expected: float) -> None:
     assert quantity(text, kind) == pytest.approx(expected, rel=1e-15)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "kind", "said"),
     [
         ("5 kg", "length", "'5 kg' has the unit of a mass, expected a length such as '5 mm'"),
@@ -112,7 +113,7 @@ def test_any_text_gives_a_number_or_a_sentence(text: str) -> None:
             assert str(error)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "si"),
     [
         ("1 lb", 0.45359237), ("1 t", 1000.0), ("1 inch", 0.0254), ("1 ft", 0.3048), ("1 g", 0.001), ("1 min", 60.0),

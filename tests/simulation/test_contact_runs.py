@@ -74,7 +74,7 @@ def test_spring_mass_runner_has_its_fixed_points() -> None:
 
     def hop(height):
         speed = np.sqrt(2.0 * (given["E"] / given["m"] - given["g"] * height))
-        run = simulate(p, 3.0, q=[0, height], v=[speed, 0], events=[apex], sample=3.0, rtol=1e-13, atol=1e-13)
+        run = simulate(p, 3.0, q=[0, height], v=[speed, 0], events=[apex], output_step=3.0, rtol=1e-13, atol=1e-13)
         assert [event.name for event in run.events] == ["leg.touchdown", "leg.liftoff", "apex"]
         return run
 
@@ -149,7 +149,7 @@ def test_bounces_of_a_ball_and_newtons_law() -> None:
 
 def test_anchored_block_stays_for_1000_s_to_the_last_bit() -> None:
     for options in ({"method": "rodas"}, {"method": "linearly_implicit_euler", "step": 0.1}):
-        run = simulate(sticking(), 1000.0, q=SUNK, sample=1.0, **options)
+        run = simulate(sticking(), 1000.0, q=SUNK, output_step=1.0, **options)
         (segment,) = run.segments
         assert run.outcome.ok and not run.events
         assert segment.m[0, 0] == 1.0
@@ -171,7 +171,7 @@ def test_anchored_block_comes_to_rest_by_default() -> None:
 
 
 def test_regularized_block_creeps_by_its_closed_form() -> None:
-    run = simulate(sliding(), 1000.0, q=SUNK, sample=1.0, method="rodas")
+    run = simulate(sliding(), 1000.0, q=SUNK, output_step=1.0, method="rodas")
     creep = V_LIM * np.tan(SLOPE) / 0.8
     assert np.abs(run.v[1:] @ DOWN - creep).max() < 1e-12
     assert abs((run.q[-1] - run.q[1]) @ DOWN - 999.0 * creep) < 1e-12
@@ -306,7 +306,7 @@ def test_painleves_rod_jams_and_jumps() -> None:
     theta = 1.1
     for mu, jams in ((1.0, False), (2.0, True)):
         start = {"q": [0.0, np.sin(theta) - 1e-5, -theta], "v": [-1.0, 0.0, 0.0]}
-        run = simulate(rod(mu, 1e6), 0.06, method="rodas", rtol=1e-8, sample=1e-4, **start)
+        run = simulate(rod(mu, 1e6), 0.06, method="rodas", rtol=1e-8, output_step=1e-4, **start)
         assert run.outcome.ok, run.outcome.message
         assert np.isfinite(run.q).all() and np.isfinite(run["tip.normal"]).all()
         assert bool(run["tip.normal"].max() > 20.0 * G) == jams

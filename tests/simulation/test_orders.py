@@ -11,6 +11,7 @@ from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators import explicit, symplectic
 from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.stepping.stepper import Stepper
+from support.tools.each_case import each_case
 
 STEPS = {1: 800, 2: 200, 3: 200, 4: 250, 5: 120, 8: 24}  # in a second, by order; then twice as many
 END = {"double pendulum": 4.0, "tumbling": 2.0}  # [s]
@@ -80,7 +81,7 @@ def order_within(method: str) -> float:
     return float(np.log2(coarse / fine))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_case("method", METHODS)
 def test_values_within_a_step_are_as_good_as_those_at_its_ends(method):
     """A polynomial of degree d is good for an error of order d + 1: that of radau for 4 of its 5."""
     assert order_within(method) > min(METHODS[method].order, METHODS[method].degree + 1) - 0.2

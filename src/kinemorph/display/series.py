@@ -54,7 +54,7 @@ class Block:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All columns."""
+        """The names of all columns."""
         return tuple(name for family in self.families for name in family.names)
 
 

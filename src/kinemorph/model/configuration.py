@@ -1,7 +1,7 @@
 """The configuration manifold: where q lives, how v moves it, and the pose and twist across a joint.
 
-Quaternion and planar coordinates are not a vector space: q + v dt leaves the manifold. `integrate` goes the exact
-way, the exponential of each joint's group at a constant body velocity (SE(3) for free, SE(2) for planar, SO(3) for
+Quaternion and planar coordinates are not a vector space: q + v dt leaves the manifold. `integrate` is exact:
+the exponential of each joint's group at a constant body velocity (SE(3) for free, SE(2) for planar, SO(3) for
 spherical, plain addition for the rest); `difference` is its inverse. Written over any scalar: given NumPy arrays
 (..., n) they give arrays, given sequences of scalars they give a tuple.
 

@@ -1,7 +1,7 @@
-"""Coupled joints: who leads whom in the end, and what limits that leaves to the leaders.
+"""Coupled joints: the first leader of each chain, and the limits that its followers leave to it.
 
-A coupled joint may follow a joint that follows another. Resolved to the leader that follows nobody, every follower is
-one affine function of it, q = multiplier * lead + offset, so its limits are limits of the leader:
+A coupled joint may follow a joint that follows another. Resolved to the leader that follows no other joint, every
+follower is one affine function of it, q = multiplier * lead + offset, so its limits are limits of the leader:
 
     lower <= multiplier * lead + offset <= upper
 
@@ -31,7 +31,7 @@ class Follower(NamedTuple):
 
 
 class Clash(NamedTuple):
-    """A follower whose limits leave its leader nowhere to go, and the range the leader had until then."""
+    """A follower whose limits leave its leader an empty range, and the range the leader had until then."""
 
     joint: str
     follower: Follower

@@ -1,4 +1,4 @@
-"""Surfaces out of mesh files (STL, DAE, OBJ, PLY, OFF, GLB), read by trimesh when somebody looks at them.
+"""Surfaces out of mesh files (STL, DAE, OBJ, PLY, OFF, GLB), read by trimesh when they are drawn.
 
 A file is read once as long as it does not change. Nothing that it names (materials, textures) is opened. Sizes are
 limited, and whatever is wrong is one sentence.
@@ -33,7 +33,7 @@ def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
     """The surface of a mesh file in meters, scaled as its shape says, with its placement and color.
 
     `faces` asks for a coarser surface of about that many triangles at most, for pictures. Raises ModelError with the
-    reason where it cannot be had, MissingExtraError where trimesh is not installed.
+    reason where it cannot be read, MissingExtraError where trimesh is not installed.
     """
     if not mesh_file.path:
         raise ModelError(f"mesh '{mesh_file.source}': the file was not found. Name its folder in package_dirs.")

@@ -255,7 +255,7 @@ def _leaf(value: Value, lookup: Lookup) -> Any:
 
 
 def _evaluate(formula: Formula, lookup: Lookup) -> Any:
-    """A formula as a scalar. Its parts come first, each once; no depth is too deep."""
+    """A formula as a scalar. Its parts come first, each once, without recursion."""
     known: dict[int, Any] = {}
     waiting = [formula]
     while waiting:

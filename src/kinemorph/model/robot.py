@@ -82,7 +82,7 @@ class Robot(Shown):
 
     @cached_property
     def nv(self) -> int:
-        """Length of v: degrees of freedom of the tree, before loops and couplings take theirs away."""
+        """Length of v: degrees of freedom of the tree, before loops and couplings reduce them."""
         return sum(joint.nv for joint in self.joints)
 
     @cached_property

@@ -1,8 +1,8 @@
 """Quantities as text: "5 mm", "30 deg", "3 kg m^2", "1500 rpm". Everything is kept in SI, with angles in radians.
 
 A unit is a product, quotient and power of the names below, read from left to right: "N m s/rad", "m/s^2", "kg*m^2". The
-radian counts as a unit of its own, so that an angle is not a bare number and 5 mm is no pitch of a screw. `KINDS` says
-which units fit which kind of quantity, the usual one first.
+radian counts as a unit of its own, so that an angle is not a bare number and 5 mm is not accepted as the pitch of a
+screw. `KINDS` says which units fit which kind of quantity, the usual one first.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from kinemorph.algebra.vectors import dot, sub
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import Rows, constrained_dynamics, held_rows, masked, span_of
 from kinemorph.mechanics.constraints.reactions import joint_wrenches, loosened, reaction_multipliers
-from kinemorph.mechanics.elements.instant import World
+from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
@@ -81,7 +81,7 @@ class Kept(Loaded):
 
     # ── accelerations and corrections ─────────────────────────────────────────────────────────────────────────────────
 
-    def world(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> World:
+    def world(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> SystemInstant:
         """The system as its elements see it, on a tree; sensors may ask for accelerations."""
         own = x[self.extra : self.extra + len(self.elements.states)]
         lookup = self._lookup(p)
@@ -104,7 +104,7 @@ class Kept(Loaded):
             return dict(zip(names, forces[len(forces) - len(names) :], strict=True))
 
         later = (accelerations, reactions, multipliers)
-        return World(self.elements, tree, t, q, v, own, m, u[self.given :], lookup, *later)
+        return SystemInstant(self.elements, tree, t, q, v, own, m, u[self.given :], lookup, *later)
 
     def _solved(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting) -> Solved:
         """FD under what acts and what constrains; a formulation without wrenches gets their generalized forces."""
@@ -127,7 +127,7 @@ class Kept(Loaded):
     ) -> Conditions:
         """All constraints at an instant; see `conditions`."""
 
-        def seen(t: Any, q: Any, v: Any) -> World:
+        def seen(t: Any, q: Any, v: Any) -> SystemInstant:
             return self._seen(tree, t, q, v, x, m, u, p)
 
         return conditions(tree, t, q, v, seen if self.elements.constraint_names else None, bias=bias, near=NEAR)

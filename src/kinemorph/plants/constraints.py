@@ -16,11 +16,11 @@ from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.closures import FIRST, SECOND
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, Rows
-from kinemorph.mechanics.elements.instant import World
+from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.trees.tree import Tree
 
-Seen = Callable[[Any, Any, Any], World]  # the world at (t, q, v)
+Seen = Callable[[Any, Any, Any], SystemInstant]  # the world at (t, q, v)
 
 
 class Conditions(NamedTuple):

@@ -1,7 +1,7 @@
 """What acts on a robot at one instant, over any scalar: the user's forces, elements, damping, states of their own.
 
-Elements are evaluated once for each instant (mechanics.elements.instant.World), and their loads on links are handed to
-the recursions as outside wrenches.
+Elements are evaluated once for each instant (mechanics.elements.instant.SystemInstant), and their loads on links are
+handed to the recursions as outside wrenches.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kinemorph.algebra.scalar import plus
 from kinemorph.algebra.vectors import sub
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.instant import Gathered, World, generalized
+from kinemorph.mechanics.elements.instant import Gathered, SystemInstant, generalized
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.recursions.newton_euler import Wrench
@@ -100,7 +100,7 @@ class Loaded:
         lookup = {parameter.name: parameter.value for parameter in self.parameters}
         own = (self.elements.states, self.elements.memory, self.elements.open_inputs)
         x, m, u = ([0.0] * len(names) for names in own)
-        world = World(self.elements, self.bare, 0.0, q, v, x, m, u, lookup)
+        world = SystemInstant(self.elements, self.bare, 0.0, q, v, x, m, u, lookup)
         return {force.link: force.point for stiff in world.stiff().values() for force in stiff.points}
 
     def _lookup(self, p: Any) -> dict[str, Any]:
@@ -119,10 +119,10 @@ class Loaded:
 
     # ── forces ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _seen(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> World:
+    def _seen(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> SystemInstant:
         """The system as what acts in a step sees it."""
         own = x[self.extra : self.extra + len(self.elements.states)]
-        return World(self.elements, tree, t, q, v, own, m, u[self.given :], self._lookup(p))
+        return SystemInstant(self.elements, tree, t, q, v, own, m, u[self.given :], self._lookup(p))
 
     def _acting(
         self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, *, stiff: bool = False

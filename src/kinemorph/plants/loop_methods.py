@@ -61,7 +61,7 @@ class SingularPerturbation:
     Errors of the start fall as exp(-t / epsilon). A method of fixed steps wants steps below 2.8 epsilon; steps that
     choose their size end at samples. `independent` as for Partitioning. Velocities of a run are those of the fast
     motion: they differ from velocities that keep the loops by about phi / epsilon. A run ends where it comes by a
-    singular configuration, in which no choice of dependent coordinates follows the others. (Kamidi, Lee, Ben-Tzvi;
+    singular configuration, in which no choice of dependent coordinates follows the others. (Kamidi, Williams, Ben-Tzvi;
     docs/errata.md E003)
     """
 

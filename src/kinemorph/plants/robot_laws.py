@@ -18,7 +18,7 @@ from kinemorph.algebra.vectors import add, sub
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.mechanics.constraints.constrained import constrained_dynamics, held_rows
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
-from kinemorph.mechanics.elements.instant import World
+from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Change
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.steps.discrete_action import discrete_action
@@ -159,7 +159,7 @@ class Motion(Kept):
         after, ends = implicit_step(ready, base, s, h, during, passes, guess, self.still, first, under)
         world = self._seen(ready, t, q, v, x, m, u, p)
         for index, (element, law, start, _) in enumerate(self.elements.members):
-            late = law.late_rates(element, world.scenes[index], after[self.nv : 2 * self.nv], h)
+            late = law.late_rates(element, world.views[index], after[self.nv : 2 * self.nv], h)
             for k, rate in enumerate(late or (), self.extra + start):
                 after[2 * self.nv + k] = x[k] + h * rate
         return after, ends.a
@@ -179,7 +179,7 @@ class Motion(Kept):
 
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _now(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> World:
+    def _now(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> SystemInstant:
         tree = self.tree(p)
         q, v, x = self._state(tree, base, s)
         return self.world(tree, t, charts.finished(self.bare, q), v, x, m, u, p)
@@ -192,7 +192,7 @@ class Motion(Kept):
         for index, clock in samplers:
             element, law, _, start = self.elements.members[index]
             world = self._now(t, base, s, memory, u, p)
-            new = law.sample(element, world.scenes[index], clock)
+            new = law.sample(element, world.views[index], clock)
             what = f"element '{element.name}': what it gives when it samples"
             memory[start : start + len(law.memory(element))] = checked_length(new, len(law.memory(element)), what)
         return memory
@@ -215,7 +215,7 @@ class Motion(Kept):
         changes = {}
         for index in members:
             element, law = self.elements.members[index][:2]
-            changes[index] = law.settle(element, world.scenes[index])
+            changes[index] = law.settle(element, world.views[index])
         return self._changed(changes, s, m)
 
     def guard_values(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
@@ -224,7 +224,7 @@ class Motion(Kept):
         return [
             value
             for index, member in enumerate(self.elements.members)
-            for value in member.law.guard_values(member.element, world.scenes[index])
+            for value in member.law.guard_values(member.element, world.views[index])
         ]
 
     def switched(self, guard: int, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
@@ -232,7 +232,7 @@ class Motion(Kept):
         index, number, _ = self.elements.guards[guard]
         element, law = self.elements.members[index][:2]
         world = self._now(t, base, s, m, u, p)
-        return self._changed({index: law.switch(element, world.scenes[index], number)}, s, m)
+        return self._changed({index: law.switch(element, world.views[index], number)}, s, m)
 
     def _changed(self, changes: Mapping[int, Change], s: Any, m: Any) -> dict[str, Any]:
         """Memory with new entries, and x with what was lost added to the account."""

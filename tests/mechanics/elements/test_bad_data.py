@@ -15,6 +15,7 @@ from kinemorph.model.elements import FILES
 from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
 from kinemorph.model.system import System
 from support.cases.element_laws import arm
+from support.tools.each_case import each_case
 
 GROUND = EasyDynNormal(1e4, 10.0)
 SAMPLED: dict[str, Any] = {"every": 0.1, "delay": 0.05}
@@ -76,7 +77,7 @@ GOOD: tuple[Any, ...] = (
 CASES = [(element, field.name) for element in GOOD for field in fields(element) if field.init]
 
 
-@pytest.mark.parametrize("element, field", CASES, ids=[f"{type(one).__name__}.{name}" for one, name in CASES])
+@each_case("element, field", CASES, ids=[f"{type(one).__name__}.{name}" for one, name in CASES])
 def test_data_that_are_none_are_named(element: Any, field: str) -> None:
     """What is never right is told by the field's name; all else at least never ends inside a law."""
     robot = arm()

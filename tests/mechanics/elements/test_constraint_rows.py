@@ -23,6 +23,7 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from support.cases.element_laws import LEVEL, ROBOTS, Instant, arm, floater, linkage
+from support.tools.each_case import each_case
 
 RAIL = ((-1.0, 0.0, 0.0), (0.0, 1.0, 0.2), (1.0, 0.0, 0.5), (2.0, 1.0, 1.0))
 HELD: tuple[Any, ...] = (
@@ -243,7 +244,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WRONG)
+@each_case("case", WRONG)
 def test_what_is_wrong_is_said(case: str) -> None:
     element, says = WRONG[case]
     with pytest.raises(ModelError, match=says):

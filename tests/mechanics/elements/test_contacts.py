@@ -42,6 +42,7 @@ from support.cases.contact_cases import (
     slope,
     systems,
 )
+from support.tools.each_case import each_case
 
 SYSTEMS = dict(systems())
 RNG = np.random.default_rng(4)
@@ -88,7 +89,7 @@ def closes(system: System, until: float = 0.5, **start):
     return run
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each_case("name", SYSTEMS)
 def test_exact_slopes_are_those_of_differences(name: str) -> None:
     """By dual numbers, along random directions, and away from kinks: where differences of two sizes agree."""
     p = plant(SYSTEMS[name])
@@ -189,8 +190,8 @@ def test_laws_at_the_end_of_a_step() -> None:
     scene_of = _scenes(p)
     for friction in (None, COULOMB, ANCHOR):
         element = Contact("c", "ball", EASYDYN, friction, TILTED)
-        scene = scene_of(element, [0.0, 0.0, -0.01, 1, 0, 0, 0], memory=[1.0, 0.01, 0.0, 0.0, 0, 0, 0])
-        (place,) = ContactLaw().places(element, scene)
+        view = scene_of(element, [0.0, 0.0, -0.01, 1, 0, 0, 0], memory=[1.0, 0.01, 0.0, 0.0, 0, 0, 0])
+        (place,) = ContactLaw().touching_points(element, view)
         n, start, h = np.array(surface(TILTED)((0.0, 0.0, 0.0)).normal), np.array([0.0, 0.0, -0.01]), 1e-3
         u = 0.01 * np.cross(n, [0.0, 1.0, 0.0]) - 0.1 * n
         force, D = place.law.linear(End(start, u, h), h)
@@ -212,15 +213,15 @@ def test_laws_at_the_end_of_a_step() -> None:
 
 def _scenes(p):
     from kinemorph.mechanics.elements.ensemble import ensemble
-    from kinemorph.mechanics.elements.instant import World
+    from kinemorph.mechanics.elements.instant import SystemInstant
     from kinemorph.mechanics.trees.resolve import resolve
 
-    def scene(element, q, memory):
+    def view(element, q, memory):
         cast = ensemble(p.robot, (element,))
         m = memory[: len(cast.memory)]
-        return World(cast, resolve(p.robot), 0.0, q, [0.0] * 6, [0.0] * len(cast.states), m, (), {}).scenes[0]
+        return SystemInstant(cast, resolve(p.robot), 0.0, q, [0.0] * 6, [0.0] * len(cast.states), m, (), {}).views[0]
 
-    return scene
+    return view
 
 
 # ── geometry ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -313,7 +314,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("says", BAD)
+@each_case("says", BAD)
 def test_bad_contacts_are_refused(says: str) -> None:
     data = {"body": "left", "normal": EASYDYN, **BAD[says]}
     with pytest.raises(ModelError) as error:

@@ -15,6 +15,7 @@ from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.fields import Field, element_fields
 from kinemorph.model.library import LIBRARY
+from support.tools.each_case import each_case
 
 ARM = LIBRARY["double_pendulum"]()
 HARD = elements.HuntCrossley(1e3)
@@ -45,7 +46,7 @@ def example(field: Field) -> Any:
     return {"text": names.get(field.name, "link1"), "vector": (0.0, 0.0, 1.0)}.get(field.form, 1.0)
 
 
-@pytest.mark.parametrize("kind", ELEMENT_KINDS)
+@each_case("kind", ELEMENT_KINDS)
 def test_no_odd_data_end_in_anything_but_a_sentence(kind: str) -> None:
     made = ELEMENT_KINDS[kind]
     needed = {field.name: example(field) for field in element_fields(made) if field.required}

@@ -24,6 +24,7 @@ from kinemorph.mechanics.steps.point_states import JointState
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.elements.forces.applied import Table
 from support.cases.element_laws import ROBOTS, Instant
+from support.tools.each_case import each_case
 
 A, B = (0.1, -0.2, 0.05), (0.02, 0.1, -0.3)
 TILTED = Pose(exp_so3((0.3, -0.2, 0.5)), (0.05, 0.1, -0.1))
@@ -84,8 +85,8 @@ def states(robot: Any, count: int = 3) -> Any:
         yield float(rng.uniform(0.0, 1.0)), q, rng.normal(size=robot.nv)
 
 
-@pytest.mark.parametrize("name", FORCES)
-@pytest.mark.parametrize("robot", ROBOTS)
+@each_case("name", FORCES, parts=3)
+@each_case("robot", ROBOTS)
 def test_power_is_accounted_for_and_slopes_are_differences(name: str, robot: str) -> None:
     model = ROBOTS[robot]()
     instant = Instant(model, [FORCES[name]])
@@ -169,8 +170,8 @@ KINKS = {
 }
 
 
-@pytest.mark.parametrize("name", KINKS)
-@pytest.mark.parametrize("speed", [0.0, 1.0])
+@each_case("name", KINKS)
+@each_case("speed", [0.0, 1.0])
 def test_forces_and_slopes_are_finite_on_kinks(name: str, speed: float) -> None:
     element, q = KINKS[name]
     instant = Instant(ROBOTS["arm"](), [element])
@@ -240,7 +241,7 @@ def test_stops_settle_in_their_time_whatever_the_robot_weighs() -> None:
         builder.add(Body.rod("rod", mass, 1.0, (0.5, 0.0, 0.0), axis="x"))
         builder.joint("hinge", "revolute", "world", "rod", upper=0.5)
         stops = elements.JointLimits("stops", time=0.02, onset=1e-6)
-        run = simulate(System(builder.build(), (stops,)), 0.1, q=[0.5], v=[1.0], sample=1e-3)
+        run = simulate(System(builder.build(), (stops,)), 0.1, q=[0.5], v=[1.0], output_step=1e-3)
         depth = run.q[:, 0] - 0.5
         assert depth.max() == pytest.approx(0.02 / math.e, rel=2e-3)
         assert run.v[-1, 0] == pytest.approx(-math.exp(-2.0), rel=2e-3)
@@ -326,7 +327,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
     for t, q, v in states(model):
         world = instant.world(t, q, v)
         slopes = instant.slopes(t, q, v)
-        laws = law_of(FORCES[name]).stiff(FORCES[name], world.scenes[0]).joints
+        laws = law_of(FORCES[name]).stiff(FORCES[name], world.views[0]).joints
         assert laws
         for place, law in laws:
             joint = JointState(q[place], v[place])  # on this robot coordinates stand where velocities do
@@ -345,7 +346,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
 # ── what is wrong is said ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("element", "says"),
     [
         (elements.Damper("e", "upper", "tool", -1.0), "damping is -1; expected a finite number of at least 0"),

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen import matlab_in_python
 from kinemorph.codegen.backends.c.library import has_compiler
 from kinemorph.codegen.backends.text.python import export_python
 from kinemorph.codegen.building.compile import build
+from support.tools import matlab_in_python
 
 Run = Callable[[Any, Sequence[np.ndarray]], list[np.ndarray]]
 

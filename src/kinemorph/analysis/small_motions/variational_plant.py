@@ -1,12 +1,12 @@
-"""The variational equations of a plant, as a wider plant.
+"""The variational equations of a plant, as a larger plant.
 
 The derivative S = ds/dp of a state, in the tangent space at the state itself, obeys
 
     dS/dt = A S + df/dp,    A = d rate/ds + the turning of the tangent space
 
-Where the base of the local coordinates moves along with the motion, a displacement w of a joint with several axes
-turns as well: with  rate_w(w, v) = v + Gamma(w, v) + ...  it moves by  dv + Gamma(w, v) - Gamma(v, w). All of it comes
-from the plant's own law, run on dual numbers. Where there are constraints the motion is kept on them as in any run.
+Where the base of the local coordinates moves with the motion, a displacement w of a joint with several axes turns as
+well: with  rate_w(w, v) = v + Gamma(w, v) + ...  it moves by  dv + Gamma(w, v) - Gamma(v, w). All of it comes from the
+plant's own law, run on dual numbers. Where there are constraints the motion is projected onto them as in any run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinemorph.algebra.scalar import is_zero
 from kinemorph.plants.plant import Laws, Plant
 from kinemorph.plants.user_laws import Column, Law
 
-LEVEL = 0  # of the dual numbers here, below those that laws and mechanics open inside
+LEVEL = 0  # the level of the dual numbers here, below those that laws and mechanics use inside
 SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates turn as they move
 
 
@@ -32,7 +32,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
     turns = any(place.kind in SEVERAL_AXES for place in plant.manifold)
 
     def direction(k: int, group: str, size: int) -> list[float]:
-        """How quantity k changes a group of inputs."""
+        """The derivative of a group of inputs by quantity k."""
         unit = [0.0] * size
         if k < len(names):
             if group == "u" and names[k].startswith("u."):
@@ -70,13 +70,15 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         return plant.laws.place(base, s[:ns], finished=finished)
 
     def held(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
-        """The motion goes back onto the constraints; its derivatives are off by no more than their own tolerance."""
+        """The state with the motion projected onto the constraints; its derivatives stay as they are, within their own
+        tolerance.
+        """
         assert plant.laws.held is not None
         better = plant.laws.held(t, base, s[:ns], m, u, p)
         return {"out": [*better["out"], *s[ns:]], "error": better["error"]}
 
     def of_motion(law: Law | None) -> Law | None:
-        """A law that looks at the motion alone."""
+        """A law of the larger plant that depends on the motion alone."""
         return law and (lambda t, base, s, m, u, p: law(t, base, s[:ns], m, u, p))
 
     labels = [*names, *(f"initial {k}" for k in range(initial))]

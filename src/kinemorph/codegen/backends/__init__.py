@@ -7,31 +7,15 @@ interpreter is the definition of what a program means; every other backend is te
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.graphs.program import Port
 from kinemorph.frozen import dataclass
 
 Precision = Literal["float64", "float32"]
 Array = npt.NDArray[np.floating[Any]]
-
-
-class Signature(Protocol):
-    """What programs of every kind show outside: a name, named, shaped inputs and outputs, the cost of a state."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def inputs(self) -> tuple[Port, ...]: ...
-    @property
-    def outputs(self) -> tuple[Port, ...]: ...
-    @property
-    def cost(self) -> int: ...
-
-
 Run = Callable[[int, Sequence[Array], Sequence[Array]], bool]
 
 
@@ -47,8 +31,8 @@ class Kernel:
 
     `raw` and `call` are direct entries where a backend has them, else None. `raw(out, *ins)` evaluates as many states
     as `out` holds, a tuple where there are several outputs, and answers as `run` does. `call(otherwise)` makes a
-    function of the inputs that returns fresh arrays, a tuple where there are several outputs. Calls that it is not made
-    for, and those whose result is not finite, it hands to `otherwise`.
+    function of the inputs that returns fresh arrays, a tuple where there are several outputs. It passes calls
+    that it is not made for, and those whose result is not finite, to `otherwise`.
 
     `source()` is what was emitted. `lanes` is how many states are computed side by side; 0 says that `run` holds the
     interpreter lock, so that threads do not pay. `address` is where machine code for one state begins, a C function

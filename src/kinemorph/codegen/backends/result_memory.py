@@ -1,7 +1,7 @@
 """Memory for results, without a system call in each call.
 
 glibc's malloc gives memory freed at the end of the heap back to the system once there is more than twice the biggest
-block that was ever freed; the next call then fetches it anew, page by page, which can take longer than to compute what
+block that was ever freed; the next call then fetches it again, page by page, which can take longer than to compute what
 goes there. One result never comes to that much, several do. So one block as big as all of them is made and freed first.
 Other allocators lose nothing but a moment.
 """

@@ -99,7 +99,7 @@ def jacobian(
     `of`, `by`   a name or several
     `seeds`      directions in place of the entries of an input: {name: function}, where the function takes the input
                  (nested lists of expressions) and returns one tangent for each direction, in the shape of the input.
-                 The output then has shape (*of, directions). Derivatives on a manifold are had so: the tangents of a
+                 The output then has shape (*of, directions). This gives derivatives on a manifold: tangents of a
                  quaternion depend on the quaternion.
     `mode`       "forward" (a sweep for each direction), "reverse" (a sweep for each output entry), or "auto": the one
                  with less work on this graph. Both give the same derivative.

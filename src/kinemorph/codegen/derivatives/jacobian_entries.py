@@ -1,4 +1,4 @@
-"""The entries of a Jacobian: what to seed, which way to sweep, and where to read the result."""
+"""The entries of a Jacobian: what to seed, in which direction to sweep, and where to read the result."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Entries:
 
 
 def adjoint_seed(graph: Graph, refs: Sequence[int], weights: Sequence[int]) -> Seed:
-    """The adjoints to start from: what each output entry weighs."""
+    """The adjoints to start from: the weight of each output entry."""
     algebra, row = References(graph), dict[int, int]()
     for ref, weight in zip(refs, weights, strict=True):
         row[abs(ref)] = algebra.plus(row.get(abs(ref), 0), weight if ref >= 0 else -weight)

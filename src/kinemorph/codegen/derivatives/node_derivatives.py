@@ -6,7 +6,7 @@
 Forward sweeps read such a row from right to left, reverse sweeps from left to right; both share it among all their
 directions, so a partial derivative is one expression however often it is used. The partials themselves are the
 derivative rows of the op table, run on graph expressions. What is written out here is only what keeps the count of
-operations low: sums and products, whose partials are at hand, and the common factor 1/b of a quotient.
+operations low: sums and products, whose partials are known, and the common factor 1/b of a quotient.
 
 `where`, `min` and `max` *choose* a tangent. They never multiply by 0 or 1, so that an infinity or a NaN in the branch
 not taken does not come through.
@@ -190,7 +190,7 @@ class Linearizer:
         return self.weights(((a, b), (b, a)))
 
     def div(self, i: int, node: Node) -> Weights:
-        """d(a/b) = (da - (a/b) db) / b; where a stands still, one weight for all directions."""
+        """d(a/b) = (da - (a/b) db) / b; where a is constant, one weight serves all directions."""
         _, a, b = node
         inverse = self.refs.call("div", self.refs.one, b)
         if abs(a) in self.moving:

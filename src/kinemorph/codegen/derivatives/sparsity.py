@@ -56,7 +56,7 @@ def gather(graph: Graph, order: Sequence[int], seeds: Mapping[int, int]) -> dict
 
 
 def forward_work(graph: Graph, felt: Mapping[int, int]) -> int:
-    """Products and sums that a forward sweep takes, about: a direction that comes in by one argument needs no sum."""
+    """About how many products and sums a forward sweep takes; a direction of one argument needs no sum."""
     total = 0
     for i, mask in felt.items():
         moving = [felt[abs(arg)].bit_count() for arg in felt_arguments(graph, i) if abs(arg) in felt]
@@ -66,7 +66,7 @@ def forward_work(graph: Graph, felt: Mapping[int, int]) -> int:
 
 
 def reverse_work(graph: Graph, felt: Mapping[int, int], wanted: Mapping[int, int]) -> int:
-    """Products and sums that a reverse sweep takes, about: the first contribution to an adjoint needs no sum."""
+    """About how many products and sums a reverse sweep takes: the first contribution to an adjoint needs no sum."""
     total = 0
     for i, mask in wanted.items():
         moving = sum(abs(arg) in felt for arg in felt_arguments(graph, i))

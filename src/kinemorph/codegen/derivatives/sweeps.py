@@ -6,8 +6,8 @@ both skip what is structurally zero: a node that a direction does not reach is n
 directions, or all rows, at once. Directions are carried one after the other, not node by node: few values are alive at
 a time, and the code is faster for it.
 
-Zero times infinity. A tangent that is not finite in a branch not taken is dropped where the branches meet. On the way
-back it is the other way round: the adjoint of a branch not taken is zero, and must stay zero whatever the partial is.
+Zero times infinity. A tangent that is not finite in a branch not taken is dropped where the branches meet. In reverse
+mode it is the opposite: the adjoint of a branch not taken is zero, and must stay zero whatever the partial is.
 So a product `adjoint * partial` is guarded, but only where it can matter:
 
     * inside a branch, for a partial that may be inf or NaN: it counts where the branch is taken (the row's `gates`);
@@ -123,7 +123,7 @@ def _push_block(graph: Graph, i: int, tangents: Sweep, linearize: Linearizer) ->
 
 
 class _Row:
-    """One row on its way back: adjoints, and for each the gate that is not zero where its branch is taken."""
+    """One row of a reverse sweep: adjoints, and for each the gate that is not zero where its branch is taken."""
 
     def __init__(self, seed: Seed, linearize: Linearizer) -> None:
         self.linearize = linearize

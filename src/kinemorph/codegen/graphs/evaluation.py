@@ -32,7 +32,7 @@ def carry_out(
 ) -> list[Any]:
     """The entries of all outputs, one after the other, over any scalar.
 
-    `meaning` says what an op does to such scalars, `constant` what a number is among them.
+    `meaning` gives the function that an op stands for on these scalars, `constant` turns a number into such a scalar.
     """
     values: dict[int, Any] = {}
     nodes = program.graph.nodes

@@ -286,11 +286,11 @@ class Expr:
         return apply(self.graph, "le", (self.graph.reference(other), self.ref))
 
     def equals(self, other: Any) -> Any:
-        """1.0 where both are the same number. `==` itself is for Python's containers, which want to know it now."""
+        """1.0 where both are the same number. `==` itself compares nodes."""
         return self._call("eq", other)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same node; where that is not so, their numbers may be equal still, and nobody knows."""
+        """Whether both are the same node. Different nodes may still have equal values, which the graph cannot know."""
         if other.__class__ is Expr:
             assert isinstance(other, Expr)
             if other.graph is self.graph and other.ref == self.ref:

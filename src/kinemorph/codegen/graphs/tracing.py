@@ -1,7 +1,7 @@
 """From a function to a Program: run it once on graph nodes and keep what it computed.
 
-The function may be anything that computes over any scalar: no `if` on its arguments, only `where`. What it does with
-plain numbers is done here and now, and only the result enters the graph.
+The function may be anything that computes over any scalar: no `if` on its arguments, only `where`. Arithmetic on
+plain numbers is carried out at once, and only its result enters the graph.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def trace(
 
 
 def _run(function: Callable[..., Any], arguments: list[Any], owner: str) -> Any:
-    """The function's result, or a sentence where it does not take these arguments or hands them to NumPy."""
+    """The function's result; a TracingError where it does not take these arguments or hands them to NumPy."""
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
@@ -87,7 +87,7 @@ def _input(graph: Graph, name: str, shape: Shape) -> Any:
 
 
 def _flat(value: Any, label: str) -> tuple[Shape, list[Any]]:
-    """The shape of nested sequences and their scalars, row by row; a sentence for what is ragged or no scalar."""
+    """The shape of nested sequences and their scalars, row by row; an error for ragged ones and for other objects."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if not isinstance(value, (list, tuple)):

@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, View, affine
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, View, affine
 
 Range = tuple[int, int]
 Bounds = tuple[Affine | int, Affine | int]
@@ -53,7 +54,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Forest:
-    """Who hangs on whom."""
+    """A forest of indices: `parents[k]` is the index that k hangs on, or -1."""
 
     parents: tuple[int, ...]
 
@@ -169,7 +170,7 @@ def _pairs_above(run: Run) -> int:
 
 
 def _joined(spans: Sequence[Bounds]) -> list[Bounds]:
-    """Ranges that touch, as one."""
+    """Ranges, those that touch joined into one."""
     joined: list[Bounds] = []
     for low, high in spans:
         if joined and joined[-1][1] == low:

@@ -1,4 +1,4 @@
-"""Gaussian elimination of a general square matrix as loop programs: factored once, solved as often as there is need.
+"""Gaussian elimination of a general square matrix as loop programs, for any number of right-hand sides.
 
     factored(n)        A (n, n) -> LU (n, n), order (n,), regular ()     P A = L U, the largest pivots of each column
     substituted(n)     LU, order, b (n,) -> x (n,)                       x = A^-1 b
@@ -6,15 +6,16 @@
 `LU` holds L below the diagonal (its own diagonal is 1), U above, and the reciprocals of U's diagonal on it. Row i of
 P A is row order[i] of A. `regular` is 0 where a pivot is zero or not finite; L and U are of no use then.
 
-Loop programs write to fixed places only. Rows are exchanged all the same: the pivot's row is read where the data say,
-and the one row that has to take the place left over is the one of which a comparison holds.
+Loop programs write to fixed places only. Rows are still exchanged: the row of the pivot is read from the place that
+the data give, and a comparison finds the one row that has to take the place left over.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 
 HUGE = 1e300  # a pivot beyond it counts as infinite
 

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.codegen.graphs.program import Port, Program
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, View, affine
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, View, affine
 from kinemorph.errors import CompileError
 from kinemorph.vocabulary.blocks import Item
 
@@ -34,7 +35,7 @@ SUM, SUMMAND = "sum {}", "summand {}"  # ports: sums over the copies of a repeat
 
 
 class CopiesMeet(CompileError):
-    """Copies meet elsewhere than in sums."""
+    """Copies depend on each other outside of sums, so they cannot run in one loop."""
 
 
 class Spot(NamedTuple):
@@ -89,7 +90,7 @@ class Part:
     count: int
 
     def write(self, loop: LoopBuilder, arrays: Mapping[str, View]) -> None:
-        """Runs it, on arrays by name."""
+        """Writes the call of this part, on arrays by name."""
         if not self.count:
             self._call(loop, arrays, affine(0))
             return
@@ -112,7 +113,7 @@ class Staged:
     carried: tuple[Port, ...]
 
     def write(self, loop: LoopBuilder, stage: int, arrays: Mapping[str, View]) -> None:
-        """Runs a stage, on arrays by the names of the program's ports and of those that carry values.
+        """Writes the calls of a stage, on arrays by the names of the program's ports and of those that carry values.
 
         Entries of outputs that belong to a copy and are zero are left as they are.
         """
@@ -148,7 +149,7 @@ Written = tuple[Place, list[int]]  # references, and the place they are written 
 
 
 class Key(NamedTuple):
-    """Of a part; in this order they run."""
+    """Identifies a part; parts run in the order of their keys."""
 
     stage: int
     round: int  # how many sums it waits for, one after the other
@@ -166,7 +167,7 @@ class _Draft:
 
 
 class _Cut:
-    """A program on its way into parts."""
+    """A program while it is divided into parts."""
 
     def __init__(
         self, program: Program, early: Sequence[str], counts: Sequence[int], spots: Mapping[str, Sequence[Spot]]
@@ -266,7 +267,7 @@ class _Cut:
     # ── what comes from other parts ───────────────────────────────────────────────────────────────────────────────
 
     def look_for_sources(self, key: Key) -> None:
-        """Finds what a part is given, and asks the parts before it to carry that. All later parts have asked before."""
+        """Finds the values that a part needs, and has earlier parts carry them. Later parts come first."""
         draft, nodes = self.drafts[key], self.graph.nodes
         stack = [abs(ref) for _, refs in self.outputs(key) for ref in refs]
         seen: set[int] = set()
@@ -316,7 +317,7 @@ class _Cut:
     # ── programs ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def parts(self, key: Key) -> list[Part]:
-        """The part, in a graph of its own, and the one that adds up what its copies add; none if nothing is to do."""
+        """The part in its own graph, and the part that sums over its copies; none where there is nothing to do."""
         draft, written = self.drafts[key], self.outputs(key)
         if not written:
             return []
@@ -384,7 +385,7 @@ def _placed(places: dict[int, int], i: int) -> None:
 
 
 def _as_they_are(port: Port) -> list[Spot]:
-    """The spots of a port that is its array."""
+    """The spots of a port whose entries fill its array in order."""
     return [Spot(k) for k in range(port.size)]
 
 

@@ -78,7 +78,7 @@ class _Collector:
     # ── brackets ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def by_variables(self, terms: list[Term], level: int) -> Tree:
-        """One bracket for every product of variables of this rank, or brackets at will where those are far shorter."""
+        """One bracket for every product of variables of this rank, or free brackets where those are far shorter."""
         free = self.bracketed(terms)
         if level < VARIABLE:
             return free

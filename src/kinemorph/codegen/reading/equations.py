@@ -180,7 +180,7 @@ def name_shared(
 ) -> tuple[tuple[Definition, ...], tuple[Tree, ...]]:
     """(definitions, trees): long sums and calls that occur again and again inside the trees get names x_1, x_2, ...
 
-    `results` are definitions that there are already, each before its use.
+    `results` are definitions that exist already, each before its use.
     """
     whole = [*(tree for _, tree in results), *trees]
     uses = Counter(part for tree in dict.fromkeys(whole) for part in _inside(tree))

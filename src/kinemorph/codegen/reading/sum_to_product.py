@@ -26,7 +26,7 @@ def as_terms(form: Form) -> list[Term]:
 
 
 def joined(terms: list[Term]) -> list[Term]:
-    """The same sum with pairs of terms joined until no pair gets shorter."""
+    """The sum with pairs of terms joined until no pair gets shorter."""
     terms = list(terms)
     while True:
         best = _best_pair(terms)

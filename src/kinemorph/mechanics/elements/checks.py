@@ -13,7 +13,7 @@ from kinemorph.words import did_you_mean, listed
 
 
 def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool = True) -> list[str]:
-    """A body, a frame, or "world"; without `frames` a body with a mass."""
+    """Problems where a name is not a body, a frame or "world"; without `frames`, where it is not a body with a mass."""
     known = ["world", *robot.body_names, *(frame.name for frame in robot.frames)] if frames else [*robot.body_names]
     if name in known:
         return []
@@ -22,7 +22,7 @@ def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool
 
 
 def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[str]:
-    """A joint with coordinates: none that closes a loop."""
+    """Problems where a name is not a joint with coordinates, which a joint that closes a loop is not."""
     joints = [joint.name for joint in robot.joints]
     if name in joints:
         return []
@@ -35,7 +35,7 @@ def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[str]:
 
 
 def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
-    """A joint with one coordinate and one velocity."""
+    """Problems where a joint has not exactly one coordinate and one velocity."""
     found = known_joint(element, what, name, robot)
     if not found and len((joint := robot.joint(name)).v_names) != 1:
         problem = (
@@ -46,7 +46,7 @@ def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
 
 
 def not_negative(element: Any, *fields: str) -> list[str]:
-    """Fields that are finite numbers of at least 0."""
+    """Problems of fields that have to be finite numbers of at least 0."""
     return [
         wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Mend its sign.", name)
         for name in fields
@@ -55,7 +55,7 @@ def not_negative(element: Any, *fields: str) -> list[str]:
 
 
 def positive(element: Any, *fields: str) -> list[str]:
-    """Fields that are finite numbers above 0."""
+    """Problems of fields that have to be finite numbers above 0."""
     return [
         wrong(element.name, f"{name} is {value:g}; expected a finite number above 0", "Enlarge it.", name)
         for name in fields
@@ -64,7 +64,7 @@ def positive(element: Any, *fields: str) -> list[str]:
 
 
 def vector_not_negative(element: Any, *fields: str) -> list[str]:
-    """Fields that are three finite numbers of at least 0."""
+    """Problems of fields that have to be three finite numbers of at least 0."""
     return [
         wrong(element.name, f"{name} is {_spelled(values)}; expected finite numbers, not below 0", "Mend signs.", name)
         for name, values in _each(element, fields)
@@ -73,7 +73,7 @@ def vector_not_negative(element: Any, *fields: str) -> list[str]:
 
 
 def finite_vector(element: Any, *fields: str) -> list[str]:
-    """Fields that are finite numbers."""
+    """Problems of fields that have to be finite numbers."""
     return [
         wrong(element.name, f"{name} is {_spelled(values)}; expected finite numbers", "Correct it.", name)
         for name, values in _each(element, fields)

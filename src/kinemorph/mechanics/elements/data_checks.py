@@ -1,7 +1,7 @@
-"""Whether an element's data are what its type hints say: numbers where there are to be numbers, as many as expected.
+"""Checks that an element's data match its type hints: numbers where numbers are expected, and as many as expected.
 
-Laws may rely on it. Dataclasses take whatever they are given, so that a slip would show much later, inside a law.
-What a law says of itself is left to it: signs, names, sizes that belong together.
+Laws rely on it. Dataclasses accept any value, so that an error would show much later, inside a law. A law checks the
+rest itself: signs, names, sizes that belong together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinemorph.model.parameter import Formula, Parameter
 
 
 def data_problems(element: Any) -> list[str]:
-    """Fields that hold something else than they should."""
+    """Problems of fields with values of the wrong type."""
     return [wrong(element.name, what, "Correct it.", key) for key, what in _problems(element)]
 
 
@@ -28,7 +28,7 @@ def _problems(part: Any) -> Iterator[tuple[str, str]]:
     """Fields and what is wrong with them."""
     try:
         rows = part_fields(type(part))
-    except (NameError, TypeError):  # hints that only their author can resolve say nothing
+    except (NameError, TypeError):  # hints that cannot be resolved are not checked
         return
     defaults = defaults_of(part)
     for row in rows:
@@ -43,7 +43,7 @@ def _problems(part: Any) -> Iterator[tuple[str, str]]:
 
 
 def number_problems(element: Any) -> list[str]:
-    """Numbers that are NaN, and infinite ones where the default is finite."""
+    """Problems of numbers that are NaN, or infinite where the default is finite."""
     if not is_dataclass(element):
         return []
     owner, defaults = getattr(element, "name", "?"), defaults_of(element)
@@ -105,7 +105,7 @@ _FITS: dict[str, Callable[[Field, Any], bool]] = {
         and len(value) == len(row.inner)
         and all(_fits(item, one) for item, one in zip(row.inner, value, strict=True))
     ),
-    "part": lambda row, value: is_dataclass(value),  # a law knows best why it cannot do with another kind
+    "part": lambda row, value: is_dataclass(value),  # the law reports parts of the wrong kind
     "function": lambda row, value: callable(value),
     "either": lambda row, value: any(_fits(one, value) for one in row.inner) or callable(value),
 }

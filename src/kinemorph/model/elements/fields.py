@@ -88,7 +88,7 @@ def _form(hint: Any) -> tuple[str, Any]:
 
 
 def _either(parts: tuple[Any, ...]) -> tuple[str, Any]:
-    """Of several types the one that fits; dataclasses together are one part, told apart by its kind."""
+    """The form of a union of types; dataclasses together are one part, distinguished by its kind."""
     rest = [part for part in parts if part is not type(None)]
     if all(part in rest for part in _VALUE):
         rest = [Value, *(part for part in rest if part not in _VALUE)]
@@ -105,7 +105,7 @@ def _row(hint: Any) -> Field:
 
 
 def defaults_of(part: Any) -> dict[str, Any]:
-    """What the fields of an object are where nothing is said."""
+    """The default values of the fields of an object."""
     return {
         field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         for field in dataclasses.fields(part)

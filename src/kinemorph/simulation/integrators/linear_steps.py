@@ -22,7 +22,8 @@ from kinemorph.codegen.graphs.evaluation import inlined
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.elimination import factored, substituted
-from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.method import Shape, Site
 

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kinemorph.codegen.derivatives.iterations import combine
-from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 
 Shape = tuple[int, ...]
@@ -68,7 +68,18 @@ class Site:
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
         """out = start + h sum weights[k] slopes[k], entry by entry; without the start where there is none."""
-        combine(self.loop, out, start, h, slopes, weights)
+        if not out.size:
+            return
+        used = [(weight, slope) for weight, slope in zip(weights, slopes, strict=False) if weight]
+
+        def total(h: Any, *values: Any) -> Any:
+            ks = values if start is None else values[1:]
+            change = h * sum((weight * k for (weight, _), k in zip(used, ks, strict=True)), 0.0)
+            return change if start is None else values[0] + change
+
+        with self.loop.repeat(out.size) as i:
+            at = [] if start is None else [start[i]]
+            self.loop.let(out[i], total, h, *at, *(slope[i] for _, slope in used))
 
     def measure(self, out: View, off: View) -> None:
         """Writes the root mean square of an error `off`, shape (ns,), against the tolerances; 1 is just good enough.

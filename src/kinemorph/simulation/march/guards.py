@@ -46,7 +46,7 @@ class Guard:
     `shortest`      time between resets [s] below which ones that come ever faster count as rest
 
     It is looked at four times in every step. A sign that changes back between two looks is not seen: bound the steps
-    by `largest` where a guard is faster than the motion.
+    by `max_step` where a guard is faster than the motion.
     """
 
     name: str
@@ -205,8 +205,7 @@ class Watch:
         changed = of_groups(guard.reset, state, f"'{guard.name}', reset")
         if not isinstance(changed, Mapping) or not set(changed) <= {"q", "v", "x", "m"}:
             raise ShapeError(
-                f"guard '{guard.name}': its reset gives {changed!r}; expected a dict of new values for q, v, x or m, "
-                "as {'v': [0.0, 1.0]}."
+                f"{changed!r} is given; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
             )
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 

@@ -23,8 +23,8 @@ class Status(IntEnum):
     INFINITE = 3  # a state is not finite
     UNSOLVED = 4  # the method's own equations were not solved, at the smallest step
     BUDGET = 5  # as many steps were tried as allowed in one call
+    TICK = 6  # a Python function has to sample now, or a sampled value is not finite
     LOST = 7  # velocities that were named as independent do not decide the others
-    TICK = 6  # a Python function is to sample now, or what was sampled is not finite
 
 
 class Layout:

@@ -24,7 +24,8 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.codegen.loops.pivoting import chosen_columns
 from kinemorph.plants.instants import FAR
 from kinemorph.plants.loop_methods import DEGRADED, LOST, names_independent

@@ -44,7 +44,7 @@ def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Arr
 
 
 def _meaning_in_float32(op: str | Block) -> Callable[..., Any]:
-    """The same, with results rounded to float32."""
+    """The meaning of an op or a block, with results rounded to float32."""
     meaning = meaning_of(op)
     if isinstance(op, Block):
         return lambda *args: tuple(np.asarray(y, np.float32) for y in meaning(*args))

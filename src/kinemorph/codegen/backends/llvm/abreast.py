@@ -23,7 +23,7 @@ BLOCK = "block"  # counter of the blocks that are being written
 
 
 class Abreast(Views):
-    """The part of a loop writer that runs passes side by side."""
+    """The part of a loop writer that runs passes of a loop side by side."""
 
     def __init__(self, name: str, program: LoopProgram, real: Real, functions: Functions) -> None:
         super().__init__(real, functions)
@@ -41,7 +41,7 @@ class Abreast(Views):
         """A line after which an array counts as known elsewhere, so that it stays in memory.
 
         LLVM 22 puts stores of short vectors together for the load of a long one, in an order that uses values before
-        they are there (SROA, in arrays that nobody else knows).
+        they are there (SROA, in arrays that no other function sees).
         """
         return f'  call void asm sideeffect "", "r"(ptr {place})'
 

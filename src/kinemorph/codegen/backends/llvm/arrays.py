@@ -24,7 +24,7 @@ def load(*names: str) -> list[str]:
 
 
 def helpers(precision: Precision) -> str:
-    """Their definitions."""
+    """The definitions of these functions, as LLVM IR."""
 
     def loaded(*names: str) -> str:
         return "\n".join(load(*names))

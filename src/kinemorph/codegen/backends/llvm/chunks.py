@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby, islice
 
-from kinemorph.codegen.backends import Signature
 from kinemorph.codegen.backends.llvm.math import ROTATIONS, Real, spellings
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, Runnable
 from kinemorph.codegen.graphs.schedule import Plan
 from kinemorph.vocabulary.blocks import Block, Item
 
@@ -27,7 +26,7 @@ NEARLY = 2  # and how many of them in a row are computed early, to have more ang
 SMALL, INNER = 40, 600  # ops up to which a called program is inlined, anywhere and in an innermost loop
 
 
-def pointers(program: Signature) -> tuple[list[str], list[str]]:
+def pointers(program: Runnable) -> tuple[list[str], list[str]]:
     """The names of the output and input pointers: `%out0` ..., `%in0` ..."""
     return [f"%out{k}" for k in range(len(program.outputs))], [f"%in{k}" for k in range(len(program.inputs))]
 
@@ -197,7 +196,7 @@ class Chunks:
             self._store(i)
 
     def _clear_zeros(self) -> None:
-        """Zeros in a row, at once: one by one they would be most of what there is to compile in a sparse matrix."""
+        """Writes zeros in a row at once: one by one they would be most of the code of a sparse matrix."""
         for base, first, count in self.zeros:
             place = f"%z{len(self.lines)}"
             self.lines.append(f"  {place} = getelementptr inbounds {self.real.text}, ptr {base}, i64 {first}")
@@ -246,7 +245,7 @@ class Chunks:
     # ── sin, cos and tan ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _rotate(self, waiting: set[int], inside: set[int]) -> set[int]:
-        """Computes all waiting sin, cos and tan whose argument is at hand, or nearly. Gives the nodes done."""
+        """Computes all waiting sin, cos and tan whose argument is known, or nearly so. Returns the nodes done."""
         ready = []
         for i in sorted(waiting):
             missing = self._missing(abs(self.nodes[i][1]), inside)

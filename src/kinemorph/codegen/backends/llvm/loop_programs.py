@@ -1,6 +1,6 @@
 """A loop program as an LLVM function, on values of any type.
 
-    void <name>(outs, ins)             or, where only some lanes may go on,
+    void <name>(outs, ins)             or, where only some lanes continue,
     void <name>(outs, ins, mask)
 
 Arrays hold values, so in lanes entry k is a vector with that entry of every state; constants are plain numbers. In
@@ -179,7 +179,7 @@ class LoopWriter(Abreast):
         return low, high
 
     def _count_to_view(self, loop: For, mask: str | None) -> None:
-        """A For whose bound each state has for itself."""
+        """A For whose bound differs from state to state."""
         assert isinstance(loop.stop, View)
         real = self.real
         stop = self._entry(loop.stop)
@@ -248,7 +248,7 @@ class LoopWriter(Abreast):
                 self.lines += [f"  br label %{done}", f"{done}:"]
 
     def _branch(self, truth: str, mask: str | None, body: str, done: str) -> str | None:
-        """Goes on in `body` where the truth holds in some lane of the mask; gives the mask there."""
+        """Continues in `body` where the condition holds in some lane of the mask; returns the mask there."""
         if self.real.lanes == 1:
             self.lines += [f"  br i1 {truth}, label %{body}, label %{done}", f"{body}:"]
             return None

@@ -31,7 +31,7 @@ class Arrays:
 
     @property
     def on_heap(self) -> list[str]:
-        """The names of the big ones."""
+        """The names of the arrays that are allocated from the C library."""
         return [name for name, count in self.counts.items() if count * self.types[name].bytes > ON_STACK]
 
     def begin(self) -> list[str]:
@@ -48,5 +48,5 @@ class Arrays:
         return lines
 
     def end(self) -> list[str]:
-        """Lines for its end."""
+        """Lines for the end of the function."""
         return [f"  call void @free(ptr {name}.memory)" for name in self.on_heap]

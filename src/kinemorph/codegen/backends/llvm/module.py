@@ -57,7 +57,7 @@ class _Part:
     many: set[Real] = field(default_factory=set)  # types of which arrays of angles are turned
 
     def text(self, helpers: Iterable[str] = ()) -> str:
-        """All of it as a module that can be parsed alone."""
+        """The definitions as an LLVM module that can be parsed alone."""
         many = [sincos_of_many(real) for real in sorted(self.many, key=lambda real: real.lanes)]
         parts = [library(self.ops), rotations(self.rotation_types), *many, *helpers, *self.code, MEMORY, NOTES]
         parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
@@ -97,7 +97,7 @@ class Module:
         real: Real | None = None,
         shared: frozenset[int] = frozenset(),
     ) -> Callee:
-        """The function of a program that another calls; only loops need to know which lanes go on."""
+        """The function of a program that another calls; only loop programs need the mask of active lanes."""
         if isinstance(program, Program) and program.for_one is not None and (real or self.real).lanes == 1:
             program = program.for_one
         masked = masked and isinstance(program, LoopProgram)
@@ -116,7 +116,7 @@ class Module:
         return self.callees[key]
 
     def helper(self, name: str) -> str:
-        """`blend` or `pick`."""
+        """The name of the helper `blend` or `pick`, defined when it is first asked for."""
         if name not in self.helpers:
             self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
         return name
@@ -127,7 +127,7 @@ class Module:
         return runs.name
 
     def text(self, *others: str) -> str:
-        """All that has been asked for, with other definitions that use it."""
+        """Every definition that was asked for, with the definitions that use it."""
         turning = [runs.definition(uses) for runs, uses in self.turned.items()]
         worked = "\n".join([self.worked.text([*self.helpers.values(), *turning]), *others])
         return BORDER.join([worked, self.plain.text()] if self.plain.code else [worked])

@@ -1,6 +1,6 @@
 """Range reduction of huge angles: what is left of x after whole quarter turns, for any x.
 
-Payne and Hanek's way: of the bits of 2/pi, those that only add whole turns to this x are left out.
+Payne and Hanek's method: of the bits of 2/pi, those that only add whole turns to this x are left out.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def _turn(real: Real) -> list[str]:
 
 
 def _reduce_each_lane(real: Real) -> list[str]:
-    """The rare way: every lane through `reduce_far` where it is far, else as it was."""
+    """The rare case: every lane through `reduce_far` where it is far, else as it was."""
     t, whole = real.text, real.whole
     harmless = real.constant(4.0 * ROTATION[real.precision].quarters)  # for the lanes that are near
     lines = [f"  %x_far = select {real.truth} %off, {t} %x, {t} {harmless}"]

@@ -1,4 +1,4 @@
-"""The module for one state at a time: the program, a kernel, and what says whether all it wrote is finite."""
+"""The module for one state at a time: the program, a kernel, and a test that all it wrote is finite."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Numbers a stride apart as the lanes of vectors in LLVM, and back: a function for each way they lie.
+"""Numbers a stride apart as the lanes of vectors in LLVM, and back: a function for each layout.
 
     take_runs...(vectors, runs)    lane k of vector e is number e of run k; runs begin a stride apart
-    give_runs...(vectors, runs)    the way back
+    give_runs...(vectors, runs)    the reverse
 
 Where all runs lie in a short stretch of memory, it is read in pieces and every vector picked out of them; else each run
 is read as a row and squares are turned. Fewest shuffles decide, since a CPU does one at a time. Lanes beyond the last
@@ -21,7 +21,7 @@ INLINED = 150  # lines that the uses of a function may become altogether
 
 
 class Runs(NamedTuple):
-    """How runs lie, `live` of them with `size` numbers, `stride` apart, as lanes of a type; and which way to turn."""
+    """How `live` runs of `size` numbers lie, `stride` apart, as lanes of a type, and the direction of conversion."""
 
     giving: bool
     size: int
@@ -31,7 +31,7 @@ class Runs(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the function."""
+        """The name of the function."""
         way, stride = "give" if self.giving else "take", str(self.stride).replace("-", "m")
         return f"{way}_runs.{self.size}.{stride}.{self.live}.{self.real.suffix}"
 

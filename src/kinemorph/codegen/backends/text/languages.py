@@ -1,4 +1,4 @@
-"""What a scripting language is to the emitter: a table of spellings, and how names of a model become names in it.
+"""A scripting language as the emitter sees it: a table of spellings, and how names of a model become names in it.
 
 Names of a model never reach the text as they are: every one passes through `identifiers`.
 """

@@ -211,7 +211,7 @@ def _tuple(items: Iterable[str]) -> str:
 
 
 def is_uniform(program: LoopProgram) -> bool:
-    """Whether every state of a batch takes the same way through the loops. What they call sees to itself."""
+    """Whether every state of a batch takes the same path through the loops; called programs are not looked at."""
     return not any(
         isinstance(statement, (While, If)) or (isinstance(statement, For) and isinstance(statement.stop, View))
         for statement in all_statements(program.body)

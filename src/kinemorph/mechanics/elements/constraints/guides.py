@@ -1,4 +1,4 @@
-"""The laws of points that are held: rows in meters, so that multipliers are forces [N]."""
+"""The laws of guided points: rows in meters, so that multipliers are forces [N]."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinemorph.mechanics.elements.constraints.own_constraints import names_of_ro
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.forces.applied import course_problems, over_time
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import plain, register
 from kinemorph.mechanics.elements.relative import across, between, pose_from, unit
 from kinemorph.model.elements.constraints.guides import (
@@ -52,9 +52,9 @@ class DistanceLaw(RowForces):
     def row_names(self, element: DistanceConstraint) -> tuple[Sequence[str], Sequence[str]]:
         return ("",), ()
 
-    def position_rows(self, element: DistanceConstraint, scene: Scene) -> Sequence[S]:
-        (length,) = over_time(element, "length", element.length, 1, scene)
-        a, b = between(scene, element.body_a, element.point_a, element.body_b, element.point_b)
+    def position_rows(self, element: DistanceConstraint, view: ElementView) -> Sequence[S]:
+        (length,) = over_time(element, "length", element.length, 1, view)
+        a, b = between(view, element.body_a, element.point_a, element.body_b, element.point_b)
         apart = sub(b, a)
         return [div(0.5 * (dot(apart, apart) - length * length), length)]
 
@@ -63,7 +63,7 @@ class DistanceLaw(RowForces):
 
 
 def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
-    """What is wrong with a point of a body and what it is held on; `directions` are vectors that are not 0."""
+    """Problems of a point of a body and of its guide; `directions` name vectors that must not be 0."""
     found = known_body(element, "body", element.body, robot) + known_body(element, "on", element.on, robot)
     if not found and element.body == element.on:
         problem = f"body and on are both '{element.body}'; expected two bodies"
@@ -77,11 +77,11 @@ def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
     ]
 
 
-def seen_point(element: Any, scene: Scene) -> Vec3:
-    """The point that is held [m], in the axes of what it is held on."""
+def seen_point(element: Any, view: ElementView) -> Vec3:
+    """The guided point [m], in the axes of its guide."""
     if element.on == "world":
-        return scene.place(element.body, element.point).position
-    return plain(act(pose_from(scene, element.on, element.body), scene.value(tuple(element.point))))
+        return view.place(element.body, element.point).position
+    return plain(act(pose_from(view, element.on, element.body), view.value(tuple(element.point))))
 
 
 class PointOnPlaneLaw(RowForces):
@@ -93,17 +93,17 @@ class PointOnPlaneLaw(RowForces):
     def row_names(self, element: PointOnPlane) -> tuple[Sequence[str], Sequence[str]]:
         return ("",), ()
 
-    def position_rows(self, element: PointOnPlane, scene: Scene) -> Sequence[S]:
-        normal = unit(scene, element.normal)
+    def position_rows(self, element: PointOnPlane, view: ElementView) -> Sequence[S]:
+        normal = unit(view, element.normal)
         if element.on == "world":
-            height = scene.place(element.body, element.point).along(normal)
+            height = view.place(element.body, element.point).along(normal)
         else:
-            height = dot(normal, seen_point(element, scene))
-        return [height - dot(normal, scene.value(element.origin))]
+            height = dot(normal, seen_point(element, view))
+        return [height - dot(normal, view.value(element.origin))]
 
 
 class PointOnLineLaw(RowForces):
-    """The way from the line, along two directions across it."""
+    """The distance from the line, along two directions across it."""
 
     def problems(self, element: PointOnLine, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "direction")
@@ -111,9 +111,9 @@ class PointOnLineLaw(RowForces):
     def row_names(self, element: PointOnLine) -> tuple[Sequence[str], Sequence[str]]:
         return ("1", "2"), ()
 
-    def position_rows(self, element: PointOnLine, scene: Scene) -> Sequence[S]:
-        away = sub(seen_point(element, scene), scene.value(element.origin))
-        return [dot(one, away) for one in across(unit(scene, element.direction), element.direction)]
+    def position_rows(self, element: PointOnLine, view: ElementView) -> Sequence[S]:
+        away = sub(seen_point(element, view), view.value(element.origin))
+        return [dot(one, away) for one in across(unit(view, element.direction), element.direction)]
 
 
 class PointOnSurfaceLaw(RowForces):
@@ -136,13 +136,13 @@ class PointOnSurfaceLaw(RowForces):
     def row_names(self, element: PointOnSurface) -> tuple[Sequence[str], Sequence[str]]:
         return names_of_rows(element.surface, ()), ()
 
-    def position_rows(self, element: PointOnSurface, scene: Scene) -> Sequence[S]:
-        place = seen_point(element, scene)
+    def position_rows(self, element: PointOnSurface, view: ElementView) -> Sequence[S]:
+        place = seen_point(element, view)
         if not callable(element.surface):
             own = dict(zip(XYZ, place, strict=True))
-            return [text_value(element, text, scene, own) for text in element.surface]
+            return [text_value(element, text, view, own) for text in element.surface]
         try:
-            found = element.surface(scene.t, *place)
+            found = element.surface(view.t, *place)
         except KinemorphError:
             raise
         except Exception as error:
@@ -169,8 +169,8 @@ class PointOnCurveLaw(RowForces):
     def row_names(self, element: PointOnCurve) -> tuple[Sequence[str], Sequence[str]]:
         return ("z",) if element.planar else ("y", "z"), ()
 
-    def position_rows(self, element: PointOnCurve, scene: Scene) -> Sequence[S]:
-        x, *others = seen_point(element, scene)
+    def position_rows(self, element: PointOnCurve, view: ElementView) -> Sequence[S]:
+        x, *others = seen_point(element, view)
         rows = [other - lookup(curve, x) for other, curve in zip(others, self._splines(element), strict=True)]
         return rows[1:] if element.planar else rows
 

@@ -10,7 +10,7 @@ from kinemorph.mechanics.elements.constraints.constraint_texts import text_probl
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.forces.applied import course_problems, over_time
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import register
 from kinemorph.model.elements.constraints.prescribed import PrescribedMotion
 from kinemorph.model.expressions import names_in
@@ -41,12 +41,12 @@ class PrescribedMotionLaw(RowForces):
     def row_names(self, element: PrescribedMotion) -> tuple[Sequence[str], Sequence[str]]:
         return ("",), ()
 
-    def position_rows(self, element: PrescribedMotion, scene: Scene) -> Sequence[S]:
+    def position_rows(self, element: PrescribedMotion, view: ElementView) -> Sequence[S]:
         if isinstance(element.motion, str):
-            wanted = text_value(element, element.motion, scene)
+            wanted = text_value(element, element.motion, view)
         else:
-            (wanted,) = over_time(element, "motion", element.motion, 1, scene)
-        return [scene.world.q[scene.robot.q_slice(element.joint).start] - wanted]
+            (wanted,) = over_time(element, "motion", element.motion, 1, view)
+        return [view.instant.q[view.robot.q_slice(element.joint).start] - wanted]
 
 
 register(PrescribedMotion, PrescribedMotionLaw())

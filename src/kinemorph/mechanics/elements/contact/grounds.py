@@ -1,4 +1,4 @@
-"""Where the ground is: how high a point stands above it, and which way out of it leads.
+"""The shape of the ground: the height of a point above it, and its normal.
 
 Above terrain the nearest point of z = f(x, y) is found by Newton's method on
 
@@ -29,9 +29,9 @@ from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, 
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.vocabulary.blocks import Table
 
-STEPS = 5  # of Newton's method: enough for spheres of half the ground's radius of curvature
+STEPS = 5  # steps of Newton's method: enough for spheres of half the ground's radius of curvature
 STEEP = 0.1  # the least determinant of a step, where the ground bends as sharply as the sphere does
-FOUND = 1e-6  # of the way to the ground below: a foot that is off by more is not taken for the nearest point
+FOUND = 1e-6  # of the distance to the ground below: a foot that is off by more is not taken as the nearest point
 
 
 class Meeting(NamedTuple):
@@ -75,7 +75,9 @@ _SURFACES: dict[type, Callable[[Any, Callable[[Any], Any]], Surface]] = {
 
 
 def nearest(height: Callable[[S, S], S], position: Sequence[S]) -> Meeting:
-    """A point over terrain. Where Newton's method has not arrived, the ground below counts as a plane."""
+    """The height of a point over terrain. Where Newton's method has not converged, the ground below counts as a
+    plane.
+    """
     px, py, pz = position
     f, fx, fy = slopes(height, px, py)
     below = pz - f
@@ -127,7 +129,7 @@ def interpolated(ground: HeightMap) -> Callable[[S, S], S]:
     """The height over a grid: cubic in y between rows of splines in x.
 
     Between the rows j and j + 1 it is Hermite's cubic of the heights h and slopes m there. All rows, of h and then of
-    m, lie one after another in one table, so that a row is chosen by what is added to the argument.
+    m, lie one after another in one table, so that an offset in the argument chooses the row.
     """
     table, (nx, ny) = _rows(ground), (len(ground.heights), len(ground.heights[0]))
     (dx, dy), (x0, y0) = ground.spacing, ground.corner
@@ -149,7 +151,7 @@ def _between(x: S, top: float) -> S:
 
 @lru_cache(maxsize=32)
 def _rows(ground: HeightMap) -> Table:
-    """The splines of all rows, over the number of grid lines passed."""
+    """The splines of all rows, as functions of the distance in grid lines."""
     from scipy.interpolate import CubicSpline
 
     heights = np.array(ground.heights, dtype=float)
@@ -168,7 +170,7 @@ def _rows(ground: HeightMap) -> Table:
 
 
 def ground_problems(name: str, ground: Any) -> list[str]:
-    """What is wrong with the ground of an element, one sentence each."""
+    """Problems of the ground of an element, one sentence each."""
     if type(ground) not in _SURFACES:
         known = ", ".join(kind.__name__ for kind in _SURFACES)
         return [wrong(name, f"ground is {ground!r}; expected one of {known}", "Correct it.", "ground")]

@@ -1,4 +1,4 @@
-"""The laws of references: paths, with exact velocities and accelerations."""
+"""The laws of references: paths with exact velocities and accelerations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.control.references import MinimumJerk, Profile, Setpoint, Sinusoid, SplinePath
@@ -26,13 +26,13 @@ from kinemorph.vocabulary.blocks import Table
 
 
 class PathLaw(ElementLaw[Any]):
-    """Abstract: a path for each joint, or one."""
+    """Abstract: a path for each joint, or one path."""
 
     timed = True
-    fields: tuple[str, ...] = ()  # of numbers, one for all joints or one each
+    fields: tuple[str, ...] = ()  # fields of numbers, one for all joints or one each
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
-        """Joint k: position, velocity, acceleration now."""
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
+        """Position, velocity and acceleration of joint k at this instant."""
         raise AssertionError(f"{type(self).__name__} has no `path`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
@@ -55,21 +55,21 @@ class PathLaw(ElementLaw[Any]):
         names = element.joints or ("",)
         return tuple(slot for name in names for slot in _slots(name))
 
-    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
         found: dict[str, S] = {}
         for k, name in enumerate(element.joints or ("",)):
-            wish = self.path(element, scene, k)
+            wish = self.path(element, view, k)
             found |= dict(zip((name, below(name, "velocity"), below(name, "acceleration")), wish, strict=True))
         return found
 
-    def one(self, element: Any, scene: Scene, k: int) -> list[S]:
+    def one(self, element: Any, view: ElementView, k: int) -> list[S]:
         """The numbers of joint k, in the order of `fields`."""
         count = max(len(element.joints), 1)
-        return [each(scene.value(getattr(element, name)), count)[k] for name in self.fields]
+        return [each(view.value(getattr(element, name)), count)[k] for name in self.fields]
 
 
 def infinite(element: Any, name: str) -> list[str]:
-    """Numbers of a field that are not finite, one sentence each."""
+    """Problems of numbers of a field that are not finite, one sentence each."""
     given = getattr(element, name)
     return [
         wrong(element.name, f"{name} is {evaluate(value)}; expected a finite number", "Mend it.", name)
@@ -92,8 +92,8 @@ class SetpointLaw(PathLaw):
 
     fields = ("values",)
 
-    def path(self, element: Setpoint, scene: Scene, k: int) -> Wish:
-        return Wish(*self.one(element, scene, k))
+    def path(self, element: Setpoint, view: ElementView, k: int) -> Wish:
+        return Wish(*self.one(element, view, k))
 
 
 class SinusoidLaw(PathLaw):
@@ -101,8 +101,8 @@ class SinusoidLaw(PathLaw):
 
     fields = ("amplitude", "frequency", "offset", "phase")
 
-    def path(self, element: Sinusoid, scene: Scene, k: int) -> Wish:
-        return swing(scene.t, *self.one(element, scene, k))
+    def path(self, element: Sinusoid, view: ElementView, k: int) -> Wish:
+        return swing(view.t, *self.one(element, view, k))
 
 
 def swing(t: S, amplitude: S, frequency: S, offset: S, phase: S) -> Wish:
@@ -116,7 +116,7 @@ class PointsLaw(PathLaw):
     """Abstract: a table for each joint."""
 
     def table(self, element: Any, times: Sequence[float], values: Sequence[float]) -> Table:
-        """Through the points of one joint."""
+        """The table through the points of one joint."""
         raise AssertionError(f"{type(self).__name__} has no `table`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
@@ -142,12 +142,12 @@ class PointsLaw(PathLaw):
         return found
 
     def other_problems(self, element: Any) -> list[str]:
-        """What else is wrong where times and points fit each other."""
+        """Further problems, where times and points fit each other."""
         return []
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
         table = self.table(element, [evaluate(t) for t in element.times], [evaluate(row[k]) for row in element.points])
-        t = self.local(element, scene.t)
+        t = self.local(element, view.t)
         slope = table.derivative
         return Wish(lookup(table, t), lookup(slope, t), lookup(slope.derivative, t))
 
@@ -157,7 +157,7 @@ class PointsLaw(PathLaw):
 
 
 class SplinePathLaw(PointsLaw):
-    """A spline, once or again and again."""
+    """A spline that runs once, or repeats with a period."""
 
     def other_problems(self, element: Any) -> list[str]:
         found: list[str] = []
@@ -223,8 +223,8 @@ class ProfileLaw(PathLaw):
             found.append(wrong(element.name, f"law is {element.law!r}; expected a function of t", "Correct it.", "law"))
         return found
 
-    def path(self, element: Profile, scene: Scene, k: int) -> Wish:
-        once = Dual(scene.t, 1.0)
+    def path(self, element: Profile, view: ElementView, k: int) -> Wish:
+        once = Dual(view.t, 1.0)
         t = Dual(once, 1.0)
         found = element.law(t)
         values = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]

@@ -6,7 +6,7 @@ import math
 
 from kinemorph.algebra.scalar import S, maximum, minimum
 from kinemorph.mechanics.elements.checks import one_axis, wrong
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, register
 from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.robot import Robot
@@ -28,9 +28,9 @@ class ActuatorLaw(ElementLaw[Actuator]):
     def inputs(self, element: Actuator) -> tuple[Slot, ...]:
         return (Slot("command"),)
 
-    def effort(self, element: Actuator, scene: Scene) -> Effort:
-        joint = scene.hinge(element.joint)
-        torque = actuated(element, scene.input("command"), joint.q, joint.v)
+    def effort(self, element: Actuator, view: ElementView) -> Effort:
+        joint = view.hinge(element.joint)
+        torque = actuated(element, view.input("command"), joint.q, joint.v)
         return Effort(torques={joint.place: torque}, supplied=torque * joint.v)
 
 

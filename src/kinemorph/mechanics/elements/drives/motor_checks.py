@@ -1,4 +1,4 @@
-"""What is checked of motors before they act."""
+"""Checks of motors before they act."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kinemorph.model.robot import Robot
 
 
 def back_efficiency(element: DCMotor) -> Any:
-    """While the joint drives the motor: what is given, or that of the same friction both ways."""
+    """The efficiency while the joint drives the motor: as given, or from the same friction in both directions."""
     return 2.0 - 1.0 / element.efficiency if element.back_efficiency is None else element.back_efficiency
 
 
 def motor_problems(element: DCMotor, robot: Robot) -> list[str]:
-    """What is wrong with a motor on this robot, one sentence each."""
+    """Problems of a motor on this robot, one sentence each."""
     found = one_axis(element, "joint", element.joint, robot)
     found += positive(element, "resistance", "torque_constant", "slow")
     found += not_negative(element, "inductance", "inertia", "lead", "viscous", "coulomb", "damping", "backlash")
@@ -83,7 +83,7 @@ def _problems_of_gears(element: DCMotor) -> list[str]:
         if not evaluate(element.inertia) > 0.0:
             problem = (
                 f"inertia is {evaluate(element.inertia):g} and the transmission has a stiffness, so that the "
-                "rotor turns by itself; expected above 0"
+                "rotor has its own motion; expected above 0"
             )
             found.append(wrong(element.name, problem, "Give its inertia.", "inertia"))
     return found

@@ -1,4 +1,4 @@
-"""Points that are held: at a distance, on a plane, a line, a surface or a curve, which another body may carry."""
+"""Guided points: at a distance, on a plane, a line, a surface or a curve, which another body may carry."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ class PointOnSurface:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> PointOnSurface:
-        """The same with meanings for the names in its text, where it has none of its own."""
+        """The element with meanings for the names in its text, where it has none of its own."""
         return replace(self, known=with_known(self.surface, self.known, names))
 
     def brief(self) -> PointOnSurface:
-        """The same without what a model file says in its table of parameters."""
+        """The element without what a model file says in its table of parameters."""
         return replace(self, known=undeclared(self.known))
 
 
@@ -94,8 +94,8 @@ class PointOnSurface:
 class PointOnCurve:
     """`point` [m] of a body stays on a rail through `points`, rows of three [m] in axes of `on` with rising x.
 
-    The rail is a cubic spline over x (continuous curvature), or "monotone"; its end pieces go on beyond. With
-    `planar` only its height z counts, and the point is free along y.
+    The rail is a cubic spline over x (continuous curvature), or "monotone"; its end pieces extend beyond the points.
+    With `planar` only its height z counts, and the point is free along y.
     """
 
     name: str

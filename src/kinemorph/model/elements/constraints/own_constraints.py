@@ -47,19 +47,19 @@ class Constraint:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> Constraint:
-        """The same with meanings for the names in its text, where it has none of its own."""
+        """The element with meanings for the names in its text, where it has none of its own."""
         return replace(self, known=with_known(self.rows, self.known, names))
 
     def brief(self) -> Constraint:
-        """The same without what a model file says in its table of parameters."""
+        """The element without what a model file says in its table of parameters."""
         return replace(self, known=undeclared(self.known))
 
 
 @dataclass(frozen=True)
 class VelocityConstraint(Constraint):
-    """A(q, t) v + b(q, t) = 0, one number for each of `rows`: linear in the velocities, and not the rate of anything.
+    """A(q, t) v + b(q, t) = 0, one number for each of `rows`: linear in the velocities, and not integrable.
 
-    Wheels that roll and blades that do not slip are such. What could be said of positions belongs into a Constraint.
+    Examples are rolling wheels and blades that do not slip. What can be written in positions belongs into a Constraint.
     """
 
 

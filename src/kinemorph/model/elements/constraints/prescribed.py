@@ -1,4 +1,4 @@
-"""Joints whose motion is given: ideal drives that take whatever force it needs."""
+"""Joints whose motion is given: ideal drives that apply whatever force is needed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kinemorph.model.parameter import Value
 class PrescribedMotion:
     """The coordinate [rad or m] of a joint with one axis is a function of time: q = motion(t).
 
-    A number holds the joint. A text is an expression of t, of parameters and of signals of references, such as
-    "0.2 * sin(w * t)" or "gait.hip"; a Table has rows of one; a function takes t. Twice differentiable, please: where
-    the motion jumps, so would the robot.
+    A number locks the joint there. A text is an expression of t, of parameters and of signals of references, such as
+    "0.2 * sin(w * t)" or "gait.hip"; a Table has rows of one; a function takes t. The motion must be twice
+    differentiable: where it jumps, the robot would jump too.
     """
 
     name: str
@@ -28,10 +28,10 @@ class PrescribedMotion:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> PrescribedMotion:
-        """The same with meanings for the names in its text, where it has none of its own."""
+        """The element with meanings for the names in its text, where it has none of its own."""
         texts = (self.motion,) if isinstance(self.motion, str) else ()
         return replace(self, known=with_known(texts, self.known, names))
 
     def brief(self) -> PrescribedMotion:
-        """The same without what a model file says in its table of parameters."""
+        """The element without what a model file says in its table of parameters."""
         return replace(self, known=undeclared(self.known))

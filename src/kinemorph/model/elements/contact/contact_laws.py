@@ -75,7 +75,7 @@ def damping_number(restitution: float) -> float:
 
 @dataclass(frozen=True)
 class Regularized:
-    """Coulomb's friction, viscous below `speed` [m/s]: equation 20 of the EasyDyn paper. What is loaded creeps."""
+    """Coulomb's friction, viscous below `speed` [m/s]: equation 20 of the EasyDyn paper. A point under load creeps."""
 
     coefficient: Value
     speed: Value = field(default=1e-4, metadata={"kind": "speed"})

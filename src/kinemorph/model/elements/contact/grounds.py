@@ -27,7 +27,7 @@ class HeightMap:
     """Terrain through heights on a regular grid: heights[i][j] [m] is that at x = x0 + i dx, y = y0 + j dy.
 
     `corner` is (x0, y0) and `spacing` (dx, dy) [m]. In between the height is a bicubic spline with continuous
-    curvature, level across its edges, so that it goes on level and without a kink beyond them.
+    curvature, level across its edges, so that it continues level and without a kink beyond them.
     """
 
     heights: tuple[tuple[float, ...], ...] = field(metadata={"kind": "length"})

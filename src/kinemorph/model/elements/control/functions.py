@@ -1,4 +1,4 @@
-"""Controllers that are functions of yours. What they have in common:
+"""Controllers that are user functions. They have in common:
 
     reads       signals, in the order in which the function takes them after t: law(t, angle, rate)
     drives      what its outputs go to, in their order; `outputs` are names for them where they go nowhere, or elsewhere
@@ -57,8 +57,8 @@ class PythonController(SampledFunction):
     """Any Python function, called with plain floats at its sample instants; its outputs are held.
 
     What it raises, a number that is not finite or outputs that are too many or too few end the run as failed, with the
-    name, the time and the value; what was computed is kept. What it remembers by itself is its own; what is in `memory`
-    is part of the run's state, and a run that is gone on with has it.
+    name, the time and the value; what was computed is kept. What the function stores elsewhere is its own affair; what
+    is in `memory` is part of the run's state, and a continued run has it.
     """
 
 

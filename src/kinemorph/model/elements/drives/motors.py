@@ -28,7 +28,7 @@ class DCMotor:
     `viscous`           friction of the shaft [N m s/rad], and `coulomb` [N m]
     `slow`              speed of the shaft [rad/s] below which dry friction is taken as proportional to speed
     `stiffness`         of the transmission at the joint [N m/rad or N/m]; infinite where it is rigid. Otherwise the
-                        rotor turns by itself, and `damping` [N m s/rad or N s/m] is that of the transmission
+                        rotor has a motion of its own, and `damping` [N m s/rad or N s/m] is that of the transmission
     `backlash`          how far the joint moves between its teeth while the rotor rests [rad or m]; needs a `stiffness`
     `voltage_limit`     of the supply [V]
     `current_limit`     [A], kept by the amplifier: it changes the voltage for that, if need be beyond the supply's

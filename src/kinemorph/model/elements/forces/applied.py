@@ -1,6 +1,6 @@
 """Forces from outside: wrenches on bodies and efforts on joints, constant or over time, and further fields of gravity.
 
-What goes over time is numbers, a `Table` of them, or a Python function of the time [s] over any scalar.
+What changes over time is numbers, a `Table` of them, or a Python function of the time [s] over any scalar.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Table:
     """Numbers over time: `values` has one row for each of the rising `times` [s].
 
     Between them it is "linear", "cubic" (continuous curvature) or "monotone" (cubic that never overshoots). Outside,
-    "hold" keeps the end values and "extend" goes on. In a model file `file` may name a CSV with a head of names beside
-    the model; `columns` says which of them to take, the time first (left out: all, in order).
+    "hold" keeps the end values, "extend" the end pieces. In a model file `file` may name a CSV with a head of names
+    beside the model; `columns` says which of them to take, the time first (left out: all, in order).
     """
 
     times: tuple[float, ...] = field(default=(), metadata={"kind": "time"})
@@ -101,7 +101,7 @@ class Gravity:
 
 @dataclass(frozen=True)
 class CentralGravity:
-    """A field towards a point: with r the way of a body's center of mass from there, -parameter mass r / |r|^3  [N].
+    """A field towards a point: with r the vector from there to a body's center of mass, -parameter mass r / |r|^3  [N].
 
     `parameter` [m^3/s^2] is G times the mass at the point, which is at `point` [m] of `center`; that body feels the
     opposite. Tides are left out: a body is drawn as if its mass were at its center. Without `bodies` all others are.

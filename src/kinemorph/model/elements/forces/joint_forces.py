@@ -72,7 +72,7 @@ class JointLimits:
 
 def with_joint_forces(model: Robot | System, *, limits: bool = True, friction: bool = True) -> System:
     """The system with stops at the limits of its joints and with their friction, as far as joints have such data and no
-    element sees to it yet. The elements are called "joint limits" and "joint friction".
+    element covers them yet. The elements are called "joint limits" and "joint friction".
     """
     system = model if isinstance(model, System) else System(model)
     rows: tuple[tuple[bool, type[Any], Any], ...] = (
