@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kinemorph.formats.rules import RULES
+from kinemorph.formats.findings import RULES
 from kinemorph.formats.toml.templates import TEMPLATES
 from support.tools.command_line import parsed, run
 from support.tools.each_case import each_case

@@ -12,7 +12,8 @@ from kinemorph.bench import tables
 from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.timing import Row, Say
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -22,8 +22,9 @@ import typer
 from typer.core import TyperGroup
 
 from kinemorph import __version__
-from kinemorph.errors import KinemorphError, ModelError, did_you_mean
+from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.model.library.choosing import CHOICE
+from kinemorph.words import did_you_mean
 
 WELL, FAILED, BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
 # every verb is a file of `verbs`; the help lists them in this order

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinemorph.algebra.groups import Pose, quat_to_rotation
-from kinemorph.errors import MissingExtraError, ModelError, UnsupportedError, did_you_mean
+from kinemorph.errors import MissingExtraError, ModelError, UnsupportedError
 from kinemorph.formats import ENDINGS
 from kinemorph.formats.loading import load
 from kinemorph.model.body import Body
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin

@@ -22,13 +22,13 @@ from pathlib import Path
 from kinemorph.bench.peers.robots import pinocchio, robot_file
 from kinemorph.bench.targets import judge_loading
 from kinemorph.bench.timing import Pace, Row, in_process, samples_in_turns
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
 from kinemorph.formats.findings import Findings
-from kinemorph.formats.loading import examine, save
-from kinemorph.formats.pausing import uncollected
+from kinemorph.formats.loading import examine, save, uncollected
 from kinemorph.formats.sources import Options, read_file
 from kinemorph.formats.urdf.reader import blueprint_of
 from kinemorph.model import library
+from kinemorph.words import did_you_mean
 
 FILES = {
     "panda": "panda_description/urdf/panda.urdf",

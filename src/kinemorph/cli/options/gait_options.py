@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 from kinemorph.cli.application import flag, option
 from kinemorph.cli.options import option_values
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
+from kinemorph.words import did_you_mean
 
 
 class Kind(StrEnum):

@@ -16,8 +16,9 @@ from kinemorph.cli.options.run_options import RunOptions, progress_bar, report_r
 from kinemorph.cli.options.scene_options import SceneOptions
 from kinemorph.cli.options.state_options import StateOptions, initial_configuration, is_free
 from kinemorph.cli.output_files import wrote
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
+from kinemorph.words import did_you_mean
 
 TIME = 10.0  # [s]
 STIFF = 3000.0  # [1/s], above which explicit steps would be too short
@@ -164,7 +165,7 @@ def _check_elements(system: System, joints: Sequence[str]) -> None:
 
 def _placed(system: System, ground: bool | None) -> System:
     """The system on the ground if that is asked for, or if it is made of modules that would fall."""
-    from kinemorph.model.modules.footing import on_ground
+    from kinemorph.model.modules.ground_contacts import on_ground
 
     floats = system.assembly is not None and is_free(system.robot) and not _touches(system)
     return on_ground(system) if ground or (ground is None and floats) else system

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from kinemorph.cli.application import Json, option, out, say, verb
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.errors import KinemorphError
 from kinemorph.formats.toml.templates import TEMPLATES
+from kinemorph.words import did_you_mean
 
 
 @verb

@@ -12,9 +12,10 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.poses import Poses
-from kinemorph.errors import ShapeError, did_you_mean
+from kinemorph.errors import ShapeError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 # joint angles that show a robot well, by the ending of the joint's name [rad]
 STANCE: dict[str, dict[str, float]] = {

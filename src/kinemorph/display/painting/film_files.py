@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinemorph.display.painting.videos import find_ffmpeg, write_video
-from kinemorph.errors import KinemorphError, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from PIL.Image import Image

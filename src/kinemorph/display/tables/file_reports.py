@@ -14,9 +14,9 @@ from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.display.tables.loop_reports import mobility_summary
 from kinemorph.display.tables.summaries import Data, robot_summary
 from kinemorph.formats import FORMATS
+from kinemorph.formats.findings import RULES
 from kinemorph.formats.hints import Hint
 from kinemorph.formats.loading import Examination
-from kinemorph.formats.rules import RULES
 from kinemorph.model.system import Settings, System
 
 

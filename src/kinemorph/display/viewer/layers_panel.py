@@ -9,7 +9,8 @@ from typing import Any
 from kinemorph.display.scenes.building import TRACE_COLORS, traces_of
 from kinemorph.display.scenes.scene import LAYERS, Layer, Scene, Trace
 from kinemorph.display.viewer.nodes import Actor
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
+from kinemorph.words import did_you_mean
 
 NOBODY = "add ..."
 NAMES = {"bodies": "body", "frames": "frame", "joints": "joint"}

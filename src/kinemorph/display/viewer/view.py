@@ -36,7 +36,8 @@ from kinemorph.display.viewer.layers_panel import Showing, plain
 from kinemorph.display.viewer.nodes import Actor, actors_of
 from kinemorph.display.viewer.robot_panel import Posture
 from kinemorph.display.viewer.run_panel import Player
-from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
+from kinemorph.words import did_you_mean
 
 PANEL = 350  # [px], the width of the controls
 HEIGHT = 560  # [px], of the frame in a notebook
