@@ -21,7 +21,7 @@ from kinemorph.model.configuration import difference, integrate
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.plants.own_equations import first_order, second_order
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.stepping.stepper import Stepper
 

@@ -216,7 +216,7 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
         (lambda two: kinemorph.System(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
         (lambda two: kinemorph.verify(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
         (lambda two: kinemorph.replay(two), "of type Assembly; expected a Robot, System"),
-        (lambda two: kinemorph.assembly_tables(None), "a NoneType was given, expected an Assembly"),
+        (lambda two: kinemorph.modules.assembly_tables(None), "a NoneType was given, expected an Assembly"),
         (lambda two: two.system(None), "None is given as an element"),
     ],
 )  # fmt: skip

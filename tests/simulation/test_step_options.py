@@ -19,7 +19,7 @@ from kinemorph.simulation.stepping.step_options import UNBOUNDED, StepOptions, s
 
 
 def test_defaults_are_filled_in_once():
-    plant = kinemorph.plant(library.pendulum())
+    plant = kinemorph.plants.plant(library.pendulum())
     none: dict[str, Any] = dict.fromkeys(("method", "step", "rtol", "atol")) | {"max_step": math.inf}
     assert step_options(plant, **none) == StepOptions("dop853", None, 1e-8, 1e-10, UNBOUNDED, 1e-12)
     assert step_options(plant, "rk4", 0.1, 1e-3, None, 2.0) == StepOptions("rk4", 0.1, 1e-3, 1e-10, 2.0, 1e-12)

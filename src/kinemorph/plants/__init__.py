@@ -18,3 +18,25 @@ user_laws            how user laws are written: functions whose arguments name w
 recipe               all that a plant is made of as one text, by which its compiled programs are found again
 sample_instants      regular sample instants that coincide wherever they should
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinemorph.lazy import lazy_names
+
+HOMES: dict[str, str] = {
+    "Plant": "kinemorph.plants.programs",
+    "plant": "kinemorph.plants.robot_plant",
+    "first_order": "kinemorph.plants.own_equations",
+    "second_order": "kinemorph.plants.own_equations",
+}
+
+__all__ = [*HOMES]
+__getattr__, __dir__ = lazy_names(__name__, HOMES)
+
+if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
+    from kinemorph.plants.own_equations import first_order as first_order
+    from kinemorph.plants.own_equations import second_order as second_order
+    from kinemorph.plants.programs import Plant as Plant
+    from kinemorph.plants.robot_plant import plant as plant

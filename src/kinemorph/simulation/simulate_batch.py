@@ -21,7 +21,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ControllerError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.integrators.method import Method

@@ -276,7 +276,8 @@ def test_only_references_are_read() -> None:
     ],
 )
 def test_functions_that_cannot_be_rows(rows: Any, error: Any, says: str) -> None:
-    from kinemorph import System, plant
+    from kinemorph import System
+    from kinemorph.plants import plant
 
     with pytest.raises(error, match=says):
         _ = plant(System(arm(), (elements.Constraint("e", rows),))).constraints

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import Body, Guard, Parameter, RobotBuilder, System, audit, linearize, plant, simulate
+from kinemorph import Body, Guard, Parameter, RobotBuilder, System, audit, linearize, simulate
 from kinemorph.algebra.scalar import cos, sin
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
@@ -34,6 +34,7 @@ from kinemorph.model.elements import (
     Sinusoid,
     SplinePath,
 )
+from kinemorph.plants import plant
 from support.tools.each_case import each_case
 
 QUICK = {"method": "rk4", "step": 0.01}  # where accuracy is no matter: soon compiled

@@ -83,11 +83,11 @@ def close_loops(
     `q`           numbers in the order of q_names; or some of them by name, which are held, near the model's start
     `held`        joints that keep their coordinates
     `branch`      the closed configuration that is wanted; by default the one that is near. One of
-                      signs, "+-"    one for each block of planar loops, as `assembly_modes` lists them: + where, going
+                      signs, "+-"    one for each block of planar loops, see `closed_configurations`: + where, going
                                      round the block and seen against the axis of the first hinge, its links turn
                                      left. A sign keeps through every motion until the block is singular, a dyad's
                                      until its links are in line.
-                      a number       of the list that `assembly_modes` gives at q
+                      a number       of the list that `closed_configurations` gives at q
                       a closed q     the branch of that configuration: it is followed from there
                   Signs and numbers need as many joints held as the loops have freedoms; where fewer are, the first
                   ones that suffice keep their coordinates too.

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.instant import LocalInstant
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 
 Shape = tuple[int, ...]
 

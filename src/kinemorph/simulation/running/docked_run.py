@@ -27,7 +27,7 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.instant import Instant
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.docking.changes import (
     Change,

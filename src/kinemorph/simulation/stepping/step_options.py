@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kinemorph.errors import UnsupportedError, users_level
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import usual
 

@@ -148,7 +148,7 @@ class CoupledMaps:
     `settle`         steps that are made before t = 0, so that the gait is there from the beginning
 
     Maps that are chaotic alone fall into groups in step with each other, a periodic gait; which of them depends on the
-    start: `kinemorph.gait_clusters` tells it of many seeds, the same as those here.
+    start: `kinemorph.elements.gait_clusters` tells it of many seeds, the same as those here.
     """
 
     name: str
