@@ -16,6 +16,7 @@ from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
+from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.plant import Plant
 from support.cases.contact_cases import ANCHOR, COULOMB, EASYDYN, SLOPE, G, ball, particle, runner, slope
 from support.robots.reference_robots import reference
@@ -293,7 +294,7 @@ def test_normal_acceleration_of_painleves_rod(row) -> None:
     tip = []
     for depth in (0.0, 1e-3):
         q = [0.0, np.sin(theta) - depth, -theta]
-        (_, z, turn) = p.laws.rate(0.0, q, [0.0] * 3 + [-1.0, 0.0, 0.0], [], [0.0] * 3, [])[3:6]
+        (_, z, turn) = p.laws.rate(LocalInstant(0.0, q, [0.0] * 3 + [-1.0, 0.0, 0.0], [], [0.0] * 3, []))[3:6]
         tip.append(z + turn * np.cos(theta))
     assert abs((tip[1] - tip[0]) / (1e5 * 1e-3) - row["p"]) < 1e-9
 

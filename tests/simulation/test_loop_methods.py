@@ -30,6 +30,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.loops.pivoting import chosen_columns
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import four_bar, n_four_bar
+from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.plant import Plant
 from support.robots.loop_robots import FIVE_BAR_START, five_bar
@@ -90,7 +91,9 @@ def test_dependent_velocities_are_no_state_of_the_fast_motion() -> None:
     """What they are follows from the independent ones; what was integrated of them moves nothing."""
     laws = made(SingularPerturbation(0.01, ("q1",))).laws
     q = [0.6, 0.0299 + 0.05, 1.6067 - 0.03]  # open
-    rates = [laws.rate(0.0, q, [0.0] * 3 + v, [], [0.0] * 3, []) for v in ([2.0, 0.0, 0.0], [2.0, 1.0, -3.0])]
+    rates = [
+        laws.rate(LocalInstant(0.0, q, [0.0] * 3 + v, [], [0.0] * 3, [])) for v in ([2.0, 0.0, 0.0], [2.0, 1.0, -3.0])
+    ]
     np.testing.assert_allclose(rates[0], rates[1], rtol=1e-12)
 
 

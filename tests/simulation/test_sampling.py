@@ -9,7 +9,7 @@ import kinemorph
 from kinemorph import Guard, Held, Stepper, System, load_trajectory, simulate, simulate_batch
 from kinemorph.algebra.scalar import where
 from kinemorph.model.elements import PID, Actuator, Continuous, PythonController, Sampled
-from kinemorph.plants.instants import instants
+from kinemorph.plants.sample_instants import instants
 
 pytest.importorskip("scipy")
 

@@ -18,10 +18,10 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
-from kinemorph.plants.instants import instants
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.sample_instants import instants
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.docking.changes import Change, Dock, Undock, sorted_events
 from kinemorph.simulation.files.storage import Checkpoints

@@ -207,7 +207,7 @@ def _finished(plant: Plant, q: Array) -> Array:
 
 def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> None:
     """Brings all states onto the constraints, as `simulate` does with one; named values are kept."""
-    if plant.constraints is None or not len(given["q"]):
+    if plant.laws.constraints is None or not len(given["q"]):
         return
     given["q"], given["v"] = given["q"].copy(), given["v"].copy()
     for k in np.flatnonzero(~closed_already(plant, t, given)).tolist():
@@ -300,7 +300,7 @@ class _Fleet:
             counts = np.minimum(float(samples), len(self.times) - done).astype(float)
         limits = self.one.limits.copy()
         limits[4] = min(MOST_TRIES, self.most)
-        outs = tuple(np.empty((n, *port.shape)) for port in self.one.run.program.outputs)
+        outs = tuple(np.empty((n, *port.shape)) for port in self.one.run.outputs)
         ins = [self.memory[whole], times, counts, np.array(self.times[-1]), limits]
         self.one.run.shared(outs, *ins, self.given["u"][whole], self.given["p"][whole], threads=self.threads)
         self.calls += 1

@@ -25,6 +25,8 @@ from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.springs import Spring
 from kinemorph.model.elements.sensing.sensors import Encoder
+from kinemorph.plants import robot_laws
+from kinemorph.plants.instant import Instant
 
 POINT = (0.1, -0.2, 0.3)
 
@@ -139,13 +141,12 @@ def test_rate_and_residual_agree_and_loads_act_as_outside_wrenches() -> None:
 def test_a_formulation_without_wrenches_gets_generalized_forces() -> None:
     robot, q, v = moving("double_pendulum")
     rope = Spring("rope", robot.body_names[0], "world", 40.0, 0.1, 2.0, POINT, POINT)
-    motion = plant(System(robot, (rope,))).laws.rate.__self__  # type: ignore[attr-defined]
-    other = replace(motion, dynamics=derive(robot, "lagrange"))
-    state = (0.0, q.tolist(), [0.0, 0.0, *v], [], [0.0, 0.0], [])
-    rate = motion.rate(*state)
-    assert np.allclose(other.rate(*state), rate, rtol=1e-12, atol=1e-12)
-    t, base, s, *others = state
-    assert np.abs(other.residual(t, base, s, rate[robot.nv :], *others)).max() < 1e-12
+    loaded = plant(System(robot, (rope,))).laws.rate.args[0]  # type: ignore[attr-defined]
+    other = replace(loaded, dynamics=derive(robot, "lagrange"))
+    at = Instant(0.0, q.tolist(), v, [], [], [0.0, 0.0], []).local
+    rate = robot_laws.rate(loaded, at)
+    assert np.allclose(robot_laws.rate(other, at), rate, rtol=1e-12, atol=1e-12)
+    assert np.abs(robot_laws.residual(other, at, rate[robot.nv :])).max() < 1e-12
 
 
 def test_the_energy_of_an_own_kind_is_accounted_for() -> None:

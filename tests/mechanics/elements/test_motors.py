@@ -20,6 +20,7 @@ from kinemorph.mechanics.steps.point_states import JointState, joint_slope
 from kinemorph.model.changes.rotor_body import with_rotor_body
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.springs import Spring
+from kinemorph.plants.instant import Instant
 from support.references.exact_rates import rate_along
 from support.tools.each_case import each_case
 
@@ -185,11 +186,11 @@ SWEEP = [pytest.param(kind, marks=() if kind in ALL_IN else pytest.mark.slow) fo
 def test_power_is_accounted_for_at_every_state(kind: str) -> None:
     """Power on the joint = supplied - dissipated - d(stored)/dt, with the exact rate of what is stored."""
     made = plant(driven(kind))
-    law = made.laws.rate.__self__  # type: ignore[attr-defined]
-    tree, rng = law.tree([]), np.random.default_rng(3)
+    loaded = made.laws.rate.args[0]  # type: ignore[attr-defined]
+    tree, rng = loaded.tree([]), np.random.default_rng(3)
 
     def effort(v: Any, x: Any, u: float) -> Effort:
-        found: Effort = law.world(tree, 0.0, [0.3], v, x, [], [u], []).efforts[0]
+        found: Effort = loaded.seen(tree, Instant(0.0, [0.3], v, x, [], [u], [])).efforts[0]
         return found
 
     for _ in range(40):
@@ -283,9 +284,10 @@ def test_backlash_lets_the_joint_go_between_its_teeth() -> None:
     """Between the teeth nothing passes; beyond them the joint is held by the stiffness, from the edge on."""
     motor = DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, stiffness=500.0, damping=2.0, backlash=0.02)
     made = plant(System(pendulum(), (motor,)))
-    law = made.laws.rate.__self__  # type: ignore[attr-defined]
+    loaded = made.laws.rate.args[0]  # type: ignore[attr-defined]
     for twist, slip, force in ((0.0099, 3.0, 0.0), (-0.01, 1.0, 0.0), (0.012, 0.0, 1.0), (-0.013, 0.5, -0.5)):
-        scene = law.world(law.tree([]), 0.0, [0.0], [0.1], [twist, 20.0 * (slip + 0.1)], [], [0.0], [])
+        at = Instant(0.0, [0.0], [0.1], [twist, 20.0 * (slip + 0.1)], [], [0.0], [])
+        scene = loaded.seen(loaded.tree([]), at)
         assert scene.efforts[0].torques[0] == pytest.approx(force, abs=1e-12)
 
 
@@ -320,9 +322,9 @@ def test_a_rotor_as_a_body_turns_what_carries_it() -> None:
 def test_laws_for_the_end_of_a_step_are_those_of_the_state(kind: str) -> None:
     """Forces are the same; pivots are slopes where nothing rubs dry, and are never below 0."""
     made = plant(driven(kind))
-    law = made.laws.rate.__self__  # type: ignore[attr-defined]
+    loaded = made.laws.rate.args[0]  # type: ignore[attr-defined]
     for v, u in ((0.7, 2.0), (-0.7, 2.0), (0.0, 0.0), (0.02, -9.0), (30.0, 1.0)):
-        world = law.world(law.tree([]), 0.0, [0.3], [v], [0.4] * made.nx, [], [u], [])
+        world = loaded.seen(loaded.tree([]), Instant(0.0, [0.3], [v], [0.4] * made.nx, [], [u], []))
         stiff = world.stiff()
         assert bool(stiff) == ("stiffness" not in KINDS[kind])
         for one in stiff.values():

@@ -18,6 +18,7 @@ from kinemorph.display.notebooks.thumbnails import run_picture
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions import momentum
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.plants.instant import Instant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.event import TOLD
@@ -148,7 +149,7 @@ def _mechanical(segment: Segment, place: int) -> tuple[float, float] | None:
         tree = resolve(plant.dynamics.robot, given)
         held = 0.0
         if segment.stored is None and plant.laws.stored is not None:  # a file has no laws
-            held = float(plant.laws.stored(float(segment.t[place]), q, [*[0.0] * plant.nv, *v, *x], m, u, p))
+            held = float(plant.laws.stored(Instant(float(segment.t[place]), q, v, x, m, u, p).local)[0])
         return (
             float(momentum.kinetic_energy(tree, q, v)),
             float(momentum.potential_energy(tree, q)) + held,

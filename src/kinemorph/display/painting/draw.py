@@ -64,7 +64,8 @@ def draw(
     `size`     width and height [inch], or the longer side; by default as the robot needs
 
     Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Springs and motors of a system
-    are shown as in the viewer. Returns a Matplotlib Figure that belongs to no window: `savefig` it.
+    are shown as in the viewer. Returns a Matplotlib Figure that belongs to no window: `savefig` it. Its axes are two-
+    dimensional, meters to the right and upward across the line of sight; seen from the right, they are x and z.
     """
     model, robot = robot, as_robot(robot)
     warn_of_meshes(robot)

@@ -13,7 +13,7 @@ from kinemorph.codegen.loops.pivoting import chosen_columns
 from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.loop_methods import DEGRADED, LOST, Partitioning, Projection, names_independent
 from kinemorph.plants.plant import Plant
-from kinemorph.simulation.march.march import FEW_CORRECTIONS, HELD, MOST_CORRECTIONS, WELL_HELD
+from kinemorph.simulation.march.constraints import FEW_CORRECTIONS, KEPT, MOST_CORRECTIONS, WELL_KEPT
 
 Numbers = tuple[Array, Array, Array]  # m, u, p
 
@@ -56,11 +56,11 @@ class ConstraintKeeper:
             return Corrected(s, 0.0, True)
         first = error = np.inf
         for count in range(int(MOST_CORRECTIONS)):
-            if error <= WELL_HELD or (error <= HELD and count >= FEW_CORRECTIONS):
+            if error <= WELL_KEPT or (error <= KEPT and count >= FEW_CORRECTIONS):
                 break
             s, error = self.functions.holding(t, base, s, *numbers)
             first = float(error) if count == 0 else first
-        return Corrected(s, self.tolerance * first, bool(error <= HELD))
+        return Corrected(s, self.tolerance * first, bool(error <= KEPT))
 
     def chosen(self, t: float, base: Array, s: Array, numbers: Numbers) -> Array | None:
         """Memory with a usable choice of dependent velocities: the present one, or a new one. None where the user named

@@ -40,21 +40,21 @@ class Recomputer:
         assert plant is not None
         return plant
 
-    @cached_property
+    @property
     def _rate(self) -> CompiledFunction:
-        return build(self.plant.rate)
+        return self.plant.compiled("rate")
 
-    @cached_property
+    @property
     def _efforts(self) -> CompiledFunction | None:
-        return build(self.plant.efforts) if self.plant.efforts else None
+        return self.plant.compiled("efforts") if self.plant.laws.efforts else None
 
-    @cached_property
+    @property
     def _stored(self) -> CompiledFunction | None:
-        return build(self.plant.stored) if self.plant.stored else None
+        return self.plant.compiled("stored") if self.plant.laws.stored else None
 
-    @cached_property
+    @property
     def _reactions(self) -> CompiledFunction:
-        return build(self.plant.reactions)
+        return self.plant.compiled("reactions")
 
     @cached_property
     def _outputs(self) -> CompiledFunction:
@@ -121,9 +121,9 @@ class Recomputer:
         largest: Array = np.max(np.abs(off), axis=1, initial=0.0)
         return largest
 
-    @cached_property
+    @property
     def _constraints(self) -> CompiledFunction | None:
-        return build(self.plant.constraints) if self.plant.constraints else None
+        return self.plant.compiled("constraints") if self.plant.laws.constraints else None
 
     def wrenches(self, segment: Segment, a: Array) -> Array:
         """The wrench through every joint, with loop joints last, shape (n, joints + loops, 6)."""
@@ -140,7 +140,7 @@ def recomputer(plant: Plant) -> Recomputer:
 
 def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:
     """The outputs of a function at n states, shape (n, ...) each; they may contain NaN."""
-    outs = [np.zeros((n, *port.shape), dtype=function.dtype) for port in function.program.outputs]
+    outs = [np.zeros((n, *port.shape), dtype=function.dtype) for port in function.outputs]
     if any(out.size for out in outs):
         ready = [np.ascontiguousarray(values, dtype=function.dtype) for values in inputs]
         function.raw(outs[0] if len(outs) == 1 else tuple(outs), *ready)

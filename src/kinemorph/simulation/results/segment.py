@@ -147,7 +147,7 @@ _OF_STATES = ("energy", "loop_error")  # quantities that follow from a robot and
 _PRESENT: dict[str, Callable[[Segment], bool]] = {
     "z": lambda segment: True,
     "y": lambda segment: True,
-    "tau": lambda segment: segment.plant.efforts is not None,
+    "tau": lambda segment: segment.plant.laws.efforts is not None,
     "energy": lambda segment: segment.plant.dynamics is not None,
     "account": _keeps_account,
     "loop_error": lambda segment: bool(segment.plant.constraint_names),

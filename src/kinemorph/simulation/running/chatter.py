@@ -18,6 +18,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ChatterWarning, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import Frozen, frozen
+from kinemorph.plants.instant import Instant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.integrators.explicit import ExplicitRungeKutta
 from kinemorph.simulation.integrators.method import Method
@@ -76,7 +77,7 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) ->
         def at(k: int, segment: Segment = segment, law: Law = law) -> Frozen:
             groups = (segment.q, segment.v, segment.x, segment.m, segment.u)
             q, v, x, m, u = (group[k].tolist() for group in groups)
-            tree, points, joints = law(float(segment.t[k]), q, v, x, m, u, segment.p.tolist())
+            tree, points, joints = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))
             return frozen(tree, q, v, points, joints, step)
 
         found = find_chatter(method, step, segment.t, at)

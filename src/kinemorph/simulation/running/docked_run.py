@@ -26,6 +26,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.plants.instant import Instant
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.docking.changes import (
@@ -343,9 +344,8 @@ class DockedRun:
         """The constraint rows that hold before the impact: loops, constraint elements and locked joints."""
         plant, rows = self.plant, Rows([], [], [])
         if plant.laws.constraints is not None:
-            s = [*[0.0] * plant.nv, *self.state["v"].tolist(), *self.state["x"].tolist()]
-            others = (self.state["m"].tolist(), self.state["u"].tolist(), [*self.docked.p.values()])
-            found = plant.laws.constraints(t, self.state["q"].tolist(), s, *others)
+            q, v, x, m, u = (self.state[group].tolist() for group in "qvxmu")
+            found = plant.laws.constraints(Instant(t, q, v, x, m, u, [*self.docked.p.values()]).local)
             J, own = [list(row) for row in found["J"]], len(constraint_names(self._robot))
             weights = constraint_weights(self._tree, J[:own], found["sizes"][:own])
             rows = Rows(J, [0.0] * len(J), [*weights, *[1.0] * (len(J) - own)])

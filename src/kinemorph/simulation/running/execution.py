@@ -18,7 +18,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ControllerError, ShapeError, UnsupportedError, told
-from kinemorph.plants.instants import instants
+from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.march.guards import RESOLUTION, Guard, Pace
 from kinemorph.simulation.march.layout import Status

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
@@ -24,7 +23,6 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import PrescribedMotion
 from kinemorph.model.robot import Robot
-from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
 from kinemorph.plants.plant import Plant
 
@@ -39,9 +37,9 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
     """
     q, v, x = state
     q_given, v_given, others = given
-    if plant.constraints is None:
+    if plant.laws.constraints is None:
         return q, v
-    look = _ConstraintsAt(plant, _function(plant), t, x, others)
+    look = _ConstraintsAt(plant, plant.compiled("constraints"), t, x, others)
     free_q = _movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         q = _closed(look, q, free_q, q_given)
@@ -57,7 +55,7 @@ def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.ND
         return np.zeros(len(given["q"]), dtype=bool)
     s = np.concatenate([np.zeros_like(given["v"]), given["v"], given["x"]], axis=1)
     try:
-        phi, rate, _, sizes = _function(plant)(t, given["q"], s, *(given[group] for group in "mup"))
+        phi, rate, _, sizes = plant.compiled("constraints")(t, given["q"], s, *(given[group] for group in "mup"))
     except KinemorphError:  # the check of a single state says what is wrong
         return np.zeros(len(given["q"]), dtype=bool)
     fast = np.maximum(1.0, np.abs(given["v"]).max(axis=1, initial=0.0))
@@ -65,13 +63,6 @@ def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.ND
     moving = np.abs(rate / sizes).max(axis=1, initial=0.0) <= 10.0 * CLOSED * fast
     found: npt.NDArray[np.bool_] = placed & moving
     return found
-
-
-@kept_with  # loading code takes longer than a short run
-def _function(plant: Plant) -> CompiledFunction:
-    """The compiled constraints of a plant."""
-    assert plant.constraints is not None
-    return build(plant.constraints)
 
 
 def _check_independent(look: _ConstraintsAt, q: Array, v: Array) -> None:
@@ -176,7 +167,7 @@ def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
     except ShapeError:
         raise
     except KinemorphError:
-        outs = tuple(np.zeros(port.shape) for port in function.program.outputs)
+        outs = tuple(np.zeros(port.shape) for port in function.outputs)
         function.raw(outs, *(np.array(x, dtype=float) for x in inputs))
         for k, row in enumerate(plant.constraint_names):
             bad = [float(x) for out in outs for x in np.ravel(out[k : k + 1]) if not np.isfinite(x)]

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import ControllerError
 from kinemorph.plants.plant import Plant, Stage
@@ -33,8 +32,6 @@ class Clockwork:
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
-        self._sampling: dict[Stage, CompiledFunction] = {}
-        self._reading: dict[tuple[int, int], CompiledFunction] = {}
 
     def first(self, t: float, known: Collection[str] = ()) -> Array:
         """The number of the next tick of each clock; ticks at t that write only memory that is `known` are done."""
@@ -77,16 +74,12 @@ class Clockwork:
     def sampled(self, stage: Stage, inputs: Sequence[Any]) -> Array:
         """New memory after one stage; inputs may be a batch if the stage is compiled."""
         if not stage.python:
-            if stage not in self._sampling:
-                self._sampling[stage] = build(self.plant.sampling(stage.samplers))
-            return _called(self._sampling[stage], np.shape(inputs[3]), inputs)
+            return _called(self.plant.compiled("sampling", stage.samplers), np.shape(inputs[3]), inputs)
         assert self.plant.laws.jumps is not None
         t, m = float(inputs[0]), np.array(inputs[3], dtype=float)
         for sampler in stage.samplers:
-            if sampler not in self._reading:
-                self._reading[sampler] = build(self.plant.reading(sampler))
-            read = self._reading[sampler]
-            values = _called(read, read.program.outputs[0].shape, (*inputs[:3], m, *inputs[4:]))
+            read = self.plant.compiled("reading", sampler)
+            values = _called(read, read.outputs[0].shape, (*inputs[:3], m, *inputs[4:]))
             m = np.array(self.plant.laws.jumps.decide(sampler, t, values.tolist(), m.tolist()), dtype=float)
         return m
 

@@ -14,9 +14,9 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.integrators.methods import method_named
+from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
 from kinemorph.simulation.march.layout import Layout, Status, layout
-from kinemorph.simulation.march.march import compiled_march
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import check_positive
 
@@ -45,7 +45,7 @@ class Stepper(PlantStepper):
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(plant, self.method, marched)
         self.run = compiled_march(plant, self.method, samples=self.rows, guards=marched, fixed=self.fixed)
-        self.memory = np.zeros(self.plan.size)
+        self.memory: Array = np.zeros(self.plan.size)
         self._at("h")[...] = min(FIRST, options.max_step) if options.step is None else options.step
         self._ticks_first = True  # whether ticks at this instant may have to be done before the next call
 
@@ -132,7 +132,7 @@ class Stepper(PlantStepper):
         padded[: len(times)] = times
         limits = self.limits.copy()
         limits[4] = most
-        outs = tuple(np.empty(port.shape) for port in self.run.program.outputs)
+        outs = tuple(np.empty(port.shape) for port in self.run.outputs)
         # without checks: what a step that failed has left in the memory may be infinite, and is never used
         self.run.raw(
             outs,
