@@ -55,8 +55,8 @@ picture = kinemorph.draw(
     ghosts=poses[30:180:30],
     frames=["pen"],
     ground=False,
-    camera=(5, -90),
+    camera="right",
     title="Hoecken's linkage, once round",
 )
-picture.axes[0].plot(*path.T, color="#b3261e", linewidth=1.5)
+picture.axes[0].plot(path[:, 0], path[:, 2], color="#b3261e", linewidth=1.5)  # seen from the right: x and z
 print("wrote", save(picture, folder / "11_linkage.png"))

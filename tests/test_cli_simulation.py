@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinemorph import derive
-from kinemorph.cli.options import option_values
+from kinemorph.cli.options import option_values, state_options
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import choose
@@ -37,7 +37,7 @@ def test_simulate_tells_how_the_run_went() -> None:
 def test_without_a_start_one_is_chosen_that_moves_and_told(name: str) -> None:
     result = run("simulate", name, "--time", "0.05", "--json")
     assert result.exit_code == 0
-    assert f"note: {name}" in result.stderr and "--q and --v choose another start" in result.stderr
+    assert f"note: {name}" in result.stderr and "--q and --v choose another initial state" in result.stderr
     assert max(abs(row["value"]) for row in json.loads(result.stdout)["final"]["v"]) > 1e-3
 
 
@@ -46,17 +46,17 @@ CLOSED_AT_ZERO = {"five_bar", "pantograph_leg", "klann", "jansen"}  # and not ba
 
 def test_every_robot_has_a_start_of_its_own_and_it_is_told() -> None:
     for name, make in LIBRARY.items():
-        q, note = option_values.start(System(make()), None, None)
+        q, note = state_options.initial_configuration(System(make()), None, None)
         at = " = " if name not in CLOSED_AT_ZERO else "at rest at the neutral configuration"
         assert isinstance(q, list) and any(q) == (name not in CLOSED_AT_ZERO) and at in note, name
     other = choose("slider_crank:lengths=1;3")  # closed elsewhere than with the default data
-    q, _ = option_values.start(other, None, None)
+    q, _ = state_options.initial_configuration(other, None, None)
     d = derive(other, backend="interpreter")
     assert q is not None and max(abs(d.constraint_error(q))) < 1e-10
     pendulum = LIBRARY["pendulum"]()
-    assert option_values.start(System(pendulum), [0.1], None) == ([0.1], "")
-    assert option_values.start(System(pendulum), None, [0.1]) == (None, "")
-    assert option_values.start(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, "")
+    assert state_options.initial_configuration(System(pendulum), [0.1], None) == ([0.1], "")
+    assert state_options.initial_configuration(System(pendulum), None, [0.1]) == (None, "")
+    assert state_options.initial_configuration(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, "")
 
 
 def test_what_nothing_holds_is_watched_for_a_second() -> None:
@@ -165,7 +165,7 @@ def test_analyze_draws_and_animates_modes(tmp_path: Path) -> None:
 
 
 def test_poles_without_a_state_are_about_an_equilibrium() -> None:
-    assert "note: about the equilibrium at" in run("analyze", "pendulum", "poles").stderr
+    assert "note: linearized about the equilibrium at" in run("analyze", "pendulum", "poles").stderr
     inverted = run("analyze", "pendulum", "poles", "--q", "180deg", "--json")
     assert inverted.stderr == "" and json.loads(inverted.stdout)["poles"][0]["alpha"] > 3.0
 
@@ -197,7 +197,7 @@ BAD = [
     ("simulate pendulum --step 0.1 --rtol 1e-3", "one or the other"),
     ("simulate pendulum --q 1,2", "expected (1,)"),
     ("simulate pendulum --q elbow=1", "no q 'elbow'"),
-    ("simulate pendulum --q q1=x", "'x' is no finite number"),
+    ("simulate pendulum --q q1=x", "'x' is not a finite number"),
     ("simulate pendulum --q q1=1,2", "'2' has no name"),
     ("simulate pendulum --q q1=1,q1=2", "given twice"),
     ("simulate pendulum --q ,", "--q is empty"),

@@ -21,7 +21,7 @@ from kinemorph.display.scenes.building import MOST_FRAMES, scene_of
 from kinemorph.display.scenes.figures import CENTER_COLOR, INERTIA_COLOR, figure_of, mesh_faces
 from kinemorph.display.scenes.scene import LAYERS, Figure, Part, Scene, Surface
 from kinemorph.display.scenes.surfaces import COILS, LOOKS, SLENDER, look_surface, shape_surface
-from kinemorph.display.scenes.usual_view import wanderer
+from kinemorph.display.scenes.usual_view import followed_body
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.modules.cube_shapes import BODY, PIPS, PLATE, SIDES, module_cube
 from kinemorph.model.parameter import Parameter
@@ -356,8 +356,8 @@ def test_cameras_go_along_with_a_robot_that_goes_very_far(swing: Trajectory) -> 
     crate = RobotBuilder("crate").add(Body.box("crate", 1.0, (0.1, 0.1, 0.1))).joint("free", "free", "world", "crate")
     start = {"q": [0, 0, 0, 1, 0, 0, 0], "v": [40.0, 0, 0, 0, 0, 0]}
     flight = kinemorph.simulate(crate.build(), 1.0, **start)
-    assert wanderer(scene_of(flight)) == "crate" and replay(flight).camera.follow == "crate"
-    assert wanderer(scene_of([flight, flight])) is None and wanderer(scene_of(swing)) is None
+    assert followed_body(scene_of(flight)) == "crate" and replay(flight).camera.follow == "crate"
+    assert followed_body(scene_of([flight, flight])) is None and followed_body(scene_of(swing)) is None
 
 
 def test_figures_in_one_place_differ_in_color(swing: Trajectory) -> None:

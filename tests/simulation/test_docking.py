@@ -346,7 +346,7 @@ def test_every_system_starts_where_it_stands():
 @each_case(
     ("event", "words"),
     [
-        (Dock("m9", 3, "m2", 4, at=0.1), "has no module 'm9'"),
+        (Dock("m9", 3, "m2", 4, at=0.1), "there is no module 'm9'"),
         (Dock("m1", 7, "m2", 4, at=0.1), "no port on side 7"),
         (Dock("m1", 3, "m1", 5, at=0.1), "cannot dock on itself"),
         (Dock("m1", 3, "m2", 4, at=9.0), "expected a time within the run, 0 to 0.1 s"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,9 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
-from kinemorph.errors import KinemorphError, ModelError, did_you_mean
+from kinemorph.errors import KinemorphError, ModelError, Problem
 from kinemorph.mechanics.elements.gaits.map_steps import COUPLINGS, MAPS, coupled_step, map_problems, random_start
+from kinemorph.words import did_you_mean
 
 LONGEST = 64  # the longest period that is searched for
 TOLERANCE = 1e-6  # two values of x that differ by less are the same
@@ -154,7 +155,7 @@ def checked_maps(map: str, coupling: str, r: float, epsilon: float, **numbers: i
     for name, number in numbers.items():
         if not 1 <= number <= MOST[name] or number != int(number):
             raise KinemorphError(f"{name} is {number}; expected a whole number from 1 to {MOST[name]}. Mend it.")
-    problems = map_problems("coupled maps", map, (r,), (epsilon,))
+    problems = map_problems(partial(Problem, "coupled maps", ""), map, (r,), (epsilon,))
     if problems:
         raise ModelError(problems)
 

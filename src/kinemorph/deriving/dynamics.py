@@ -29,7 +29,7 @@ from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving.frame_functions import of_frame
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.deriving.making import Maker, chosen_parameters
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import (
@@ -52,6 +52,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.shown import ShownEquations
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.deriving.reduction import Reduction

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.independent_columns import independent_columns
 from kinemorph.mechanics.constraints.newton_closing import closed_by_newton, float_look
@@ -20,6 +20,7 @@ from kinemorph.mechanics.constraints.reduced_dynamics import Partition
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate, neutral
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 REPEATED = 1e-9  # relative to the longest row or column: a remainder below it repeats others
 SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as undecided

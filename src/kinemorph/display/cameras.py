@@ -14,9 +14,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
+from kinemorph.words import did_you_mean
 
 CameraWord = Literal["front", "back", "left", "right", "top", "iso"]
 CameraChoice: TypeAlias = CameraWord | tuple[float, float] | Sequence[float] | None

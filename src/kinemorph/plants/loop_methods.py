@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
+from kinemorph.words import did_you_mean
 
 DEGRADED = 1e-3  # of a row's square, what dependent velocities have to make up: below, they are chosen again
 LOST = 1e-5  # below, those that were named do not follow from the others

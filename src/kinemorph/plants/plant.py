@@ -41,7 +41,7 @@ from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
 from kinemorph.plants import manifold_free
@@ -52,6 +52,7 @@ from kinemorph.plants.sample_instants import Instants, instants
 from kinemorph.plants.user_laws import Column, Law, of_groups, one_number, split
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.drives.rotors import with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
@@ -29,6 +29,7 @@ from kinemorph.plants.plant import Place, Plant, Stage, Tick
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.user_laws import Column, Law, columns
+from kinemorph.words import did_you_mean
 
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
 

@@ -458,9 +458,9 @@ def test_functions_of_a_run_that_raise_end_it_with_a_sentence():
 
 
 BAD = [
-    (PID("c", reads="q.y", drives="x", kp=1.0), r"element 'c' reads 'q.y', and there is no such signal"),
-    (PID("c", reads="q.x", drives="y", kp=1.0), r"element 'c' drives 'y', which is neither"),
-    (PID("c", kp=1.0), r"element 'c' reads nothing; expected one or more signals"),
+    (PID("c", reads="q.y", drives="x", kp=1.0), r"element 'c': it reads 'q.y', and there is no such signal"),
+    (PID("c", reads="q.x", drives="y", kp=1.0), r"element 'c': it drives 'y', which is neither"),
+    (PID("c", kp=1.0), r"element 'c': it reads nothing; expected one or more signals"),
     (PID("c", "x", kp=(1.0, 2.0)), r"kp has 2 numbers; expected 1"),
     (PID("c", "x", kp=math.nan), r"kp is nan; expected a finite number"),
     (PID("c", "x", kp="fast"), r"kp is 'fast'; expected a number"),
@@ -469,13 +469,13 @@ BAD = [
     (PID("c", "x", kp=1.0, quantum=0.1), r"quantum is 0.1, and it is not sampled"),
     (PID("c", "x", kp=1.0, every=-0.1), r"every is -0.1; expected a finite time above 0"),
     (PID("c", "x", kp=1.0, lower=2.0, upper=1.0), r"lower is 2 and upper 1; expected lower below upper"),
-    (PID("c", "x", kp=1.0, reference="gait"), r"element 'c' reads 'gait', and there is no such signal"),
+    (PID("c", "x", kp=1.0, reference="gait"), r"element 'c': it reads 'gait', and there is no such signal"),
     (PID("c", "x", ki=1.0, anti_windup="back_calculation"), r"back_calculation follows in kp / ki.* Give `tracking`"),
     (PID("c", reads="t", drives="x", kd=1.0), r"kd without filter needs a rate, and 't' has none"),
     (PID("c", "x", kp=1.0, every=0.1, bandwidth=3.0), r"bandwidth is 3 and it is sampled"),
     (PD("c", "x", kp=-1.0), r"kp is -1; expected a finite number of at least 0"),
     (Sampled("c", 3.0, "q.x", "x"), r"law is 3.0; expected a function"),
-    (Sampled("c", lambda t: t, "q.x"), r"element 'c' drives nothing"),
+    (Sampled("c", lambda t: t, "q.x"), r"element 'c': it drives nothing"),
     (Sampled("c", lambda t: t, (), "x", every=0.0), r"every is 0; expected a finite time above 0"),
     (SplinePath("r", (0.0, 0.0), (1.0, 2.0)), r"element 'r': curve: x\[1\] = 0 is not above x\[0\]"),
     (SplinePath("r", (0.0, 1.0), (1.0,)), r"2 times and 1 points; expected as many"),

@@ -226,11 +226,11 @@ def test_signals_drive_joints_and_inputs_of_elements() -> None:
 @pytest.mark.parametrize(
     ("elements", "says"),
     [
-        ((Gain("a", "q.nowhere"),), r"'a' reads 'q.nowhere', and there is no such signal.*Known: "),
-        ((Gain("a", "t", "drivee"), Actuator("drive", "q1")), r"'a' drives 'drivee'.*Did you mean 'drive'"),
+        ((Gain("a", "q.nowhere"),), r"'a': it reads 'q.nowhere', and there is no such signal.*Known: "),
+        ((Gain("a", "t", "drivee"), Actuator("drive", "q1")), r"'a': it drives 'drivee'.*Did you mean 'drive'"),
         (
             (Gain("a", "t", "drive"), Gain("b", "t", "drive"), Actuator("drive", "q1")),
-            r"element 'b': drives 'drive', and so does 'a'",
+            r"element 'b': it drives 'drive', and so does 'a'",
         ),
         ((Gain("t", "t"),), r"element 't': the name means something else"),
         ((Actuator("drive", "q9"),), r"element 'drive': joint is 'q9', and robot 'double_pendulum' has no such joint"),

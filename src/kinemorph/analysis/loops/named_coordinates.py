@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, ShapeError, did_you_mean
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 Configuration = npt.ArrayLike | Mapping[str, float]
 

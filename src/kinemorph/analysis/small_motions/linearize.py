@@ -35,12 +35,13 @@ from kinemorph.analysis.small_motions.plant_derivatives import (
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles

@@ -31,9 +31,10 @@ from kinemorph.analysis.small_motions.sensitivities import named_units, with_par
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward, jacobian, reverse
-from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.user_laws import Law
+from kinemorph.words import did_you_mean
 
 MULTIPLE = 1e-7  # a pole whose left and right vectors are this nearly orthogonal has no derivative
 

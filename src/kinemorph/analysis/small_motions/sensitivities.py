@@ -18,7 +18,7 @@ from kinemorph.analysis.small_motions.plant_derivatives import listed, point_of
 from kinemorph.analysis.small_motions.variational_plant import varied
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
@@ -28,6 +28,7 @@ from kinemorph.simulation.integrators.methods import DEFAULT, method_named
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.step_options import takes_old_names
+from kinemorph.words import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)

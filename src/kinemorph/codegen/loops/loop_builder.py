@@ -32,7 +32,8 @@ from kinemorph.codegen.loops.loop_program import (
     runnable,
     views_of,
 )
-from kinemorph.errors import CompileError, did_you_mean
+from kinemorph.errors import CompileError
+from kinemorph.words import did_you_mean
 
 
 class LoopBuilder:

@@ -51,7 +51,7 @@ def shapes_of(
 
 
 def read_mesh(shape: MeshFile, faces: int = MESH_FACES) -> tuple[Mesh | None, str]:
-    """A mesh file as a surface that is coarse enough to draw; None with the reason where it cannot be had."""
+    """A mesh file as a surface that is coarse enough to draw; None with the reason where it cannot be read."""
     try:
         return surface(shape, faces=faces), ""
     except (ModelError, MissingExtraError) as error:
@@ -71,7 +71,7 @@ def warn_of_meshes(robot: Robot) -> None:
 def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = True) -> list[Shape]:
     """Rods to the joints and frames on a body, its joint, and its mass as a translucent cuboid.
 
-    Without `masses`, for those who show inertia in another way, a body that is a rod or two has no cuboid.
+    Without `masses`, for scenes that show inertia as a layer, a body that is a rod or two has no cuboid.
     """
     joint = robot.parent_joint[body.name]
     root = _point(evaluate_all(joint.child_placement).p)

@@ -12,9 +12,10 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.poses import Poses
-from kinemorph.errors import ShapeError, did_you_mean
+from kinemorph.errors import ShapeError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 # joint angles that show a robot well, by the ending of the joint's name [rad]
 STANCE: dict[str, dict[str, float]] = {
@@ -53,7 +54,7 @@ def stance(robot: Robot) -> Array:
 
 
 def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
-    """The configuration (nq,) that `q` gives, all of it in order or some of it by name; without it, that of `start`."""
+    """The configuration (nq,) that `q` gives, in order or by names of coordinates; without q, that of `start`."""
     usual = np.array(start, dtype=float) if start else stance(robot)
     if q is None:
         return usual
@@ -68,7 +69,7 @@ def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
 
 
 def _named(robot: Robot, q: Mapping[Any, Any], usual: Array) -> Array:
-    """`usual`, with what is given by the names of coordinates."""
+    """The configuration `usual` with the coordinates that `q` gives by name."""
     values = usual.copy()
     for name, value in q.items():
         if name not in robot.q_names:

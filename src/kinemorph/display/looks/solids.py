@@ -149,7 +149,7 @@ def _box(box: Box, grain: Grain) -> Array:
 
 
 def _triangle(triangle: Triangle, grain: Grain) -> Array:
-    """Both sides, so that one always faces the viewer."""
+    """The facets of both sides, so that one always faces the viewer."""
     a, b, c = (np.array(evaluate_all(corner), dtype=float) for corner in (triangle.a, triangle.b, triangle.c))
     return np.array([[a, b, c, c], [c, b, a, a]])
 
@@ -159,7 +159,7 @@ def _mesh(mesh: Mesh, grain: Grain) -> Array:
         return NOTHING
     corners = np.array(mesh.vertices, dtype=float)[np.array(mesh.faces, dtype=int)]
     a, b, c = np.moveaxis(corners - corners.mean(axis=(0, 1)), 1, 0)
-    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0:  # a file's faces may be counted either way
+    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0:  # a file may list the corners of faces in either order
         corners = corners[:, ::-1]
     return np.concatenate([corners, corners[:, 2:]], axis=1)
 

@@ -60,7 +60,7 @@ def module_type_card(kind: ModuleType) -> str:
 
 
 def _portrait(kind: ModuleType) -> Picture:
-    """A module alone."""
+    """The picture of one module."""
 
     def make() -> Picture:
         alone = Assembly(kind.name, (Module("m0", kind),))
@@ -74,7 +74,7 @@ def _portrait(kind: ModuleType) -> Picture:
 
 
 def _plan(assembly: Assembly) -> Picture:
-    """The plan; why there is none where it cannot be drawn."""
+    """The plan of an assembly, or a note on why it cannot be drawn."""
     if not assembly.modules:
         return Picture()
     if len(assembly.modules) > MOST_DRAWN:

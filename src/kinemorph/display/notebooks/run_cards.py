@@ -1,6 +1,6 @@
 """The card of a run: how it ended, what it cost, its energies at both ends, small curves of its first coordinates.
 
-Nothing is compiled for it. Energies are those that are known already, or found on plain numbers at two samples.
+Nothing is compiled for it. Energies are read where the run has them, or computed on plain numbers at two samples.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EVENTS = 6  # names of events that are listed
 
 
 def run_card(trajectory: Trajectory) -> str:
-    """A run: picture, outcome, figures, curves, energies, events."""
+    """A run: picture, outcome, numbers, curves, energies, events."""
     if not len(trajectory):
         return card("Run of", trajectory.name, ["no samples"], [_outcome(trajectory)])
     picture, why = pictured(run_picture(trajectory), f"poses of {trajectory.name} from begin to end")
@@ -57,7 +57,7 @@ def _time(seconds: float) -> str:
 
 
 def _outcome(trajectory: Trajectory) -> str:
-    """How a run ended; one that failed says so in red, with its sentence."""
+    """How a run ended; a failed run has its message in red."""
     outcome = trajectory.outcome
     word = f"{ENDINGS.get(outcome.kind, outcome.kind)} at t = {number(outcome.t)} s"
     if not outcome.ok:
@@ -69,7 +69,7 @@ def _outcome(trajectory: Trajectory) -> str:
 
 
 def _curves(trajectory: Trajectory) -> str:
-    """The first coordinates, those first that are there all the time; where there are none, further states."""
+    """Curves of a few coordinates, first of those that exist during the whole run; without any, of further states."""
     group = "q" if any(segment.plant.q for segment in trajectory.segments) else "x"
     parts = [getattr(part.segments[0].plant, group) for part in trajectory.stretches]
     count = Counter(column for columns in parts for column in columns)

@@ -57,7 +57,7 @@ class Kept:
         self._found: dict[int, Any] = {}
 
     def of(self, subject: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gave for this object the first time."""
+        """The result of `make` for this object, which is called once."""
         key = id(subject)
         if key not in self._found:
             value = make()
@@ -73,7 +73,7 @@ _PICTURES = Kept()
 
 
 def robot_picture(model: Robot | System, q: Any = None) -> Picture:
-    """A robot at q, or as it shows itself best; a system as it starts."""
+    """A robot at q; by default in its `stance`, or as its system starts."""
     robot = as_robot(model)
 
     def make() -> Picture:
@@ -87,7 +87,7 @@ def robot_picture(model: Robot | System, q: Any = None) -> Picture:
 
 
 def run_picture(trajectory: Trajectory) -> Picture:
-    """The last pose of a run over paler ones before it, seen from the front where all happens in a plane."""
+    """The last pose of a run over paler ones before it, seen from the front where the motion is planar."""
 
     def rows() -> Array:
         every = configurations(trajectory)
@@ -99,7 +99,7 @@ def run_picture(trajectory: Trajectory) -> Picture:
 
     def make() -> Picture:
         if all(one.plant.robot is None and one.stored is None for one in trajectory.segments):
-            return Picture()  # of equations: nobody expects a robot
+            return Picture()  # a run of equations has no robot to draw
         try:
             robot = robot_of(trajectory)
         except KinemorphError as error:
@@ -111,7 +111,7 @@ def run_picture(trajectory: Trajectory) -> Picture:
 
 
 def figure_picture(figure: Any) -> Picture:
-    """A figure without its words and margins."""
+    """A Matplotlib figure without its text and margins."""
     return Picture(*_png(_cut(figure)))
 
 
@@ -124,7 +124,7 @@ def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
         return Picture(note=f"No picture: {len(robot.bodies):,} bodies are too many for a small one. Call draw(robot).")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is not to be seen is said below the picture
+            warnings.simplefilter("ignore")  # the note below the picture names what is missing
             return _painted(model, robot, rows())
     except Exception as error:  # whatever it is, a card without a picture is better than none
         return Picture(note=f"No picture: {error}")
@@ -139,7 +139,7 @@ def _painted(model: Robot | System, robot: Robot, q: Array) -> Picture:
 
 
 def _cut(figure: Any) -> Image:
-    """A figure without its words and margins, as fine as a small picture is."""
+    """A Matplotlib figure without its text and margins, at the resolution of a small picture."""
     from PIL import Image
 
     for artist in (*figure.texts, *figure.artists):
@@ -151,7 +151,7 @@ def _cut(figure: Any) -> Image:
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
     rows, columns = (np.flatnonzero((pixels < 250).any(axis=(axis, 2))) for axis in (1, 0))
     if not len(rows):
-        raise KinemorphError("nothing is to be seen.")
+        raise KinemorphError("the picture is empty.")
     (top, bottom), (left, right) = ((max(one[0] - MARGIN, 0), one[-1] + MARGIN + 1) for one in (rows, columns))
     paper = Image.fromarray(np.ascontiguousarray(pixels[top:bottom, left:right]))
     paper.thumbnail((FINE * SHOWN[0], FINE * SHOWN[1]), Image.Resampling.LANCZOS)

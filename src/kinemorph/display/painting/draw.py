@@ -21,7 +21,7 @@ from kinemorph.display.canvas import INK, depth_colors, save
 from kinemorph.display.looks.outlines import warn_of_meshes
 from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.postures import posture
-from kinemorph.display.painting.painter import Easel, scene_for
+from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import MANY
 from kinemorph.display.scenes.scene import Figure as SceneFigure
@@ -64,7 +64,8 @@ def draw(
     `size`     width and height [inch], or the longer side; by default as the robot needs
 
     Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Springs and motors of a system
-    are shown as in the viewer. Returns a Matplotlib Figure that belongs to no window: `savefig` it.
+    are shown as in the viewer. Returns a Matplotlib Figure that belongs to no window: `savefig` it. Its axes are two-
+    dimensional, meters to the right and upward across the line of sight; seen from the right, they are x and z.
     """
     model, robot = robot, as_robot(robot)
     warn_of_meshes(robot)
@@ -81,18 +82,18 @@ def draw(
 
     extent = scene.figures[0].size
     room = 0.1 * extent if placed or joints else 0.0
-    easel = Easel(scene, camera=VIEW if camera is None else camera, size=size or USUAL_SIZE, around=room)
-    figure = easel.still(ground=ground)
+    painting = Painting(scene, camera=VIEW if camera is None else camera, size=size or USUAL_SIZE, around=room)
+    figure = painting.still(ground=ground)
     for ends in _joint_axes(robot, poses, 0.14 * extent) if joints else ():
-        easel.plot(ends, color=JOINT_COLOR, linewidth=1.1, linestyle="-.")
+        painting.plot(ends, color=JOINT_COLOR, linewidth=1.1, linestyle="-.")
     for name, pose in placed.items():
-        _add_triad(easel, name, pose, 0.1 * extent)
+        _add_triad(painting, name, pose, 0.1 * extent)
     for ends in _loop_ends(robot, poses):  # a ring at each end, and a line between where they are apart
-        easel.plot(ends, color=LOOP_COLOR, linewidth=1.1, linestyle="--")
+        painting.plot(ends, color=LOOP_COLOR, linewidth=1.1, linestyle="--")
         rings = {"s": 420.0, "facecolors": "none", "edgecolors": LOOP_COLOR, "linestyles": "--", "linewidths": 1.4}
-        easel.paper.axes.scatter(*easel.window.lens.seen(ends)[:, :2].T, zorder=5, clip_on=False, **rings)
-    if not easel.window.lens.flat:
-        _add_compass(figure, easel.window.lens)
+        painting.page.axes.scatter(*painting.window.lens.seen(ends)[:, :2].T, zorder=5, clip_on=False, **rings)
+    if not painting.window.lens.flat:
+        _add_compass(figure, painting.window.lens)
     heading = robot.name.replace("_", " ") if title is None else title
     figure.suptitle(heading, color=INK, fontsize=13, y=1.0 - 0.08 / figure.get_figheight(), va="top")
     return figure
@@ -113,7 +114,7 @@ def write_still(
             f"t is {t:g} s; expected a time of the run '{run.name}', from {run.t[0]:g} to {run.t[-1]:g} s."
         )
     scene = scene_for(run, camera, times=[t], columns=(), title=title)
-    return save(Easel(scene, camera=camera, size=size).still(), path)
+    return save(Painting(scene, camera=camera, size=size).still(), path)
 
 
 def _with_lines(figure: SceneFigure) -> SceneFigure:
@@ -152,13 +153,13 @@ def _add_compass(figure: Figure, lens: Lens) -> None:
         figure.text(x + 1.35 * across, y + 1.35 * up, name, fontsize=8, ha="center", va="center", **look)
 
 
-def _add_triad(easel: Easel, name: str, pose: Pose, length: float) -> None:
+def _add_triad(painting: Painting, name: str, pose: Pose, length: float) -> None:
     """x, y and z of a frame in red, green and blue, with its name."""
     from matplotlib.patheffects import withStroke
 
     origin, R = np.array(pose.p, dtype=float), np.array(pose.R, dtype=float)
     for column, color in enumerate(AXIS_COLORS):
-        easel.plot(np.array([origin, origin + length * R[:, column]]), color=color, linewidth=2.0)
-    place: Any = easel.window.lens.seen(origin)[:2]
-    label = easel.paper.axes.text(*place, f"\n{name}", color=INK, fontsize=9, ha="center", va="top", zorder=6)
+        painting.plot(np.array([origin, origin + length * R[:, column]]), color=color, linewidth=2.0)
+    place: Any = painting.window.lens.seen(origin)[:2]
+    label = painting.page.axes.text(*place, f"\n{name}", color=INK, fontsize=9, ha="center", va="top", zorder=6)
     label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])

@@ -1,7 +1,7 @@
-"""The files that moving pictures become, by the ending of their names: how many frames they show, who writes them.
+"""Files of moving pictures, by the ending of their names: how many frames they may have, and how they are written.
 
-A file is written beside its place and put there when it is whole, so what cannot be written leaves nothing behind, and
-an older file as it was.
+A file is written beside its place and moved there when it is complete: after a failure nothing is left behind, and an
+older file is as it was.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinemorph.display.painting.videos import find_ffmpeg, write_video
-from kinemorph.errors import KinemorphError, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -72,8 +73,8 @@ def _palette(some: Sequence[Image]) -> Image:
 
 
 class Reel(NamedTuple):
-    """A format: who writes it, least and most frames a second, the usual longer side [inch at 100 dpi], what it needs
-    first.
+    """A file format: the function that writes it, the least and most frames a second, the usual longer side
+    [inch at 100 dpi], and a check of what it needs.
     """
 
     write: Callable[[Frames, Path, float], None]
@@ -91,7 +92,7 @@ REELS = {
 
 
 def reel_of(path: Path | str) -> tuple[Path, Reel]:
-    """The path of a moving picture, and how it is written; unknown endings and missing programs are told."""
+    """The path of a moving picture, and how it is written; unknown endings and missing programs are errors."""
     path = Path(path)
     found = REELS.get(path.suffix.lower())
     if found is None:
@@ -115,7 +116,7 @@ def frame_time(fps: float, reel: Reel = REELS[".gif"]) -> float:
 
 
 def check_count(count: int) -> None:
-    """Refuses more frames than make sense."""
+    """Raises an error for more than MOST_FRAMES frames."""
     if count > MOST_FRAMES:
         raise UnsupportedError(
             f"{count:,} frames would be painted, at most {MOST_FRAMES:,} make sense. Lower fps or raise speed."

@@ -10,7 +10,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import GROUND
 from kinemorph.display.painting.view_window import Window
 
-REACH = 0.45  # how far it goes on around what moves, as a part of its size
+REACH = 0.45  # how far it continues around what moves, as a part of its size
 RIM = 30.0  # along which it fades to the edges of the picture [pixels]
 LINE = 0.8  # width of the grid's lines [pixels]
 
@@ -55,7 +55,7 @@ class Floor:
         lines = np.zeros(clear.shape)
         step, scale = self.window.step, self.window.scale
         for axis in (0, 1):
-            # lines of one width on the paper: the way to the next one, across it, in pixels
+            # lines of one width on the page: the distance to the nearest one, across it, in pixels
             slope = math.hypot(self.right[axis], self.away[axis] / self.sine) / scale
             way = np.abs((points[..., axis] / step + 0.5) % 1.0 - 0.5) * step / slope
             lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
@@ -64,6 +64,6 @@ class Floor:
 
 
 def smooth(share: Array) -> Array:
-    """From 0 to 1 without a kink."""
+    """A share, limited to 0 ... 1, with zero slope at both ends."""
     within = np.clip(share, 0.0, 1.0)
     return within * within * (3.0 - 2.0 * within)

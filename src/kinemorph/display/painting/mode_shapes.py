@@ -1,4 +1,4 @@
-"""Mode shapes: a robot at rest and bent either way along each motion, side by side.
+"""Mode shapes: a robot at rest and bent in both directions along each motion, side by side.
 
 A shape has no size of its own. It is scaled until the farthest point of the robot moves a given part of the robot's
 extent, or an angle gets large; all is drawn at the scale of the robot. Equations without a robot are shown as bars.
@@ -28,7 +28,7 @@ from kinemorph.model.robot import Robot
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SWAY = 0.16  # the farthest way of a point, as a part of the extent
+SWAY = 0.16  # the largest displacement of a point, as a part of the extent
 LARGEST_ANGLE = 0.7  # [rad], of any joint
 FADES = (0.86, 0.62, 0.0)  # at rest, bent back, bent forth
 NOTHING = 1e-6  # a pole below this, against the largest, counts as zero

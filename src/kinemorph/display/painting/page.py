@@ -1,6 +1,6 @@
-"""What is around and under a moving picture: axes with figures or a grid on the floor, title, clock, names, traces.
+"""The page around a picture: axes with numbers or the size of the grid, title, clock, names, notes and traces.
 
-Letters and lines are Matplotlib's, on a canvas without a window. What stands still is drawn once.
+Text and lines are drawn by Matplotlib, on a canvas without a window. The parts that do not change are drawn once.
 """
 
 from __future__ import annotations
@@ -29,11 +29,8 @@ LEAST, LEAST_ROOM = (240, 180), 40  # width and height of a page, and of the pic
 UNITS = (("km", 1e-3, 5e3), ("m", 1.0, 0.02), ("mm", 1e3, 2e-5), ("\N{MICRO SIGN}m", 1e6, 0.0))  # span [m] from which
 
 
-class Paper:
-    """The paper of a scene's pictures: `width` and `height` of what the window shows lie at `left` and `top` [pixels].
-
-    `scale` is pixels for each meter. All sizes are even, as videos want them.
-    """
+class Page:
+    """The page of a scene's pictures, with the window at `left`, `top` [pixels]; its sizes are even, as videos need."""
 
     def __init__(self, scene: Scene, window: Window, size: float | tuple[float, float]) -> None:
         self.scene = scene
@@ -69,7 +66,7 @@ class Paper:
     # ── frames ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def blank(self, k: int) -> Pixels:
-        """The paper at time k, RGBA (h, w, 4), to be painted on."""
+        """The page at time k, RGBA (h, w, 4), to be painted on."""
         if self.empty is None or (self.window.followed and self.window.lens.flat):
             self._place(k)
             self.canvas.draw()
@@ -79,12 +76,12 @@ class Paper:
         return np.asarray(self.canvas.buffer_rgba())
 
     def inner(self, pixels: Pixels) -> Pixels:
-        """The part of the paper that the window shows."""
+        """The part of the page that the window shows."""
         width, height = self.window.size
         return pixels[self.top : self.top + height, self.left : self.left + width]
 
     def write(self, k: int, clock: str, ways: Sequence[tuple[Array, Any]] = ()) -> None:
-        """Lines along ways (n, 3) [m] in their colors (one for each part), the names of figures, and the clock."""
+        """Lines along paths (n, 3) [m] in their colors (one for each part), the names of figures, and the clock."""
         self._place(k)
         if ways:
             parts, colors = [], []
@@ -141,12 +138,12 @@ class Paper:
 
     @property
     def unit(self) -> tuple[str, float]:
-        """(unit, how many of it a meter has) in which the figures of axes are short."""
+        """(unit, how many of it a meter has) in which the numbers on the axes are short."""
         span = float((self.window.high - self.window.low).max())
         return next((name, each) for name, each, least in UNITS if span >= least)
 
     def _figures(self) -> None:
-        """Axes with figures, of each of several figures its own."""
+        """Axes with numbers; each of several figures has its own."""
         from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 
         axes, (right, up, _) = self.axes, self.window.lens.axes
@@ -211,10 +208,10 @@ def _lines(notes: Sequence[str], letters: int) -> list[str]:
 
 
 def _cut(text: str, letters: int) -> str:
-    """A text of at most so many letters."""
+    """A text, shortened to a number of letters."""
     return text if len(text) <= letters else f"{text[: max(letters - 1, 1)]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def figure_of(value: float) -> str:
-    """A number on an axis."""
+    """The text of a number on an axis."""
     return f"{round(value, 12) + 0.0:g}".replace("-", "\N{MINUS SIGN}")

@@ -1,4 +1,4 @@
-"""One frame after the other: the paper, the floor with grid and shadow, what moves, and what is written over it."""
+"""Scenes painted on pages: the floor with grid and shadow, the bodies, and the text over them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.painting.floors import Floor
 from kinemorph.display.painting.lighting import DARKEST, GLOSS, STEEP, Shadow, lamp_of, light_on
-from kinemorph.display.painting.page import Paper
+from kinemorph.display.painting.page import Page
 from kinemorph.display.painting.rasters import Reals, lay_over, nearest, planes, taken
-from kinemorph.display.painting.triangles import Cast, Shot, way_of
-from kinemorph.display.painting.view_window import Window, camera_lens, way_across, window_of
+from kinemorph.display.painting.triangles import Cast, Shot, path_of
+from kinemorph.display.painting.view_window import Window, camera_lens, step_across, window_of
 from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Scene
 
@@ -35,7 +35,7 @@ PALEST = 0.25  # of the oldest part of a trace
 def scene_for(subject: Subjects, camera: CameraChoice, **options: Any) -> Scene:
     """The scene of `scene_of`; several figures stand so that a camera sees all of them."""
     scene = scene_of(subject, **options)
-    way = way_across(scene, camera_lens(scene, camera)[0])
+    way = step_across(scene, camera_lens(scene, camera)[0])
     return scene if way is None else scene_of(subject, spread=way, **options)
 
 
@@ -105,7 +105,7 @@ class Painter:
         return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
 
     def _painted(self, shot: Shot, k: int, of: Any) -> tuple[tuple[slice, slice], Reals, Array]:
-        """(rows and columns, RGBA (h, w, 4) there from 0 to 1, nearness [samples] of samples there) of what moves.
+        """(rows and columns, RGBA (h, w, 4) there from 0 to 1, nearness [samples] of samples there) of what is seen.
 
         Colors are multiplied by opacity.
         """
@@ -157,7 +157,7 @@ class Painter:
         return light
 
 
-class Easel:
+class Painting:
     """A scene on a page, painted at any of its times.
 
     `size` is the longer side of the page, or its width and height [inch at 100 dpi], and `around` more room [m] than
@@ -174,22 +174,22 @@ class Easel:
         around: float = 0.0,
     ) -> None:
         self.scene, self.cast = scene, Cast(scene)
-        self.paper = Paper(scene, window_of(scene, self.cast, camera, follow, around), size)
-        self.window = self.paper.window
+        self.page = Page(scene, window_of(scene, self.cast, camera, follow, around), size)
+        self.window = self.page.window
         self.painter = Painter(self.cast, self.window)
-        self.ways = [(way_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]
+        self.ways = [(path_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]
 
     def frame(self, k: int, clock: str = "") -> Image:
         """The picture at time k of the scene."""
         from PIL import Image
 
-        inner = self.paper.inner(self.paper.blank(k))
+        inner = self.page.inner(self.page.blank(k))
         pixels = inner.astype(np.float32)
         self.painter.lay_floor(pixels, k)
         part, near = self.painter.paint(pixels, k)
         inner[...] = np.clip(pixels + 0.5, 0.0, 255.0)
-        self.paper.write(k, clock, self._traces(k, part, near))
-        return Image.fromarray(np.ascontiguousarray(np.asarray(self.paper.canvas.buffer_rgba())[..., :3]))
+        self.page.write(k, clock, self._traces(k, part, near))
+        return Image.fromarray(np.ascontiguousarray(np.asarray(self.page.canvas.buffer_rgba())[..., :3]))
 
     def still(self, *, ground: bool = True) -> Figure:
         """The last time of the scene, over pale pictures of all times before it, as a Matplotlib figure."""
@@ -203,16 +203,16 @@ class Easel:
         for k in range(last):
             painter.paint(pixels, k, fade=GHOST, of=~self.cast.ground)
         painter.paint(pixels, last, of=~self.cast.ground if last else True)
-        painter.show(self.paper.axes, pixels)
-        figure: Figure = self.paper.figure
+        painter.show(self.page.axes, pixels)
+        figure: Figure = self.page.figure
         return figure
 
     def plot(self, points: Array, **look: Any) -> None:
         """Draws a line along points (n, 3) [m] over a still."""
-        self.paper.axes.plot(*self.window.lens.seen(points)[:, :2].T, zorder=5, clip_on=False, **look)
+        self.page.axes.plot(*self.window.lens.seen(points)[:, :2].T, zorder=5, clip_on=False, **look)
 
     def _traces(self, k: int, part: tuple[slice, slice], near: Array) -> list[tuple[Array, Array]]:
-        """Ways so far and the RGBA of their pieces: older ones paler, and those behind what is seen."""
+        """Paths so far and the RGBA of their pieces; older pieces and hidden ones are paler."""
         if k == 0:
             return []
         age = PALEST + (1.0 - PALEST) * np.arange(1, k + 1) / k
@@ -225,7 +225,7 @@ class Easel:
         return found
 
     def _hidden(self, points: Array, k: int, part: tuple[slice, slice], near: Array) -> npt.NDArray[np.bool_]:
-        """Whether points (n, 3) [m] lie behind what is seen; in a flat view all lies in one plane, and nothing does."""
+        """Whether points (n, 3) [m] are hidden; in a flat view none is."""
         hidden = np.zeros(len(points), dtype=bool)
         if self.window.lens.flat:
             return hidden

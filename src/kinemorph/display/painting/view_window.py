@@ -1,7 +1,7 @@
-"""How much of the world is in a picture, and where it lies: the whole motion, or what is around a body.
+"""The part of the world that a picture shows: the whole motion, or the surroundings of a body.
 
 Lengths across the line of sight are true to scale. A view straight along an axis, or at a plane of motion, is flat: it
-has axes with figures instead of a floor.
+has axes with numbers instead of a floor.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice, Lens, camera_of
-from kinemorph.display.painting.triangles import Cast, way_of
+from kinemorph.display.painting.triangles import Cast, path_of
 from kinemorph.display.scenes.scene import Scene
-from kinemorph.display.scenes.usual_view import plane_azimuth, wanderer
+from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
 
 LOOKED_AT = 40  # times at which the size of the picture is taken
 MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around what moves, as a part of the longer side; where a floor is seen
@@ -79,7 +79,7 @@ class Window:
 
 
 def camera_lens(scene: Scene, choice: CameraChoice) -> tuple[Lens, float]:
-    """(lens, azimuth [deg]): that of a camera; where nothing was said, straight at a vertical plane of motion."""
+    """(lens, azimuth [deg]) of a camera; by default straight at the vertical plane of motion, if there is one."""
     if choice is None:
         azimuth = plane_azimuth(*((figure.positions, figure.quaternions) for figure in scene.figures))
         if azimuth is not None:
@@ -89,8 +89,8 @@ def camera_lens(scene: Scene, choice: CameraChoice) -> tuple[Lens, float]:
     return Lens.toward(camera.elevation, camera.azimuth, flat=straight), camera.azimuth
 
 
-def way_across(scene: Scene, lens: Lens) -> Array | None:
-    """The way (3,) [m] from each figure to the next in a flat view, where behind each other they would not be seen."""
+def step_across(scene: Scene, lens: Lens) -> Array | None:
+    """The step (3,) [m] from each figure to the next in a flat view, where figures must not hide each other."""
     if len(scene.figures) < 2 or not lens.flat:
         return None
     lows, highs = [], []
@@ -107,7 +107,7 @@ def way_across(scene: Scene, lens: Lens) -> Array | None:
 
 def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None, around: float = 0.0) -> Window:
     """The window in which a scene is shown, with at least so much room `around` it [m]."""
-    camera = camera_of(choice, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
+    camera = camera_of(choice, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     lens, azimuth = camera_lens(scene, choice)
     middles = _middles(scene, camera.follow)
     chosen = ~cast.ground & ~cast.force  # a blow is short, its arrow long
@@ -126,7 +126,7 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
         high = np.maximum(high, -low)
         low = -high
     else:
-        ways = [lens.seen(way_of(figure, trace.at))[:, :2] for figure in scene.figures for trace in figure.traces]
+        ways = [lens.seen(path_of(figure, trace.at))[:, :2] for figure in scene.figures for trace in figure.traces]
         low = np.min([low, *(way.min(axis=0) for way in ways)], axis=0)
         high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
     ground = np.array([np.min([g[0] for g in grounds], axis=0), np.max([g[1] for g in grounds], axis=0)])
@@ -136,7 +136,7 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
 
 
 def _looked_at(scene: Scene) -> list[int]:
-    """Numbers of some times, all over the scene."""
+    """Indices of some times, spread over the scene."""
     return [int(k) for k in np.unique(np.linspace(0, len(scene.times) - 1, LOOKED_AT).astype(int))]
 
 
@@ -154,7 +154,7 @@ def _middles(scene: Scene, follow: str | None) -> Array:
 
 
 def _framed(low: Array, high: Array, margin: float) -> tuple[Array, Array]:
-    """With a margin, and neither very low nor very narrow."""
+    """The corners of a picture with a margin, neither very low nor very narrow."""
     longest = max(float((high - low).max()), 1e-6)
     half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * NARROWEST * longest)
     middle = 0.5 * (low + high)

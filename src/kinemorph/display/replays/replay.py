@@ -27,7 +27,7 @@ from kinemorph.display.replays.notebook_frame import framed
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Scene
-from kinemorph.display.scenes.usual_view import plane_azimuth, wanderer
+from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
 from kinemorph.errors import StorageError, UnsupportedError
 
 RAISED = 14.0  # elevation from which motion in a plane is seen [deg]
@@ -68,7 +68,7 @@ class Replay:
         return framed(self)
 
     def save(self, path: Path | str) -> Path:
-        """Writes the page, and gives its path. Folders that are missing are made; a page that was there stays whole."""
+        """Writes the page and returns its path. Missing folders are made; a failure leaves an older page as it was."""
         target = html_path(path)
         beside = target.with_name(f".{os.getpid()}.{target.name}")
         try:
@@ -82,7 +82,7 @@ class Replay:
         return target
 
     def open(self) -> Path:
-        """Shows the page in the browser, and gives its path; where there is no browser, a sentence says what to do."""
+        """Shows the page in the browser and returns its path; without a browser, a sentence says what to do."""
         path = self.path
         if path is None or not path.exists():
             path = self.save(Path(tempfile.mkdtemp(prefix="kinemorph-")) / f"{_file_name(self.scene.title)}.html")
@@ -110,7 +110,7 @@ def replay(
     `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
     `fps`       pictures for each second of a run; the page shows those between them as well
     `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
-    `trace`     bodies or frames whose ways are drawn
+    `trace`     bodies or frames whose paths are drawn
     `spread`    distance between several figures [m], 0 for all in one place
     `camera`    from where one looks at first: "front", "left", "iso", ... or (elevation, azimuth) [deg]
     `follow`    a body or frame that is kept in the middle; by default that of a robot which goes very far
@@ -127,7 +127,7 @@ def replay(
 
 def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
     """From where a scene is seen at first; by default motion in a vertical plane is seen from the side, a bit above."""
-    chosen = camera_of(camera, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
+    chosen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     first = scene.figures[0]
     if camera is not None or not first.bodies:
         return chosen
@@ -156,7 +156,7 @@ def html_path(path: Path | str) -> Path:
 
 
 def size_text(count: int) -> str:
-    """A number of bytes for people."""
+    """A number of bytes as readable text."""
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
 
 

@@ -1,4 +1,4 @@
-"""What is to be seen in three dimensions, as plain data: every picture, film and page shows the same scene.
+"""Scenes in three dimensions as plain data: every picture, film and page shows the same scene.
 
 scene                the data: surfaces, parts on bodies, marks between them, figures that move
 building             from a robot, a run or several to a scene
@@ -12,7 +12,7 @@ driven_joints        which joints are driven, and how hard
 loads                forces and torques as arrows, all to one scale
 grounds              the ground of contacts
 changing_robot       the figure of a run whose robot changes
-usual_view           from where a scene is best seen, and which robot a camera has to follow
+usual_view           the usual camera of a scene, and the robot that it has to follow
 
 Nothing here knows a browser or a window.
 """

@@ -1,6 +1,6 @@
 """From a robot, a run or several of them to a scene.
 
-Runs share one clock. One that begins later or ends earlier than the others waits where it is. Several figures stand
+Runs share one clock. A run that starts later or ends earlier than the others rests meanwhile. Several figures stand
 side by side, along the direction in which their robots are the thinnest, x or y.
 """
 
@@ -72,9 +72,9 @@ def scene_of(
                 where it is so short that there would be but a few
     `times`     the times of the pictures [s], shape (n,), instead of `fps`
     `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
-    `trace`     bodies or frames whose ways are drawn
+    `trace`     bodies or frames whose paths are drawn
     `spread`    distance between several figures [m], 0 for all in one place; by default so that none touches another.
-                Or the way (3,) [m] from each to the next
+                Or the step (3,) [m] from each to the next
     `masses`    also the inertia of bodies without shapes, as translucent cuboids
     """
     subjects = named_subjects(subject)
@@ -95,7 +95,7 @@ def scene_of(
 
 
 def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
-    """A sentence for every run that did not come to its end."""
+    """A sentence for every failed run."""
     for name, run in runs.items():
         if not run.outcome.ok:
             whose = f"run '{name}'" if len(runs) > 1 else "the run"
@@ -105,7 +105,7 @@ def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
 def staged(
     figures: Sequence[Figure], times: Array, acting: Sequence[Sequence[Element]] = (), title: str | None = None
 ) -> Scene:
-    """Figures at times [s] on the grounds of what acts on each, without anything that is plotted below them."""
+    """Figures at times [s] on the grounds of what acts on each, without columns to plot below them."""
     boxes = [_box(figure) for figure in figures]
     elements = acting or [()] * len(figures)
     standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
@@ -125,7 +125,7 @@ def staged(
 
 
 def elements_of(subject: Subject) -> tuple[Element, ...]:
-    """What acts on a robot, as data."""
+    """The elements that act on a robot."""
     if isinstance(subject, System):
         return subject.elements
     if not isinstance(subject, Trajectory):
@@ -135,7 +135,7 @@ def elements_of(subject: Subject) -> tuple[Element, ...]:
 
 
 def named_subjects(subject: Any) -> dict[str, Subject]:
-    """What is to be seen, by name: names that are given, else those of the robots and methods, none of them twice."""
+    """Subjects by name: the given names, or else names of robots and methods; every name occurs once."""
     if isinstance(subject, Mapping):
         pairs = [(str(name), one) for name, one in subject.items()]
     else:
@@ -145,7 +145,7 @@ def named_subjects(subject: Any) -> dict[str, Subject]:
         raise UnsupportedError("there is nothing to show; expected a robot, a system or a run, or several of them.")
     for name, one in pairs:
         if not isinstance(one, Subject):
-            called = f"'{name}'" if name else "what is to be shown"
+            called = f"'{name}'" if name else "the subject"
             remedy = "Runs of simulate_batch are given one by one."
             if isinstance(one, Assembly):
                 remedy = "Give what its system() or robot() gives."
@@ -163,7 +163,7 @@ def named_subjects(subject: Any) -> dict[str, Subject]:
 
 
 def _word(one: Subject, all_of_them: Sequence[Subject]) -> str:
-    """The robot's name; for runs of one robot beside each other, the method's."""
+    """The name of the robot; for several runs of one robot, the name of the method."""
     names = {_robot(other).name for other in all_of_them}
     if isinstance(one, Trajectory) and len(all_of_them) > 1 and len(names) == 1:
         return one.statistics.method
@@ -227,7 +227,7 @@ def _loaded(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple
 
 
 def _check_traces(names: Sequence[str], robots: Sequence[Robot]) -> None:
-    """Every name is that of a body or frame of a robot at least."""
+    """Raises an error for a name that no robot has as a body or frame."""
     for name in names:
         if not any(_has_frame(robot, name) for robot in robots):
             robots[0].frame(name)  # says what there is
@@ -238,7 +238,7 @@ def _has_frame(robot: Robot, name: str) -> bool:
 
 
 def traces_of(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
-    """Traces of those bodies or frames that a robot has, each in a color of its own."""
+    """Traces of the named bodies or frames that a robot has, each in its own color."""
     for number, name in enumerate(names):
         if not _has_frame(robot, name):
             continue
@@ -293,7 +293,7 @@ def _way(spread: npt.ArrayLike) -> Array:
     except (TypeError, ValueError):
         way = np.full(1, np.nan)
     if way.shape not in ((), (3,)) or not np.isfinite(way).all():
-        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the way (3,) to the next.")
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the step (3,) to the next.")
     return way
 
 

@@ -84,7 +84,7 @@ def stacked_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
 
 
 def mesh_faces(robot: Robot) -> int:
-    """How many faces each mesh of a robot may have: many for few, so that all of them stay within SCENE_FACES."""
+    """How many faces each mesh of a robot may have, such that all together have about SCENE_FACES."""
     count = sum(isinstance(shape, MeshFile) for body in robot.bodies for shape in body.shapes)
     return int(np.clip(SCENE_FACES // max(count, 1), LEAST_FACES, MOST_FACES))
 
@@ -148,7 +148,7 @@ def _inertia(owner: int, body: Body, size: float) -> Iterator[Part]:
 
 
 def _graph(owner: int, body: Body, joints: Sequence[tuple[Joint, Pose, Color]], size: float) -> Iterator[Part]:
-    """A node at the center of mass, and a line from there to every joint of the body; those of loops in orange."""
+    """A node at the center of mass, and a line from there to its joints; joints that close loops are orange."""
     center = np.array(evaluate_all(body.com), dtype=float)
     node = _stretched("ball", np.eye(3), np.full(3, NODE * size), center)
     if float(evaluate(body.mass)) > 0.0:
@@ -206,7 +206,7 @@ def _stretched(look: Look, R: Array, scale: Array, p: Array) -> Surface:
 
 
 def fixed(robot: Robot, body: str, point: Any = (0.0, 0.0, 0.0)) -> Attachment:
-    """A point [m] in the axes of a body, a frame or "world", as one of the body that carries it."""
+    """A point [m] of a body, a frame or "world", as a point of the body that carries it."""
     frame = robot.frame(body)  # says what there is where this one is not
     T = evaluate_all(frame.placement)
     x, y, z = np.array(T.R, dtype=float) @ np.array(evaluate_all(tuple(point)), dtype=float) + np.array(

@@ -1,4 +1,4 @@
-"""Elements that join two points, as one sees them: springs, dampers, ropes, rods, legs.
+"""Elements that join two points, as marks: springs, dampers, ropes, rods, legs.
 
 Each kind of element has a row in SPANS; one without a row is not drawn.
 """

@@ -3,8 +3,8 @@
 A corner is smooth where the faces that meet there turn by less than CREASE, and split where they turn by more: balls
 look round and boxes have edges.
 
-A look is a surface about the z axis from z = 0 to 1 with radius 1; whoever shows it stretches it from the start of its
-mark to the end.
+A look is a surface about the z axis from z = 0 to 1 with radius 1; it is stretched from the start of its mark to the
+end.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
 
 @cache
 def look_surface(look: Look) -> Surface:
-    """The surface of a look, to be stretched along z. Its edges are told where it is as slender as it is to be seen."""
+    """The surface of a look, to be stretched along z; creases are found at its usual proportions."""
     seen, squash = surface_of(LOOKS[look]()), np.array([1.0, 1.0, SLENDER if look == "spring" else 1.0])
     normals = seen.normals * squash
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""From where a scene is best seen: straight at a plane of motion, and along with a robot that goes very far."""
+"""The usual camera of a scene: straight at a plane of motion, and following a robot that travels very far."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _moves(positions: Array, quaternions: Array) -> Array:
     return (points - points[:1]).reshape(-1, 3)
 
 
-def wanderer(scene: Scene) -> str | None:
-    """The first body of a scene's only robot, where it goes FAR; None for all others."""
+def followed_body(scene: Scene) -> str | None:
+    """The first body of a scene's only robot where it travels FAR, so a camera has to follow it; else None."""
     if len(scene.figures) != 1 or not scene.figures[0].bodies:
         return None
     figure = scene.figures[0]

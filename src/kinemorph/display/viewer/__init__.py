@@ -1,4 +1,4 @@
-"""A scene in the browser, alive: robots that are posed by sliders, runs that are played.
+"""A live scene in the browser: robots that are posed by sliders, runs that are played.
 
 view               `view`, and the Viewer it gives
 server             the web server (viser, extra [view]): on this computer only, on a free port

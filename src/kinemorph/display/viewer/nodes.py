@@ -106,15 +106,15 @@ class Way:
         )
 
     def show(self, on: bool) -> None:
-        """Shows or hides it."""
+        """Shows or hides the trace."""
         self._node.visible = on
 
     def remove(self) -> None:
-        """Takes it off the page."""
+        """Removes the trace from the page."""
         self._node.remove()
 
     def move(self, positions: Array, quaternions: Array, frame: int, part: float) -> None:
-        """Draws the way up to a moment, the bodies at positions (n_b, 3) [m] and quaternions (n_b, 4)."""
+        """Draws the path up to a time, the bodies at positions (n_b, 3) [m] and quaternions (n_b, 4)."""
         now = self._at(positions[None], quaternions[None])[0]
         passed = int(np.searchsorted(self._frames, frame, side="right"))
         if not self._run:
@@ -125,14 +125,14 @@ class Way:
         self._node.points = self._segments(now, passed)
 
     def _segments(self, now: Array, passed: int) -> Array:
-        """Segments (n, 2, 3): the way so far, then nothing at the present point."""
+        """Segments (n, 2, 3): the path so far, then nothing at the present point."""
         points = np.tile(now, (len(self._frames) + 1 if self._run else MOST_POINTS + 1, 1))
         points[:passed] = self._way[:passed]
         segments: Array = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
         return segments
 
     def _at(self, positions: Array, quaternions: Array) -> Array:
-        """The point (n, 3) [m] in n moments."""
+        """The point (n, 3) [m] at n times."""
         owner = self.trace.at.owner
         if owner == WORLD_OWNER:
             return np.tile(self._point, (len(positions), 1))
@@ -190,13 +190,13 @@ class Actor:
             handle.visible = on
 
     def add_trace(self, trace: Trace) -> None:
-        """Draws the way of one more point; one that is drawn already stays as it is."""
+        """Draws the path of one more point; a path that is drawn already stays as it is."""
         if all(way.trace.name != trace.name for way in self.ways):
             name = f"{self._root}/trace {_path(trace.name)}"
             self.ways.append(Way(self._api, name, self.figure, trace, "traces" in self._shown))
 
     def clear_traces(self) -> None:
-        """Takes all ways away."""
+        """Removes all traces."""
         for way in self.ways:
             way.remove()
         self.ways = []
@@ -204,7 +204,7 @@ class Actor:
     # ── where it is ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def move(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> None:
-        """Sends the poses of all bodies, (n_b, 3) [m] and (n_b, 4), `part` of the way from a frame to the next."""
+        """Sends the poses of all bodies, (n_b, 3) [m] and (n_b, 4), at a share `part` from a frame to the next."""
         self.positions, self.quaternions = positions, quaternions
         self._moment = (frame, part)
         self._sender.send(positions, quaternions)
@@ -227,7 +227,7 @@ class Actor:
 
     @property
     def center_of_mass(self) -> Array:
-        """Of all bodies, (3,) [m], without the offset."""
+        """The center of mass of all bodies, (3,) [m], without the offset."""
         figure = self.figure
         centers = rotated(self.quaternions, figure.centers) + self.positions
         mass = figure.masses.sum()
@@ -319,7 +319,7 @@ def _bundles(figure: Figure) -> Iterator[tuple[Layer, list[Mark]]]:
 
 
 def merged(parts: Sequence[Part]) -> list[Part]:
-    """The same surfaces with the parts of one owner and one color, there at the same times, put together."""
+    """Surfaces in which parts of one owner and color that are shown at the same times are merged."""
     together: dict[tuple[int, Color, bytes | None], list[Part]] = {}
     for part in parts:
         when = None if part.shown is None else part.shown.tobytes()

@@ -13,17 +13,19 @@ from dataclasses import is_dataclass
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.model.elements.fields import Field, defaults_of, part_fields
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter
 
 
 def data_problems(element: Any) -> list[str]:
-    """Problems of fields with values of the wrong type, one sentence each."""
-    return [f"element '{element.name}': {problem}" for problem in _problems(element)]
+    """Problems of fields with values of the wrong type."""
+    return [wrong(element.name, what, "Correct it.", key) for key, what in _problems(element)]
 
 
-def _problems(part: Any) -> Iterator[str]:
+def _problems(part: Any) -> Iterator[tuple[str, str]]:
+    """Fields and what is wrong with them."""
     try:
         rows = part_fields(type(part))
     except (NameError, TypeError):  # hints that cannot be resolved are not checked
@@ -35,9 +37,9 @@ def _problems(part: Any) -> Iterator[str]:
             continue
         if not _fits(row, value):
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-            yield f"{row.name} is {short(shown)}; expected {_expected(row)}. Correct it."
+            yield row.name, f"{row.name} is {short(shown)}; expected {_expected(row)}"
         elif row.form in ("part", "either") and is_dataclass(value) and not isinstance(value, _NUMBERS):
-            yield from (f"{row.name}: {problem}" for problem in _problems(value))
+            yield from ((row.name, f"{row.name}: {what}") for _, what in _problems(value))
 
 
 def number_problems(element: Any) -> list[str]:
@@ -46,7 +48,7 @@ def number_problems(element: Any) -> list[str]:
         return []
     owner, defaults = getattr(element, "name", "?"), defaults_of(element)
     return [
-        f"element '{owner}': {name} is {short(value)}; expected finite numbers. Correct it."
+        wrong(owner, f"{name} is {short(value)}; expected finite numbers", "Correct it.", name)
         for name, value in vars(element).items()
         if any(math.isnan(x) for x in _plain(value))
         or (any(map(math.isinf, _plain(value))) and not any(map(math.isinf, _plain(defaults.get(name)))))

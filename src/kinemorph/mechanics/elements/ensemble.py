@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError, Problem
+from kinemorph.mechanics.elements.checks import nearest, wrong
 from kinemorph.mechanics.elements.data_checks import data_problems, number_problems
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean, listed
 
 RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world")  # have another meaning in signals and columns
 
@@ -190,33 +192,36 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
     x = m = 0
     for element in elements:
         law = law_of(element)
-        wrong = data_problems(element) or law.problems(element, robot) or number_problems(element)
-        problems += wrong
-        if wrong:
+        found = data_problems(element) or _problems(element, law.problems(element, robot)) or number_problems(element)
+        problems += found
+        if found:
             broken.add(str(element.name))
             continue
         members.append(Member(element, law, x, m))
         if element.name in RESERVED:
             problems.append(
-                f"element '{element.name}': the name means something else in signals and columns. Choose another."
+                wrong(element.name, "the name means something else in signals and columns", "Choose another.")
             )
         x, m = x + len(law.states(element)), m + len(law.memory(element))
     driven, wired = _wired(robot, members, problems, broken)
     inputs = [(k, slot.name) for k, (element, law, *_) in enumerate(members) for slot in law.inputs(element)]
-    found = Ensemble(robot, tuple(members), driven, wired, tuple(key for key in inputs if key not in wired))
-    known = found.sources
+    made = Ensemble(robot, tuple(members), driven, wired, tuple(key for key in inputs if key not in wired))
+    known = made.sources
     for element, law, *_ in members:
         for choice in law.reads(element):
             name = choice.split("|")[-1]
             if not any(one in known or _owner(one) in broken for one in choice.split("|")):
-                problems.append(
-                    f"element '{element.name}' reads '{name}', and there is no such signal.{did_you_mean(name, known)} "
-                    f"Known: {_listed(_nearby(name, known))}."
-                )
-        problems += law.problems_among(element, found)
+                remedy = f"{did_you_mean(name, known)} Known: {listed(_nearby(name, known), 16)}.".strip()
+                problems.append(wrong(element.name, f"it reads '{name}', and there is no such signal", remedy, "reads"))
+        problems += _problems(element, law.problems_among(element, made))
     if problems:
         raise ModelError(problems)
-    return found
+    return made
+
+
+def _problems(element: Any, found: Sequence[str]) -> list[str]:
+    """The problems that a law finds; a plain sentence, of a user's own law, concerns the element as a whole."""
+    return [p if isinstance(p, Problem) else wrong(element.name, p.rstrip("."), "Correct it.") for p in found]
 
 
 def _wired(
@@ -236,15 +241,14 @@ def _wired(
                 continue
             elif target not in inputs:
                 known = [*inputs, *velocities]
-                problems.append(
-                    f"element '{element.name}' drives '{target}', which is neither an element with an input nor a "
-                    f"joint with one velocity.{did_you_mean(target, known)} Known: {_listed(known)}."
+                problem = (
+                    f"it drives '{target}', which is neither an element with an input nor a joint with one velocity"
                 )
+                problems.append(wrong(element.name, problem, nearest(target, known), "drives"))
             elif (place := (inputs[target][0], inputs[target][1].name)) in wired:
-                problems.append(
-                    f"element '{element.name}': drives '{target}', and so does '{wired[place]}'; expected one of them. "
-                    "Remove one, or let one of them read the other and drive the sum."
-                )
+                problem = f"it drives '{target}', and so does '{wired[place]}'; expected one of them"
+                remedy = "Remove one, or let one of them read the other and drive the sum."
+                problems.append(wrong(element.name, problem, remedy, "drives"))
             else:
                 wired[place] = source
     return driven, wired
@@ -287,7 +291,3 @@ def _owner(name: str) -> str:
 def _nearby(name: str, known: Sequence[str]) -> Sequence[str]:
     """The signals of the element that a name begins with; all signals where there is no such element."""
     return [one for one in known if _owner(one) == _owner(name)] or known
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:16]) + (", ..." if len(names) > 16 else "")

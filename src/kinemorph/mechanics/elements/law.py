@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce, PointState
 from kinemorph.model.parameter import Value
@@ -258,10 +258,9 @@ def law_of(element: Any) -> ElementLaw[Any]:
     if kind not in _LAWS and kind.__module__.startswith(DATA):
         import_module(LAWS + kind.__module__.removeprefix(DATA))
     if kind not in _LAWS:
-        raise ModelError(
-            f"element '{element.name}': no law is registered for its kind, {kind.__name__}. Write an ElementLaw and "
-            f"call kinemorph.register({kind.__name__}, law)."
-        )
+        remedy = f"Write an ElementLaw and call kinemorph.register({kind.__name__}, law)."
+        what = f"no law is registered for its kind, {kind.__name__}"
+        raise ModelError(Problem("element", element.name, what, remedy, rule="element"))
     return _LAWS[kind]
 
 

@@ -28,24 +28,24 @@ from kinemorph.mechanics.trees.charts import halfway
 from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
-Rows = tuple[Vec3, ...]
-NOTHING: Rows = (ZERO3, ZERO3, ZERO3)
+Matrix3 = tuple[Vec3, ...]
+NOTHING: Matrix3 = (ZERO3, ZERO3, ZERO3)
 
 
 class Displacement(NamedTuple):
     """A point r goes to r + d + E r; d [m], E = R - 1."""
 
     d: Vec3
-    E: Rows
+    E: Matrix3
 
 
-def _turn_about_z(angle: S) -> Rows:
+def _turn_about_z(angle: S) -> Matrix3:
     s, c = sincos(angle)
     short = -div(s * s, 1.0 + c)  # c - 1
     return ((short, -s, 0.0), (s, short, 0.0), ZERO3)
 
 
-def _turn(w: Sequence[S]) -> Rows:
+def _turn(w: Sequence[S]) -> Matrix3:
     """cay(w) - 1."""
     W = hat(w)
     return mat_scale(div(1.0, 1.0 + 0.25 * dot(w, w)), mat_add(W, mat_scale(0.5, matmul(W, W))))

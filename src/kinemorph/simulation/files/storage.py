@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, did_you_mean, users_level
+from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
@@ -29,6 +29,7 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.docking.saved_run import plants_along
 from kinemorph.simulation.files.run_record import Record, record_of, segment_starts, trajectory_of
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.words import did_you_mean
 
 Model: TypeAlias = Plant | Dynamics | System | Robot
 FORMATS = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".csv": "comma_separated", ".res": "easydyn"}

@@ -23,7 +23,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
-from kinemorph.errors import MissingExtraError, UnsupportedError, did_you_mean
+from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.plants.loop_methods import Multipliers, Projection
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.foreign.constraints import ConstraintKeeper
@@ -37,6 +37,7 @@ from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
+from kinemorph.words import did_you_mean
 
 MOST_STEPS = 2000  # in one call: the run takes over at least this often
 DRIFT = 10.0  # times rtol: how far steps may drift from constraints before the method starts again on them

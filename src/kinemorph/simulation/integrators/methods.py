@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
@@ -22,6 +22,7 @@ from kinemorph.simulation.integrators import (
     variational,
 )
 from kinemorph.simulation.integrators.method import Method
+from kinemorph.words import did_you_mean
 
 FAMILIES: tuple[tuple[Method, ...], ...] = (
     explicit.FAMILY,

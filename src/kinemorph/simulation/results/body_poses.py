@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Trajectory, stretch_numbers
+from kinemorph.words import did_you_mean
 
 
 def body_poses(run: Trajectory, times: npt.ArrayLike | None = None, names: Sequence[str] | None = None) -> Array:

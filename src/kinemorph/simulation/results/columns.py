@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinemorph.errors import ShapeError, did_you_mean
+from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.derived_columns import ACCOUNT
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.simulation.results.segment import Segment

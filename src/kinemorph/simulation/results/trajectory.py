@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownRun
 from kinemorph.simulation.results.columns import Source, all_columns, joined_sources, sources, unknown_column
@@ -26,6 +26,7 @@ from kinemorph.simulation.results.event import EventKind as EventKind
 from kinemorph.simulation.results.event import Quantity as Quantity
 from kinemorph.simulation.results.interpolation import Knots, States, between
 from kinemorph.simulation.results.segment import Segment as Segment
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     import pandas

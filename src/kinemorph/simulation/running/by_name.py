@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.user_laws import GROUPS, Law, of_groups
 from kinemorph.simulation.stepping.plant_stepper import State
+from kinemorph.words import did_you_mean
 
 ROOT = "_root"  # the end of the names of joints whose coordinates appear and vanish
 

@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.errors import did_you_mean
+from kinemorph.errors import Problem
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.model.expressions import ExpressionError, names_in, parse_expression
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean, listed
 
 PLACEHOLDER = "value of "  # the prefix of placeholder names for what is read
 
@@ -42,23 +44,23 @@ def text_at(element: Any, text: str, ensemble: Ensemble, given: Mapping[str, flo
 
 
 def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, ...] = (), *, v: bool) -> list[str]:
-    """The problem of an expression, at most one sentence; `v`: whether it may name velocities."""
-    said = f"element '{element.name}': '{text}'"
+    """What is wrong with an expression, at most one problem; `v`: whether it may name velocities."""
     try:
         meanings = _meanings(element, text, ensemble, dict.fromkeys(own, 0.0))
         for name in names_in(text):
             if name not in meanings and name != "pi":
-                return [f"{said} names '{name}', {_unknown(name, element, ensemble, own, v=v)}"]
+                what, remedy = _unknown(name, element, ensemble, own, v=v)
+                return [wrong(element.name, f"'{text}' names '{name}', {what}", remedy)]
             if not v and name in _velocities(ensemble.robot):
-                return [
-                    f"{said} names the velocity '{name}'; expected coordinates, as constraints on positions have. Use "
-                    "a VelocityConstraint."
-                ]
+                what = f"'{text}' names the velocity '{name}'; expected coordinates, as constraints on positions have"
+                return [wrong(element.name, what, "Use a VelocityConstraint.")]
         formula = parse_expression(text, meanings)
     except ExpressionError as error:
-        return [f"{said}: {error}."]
+        problem = Problem.of(error.args[0])
+        return [wrong(element.name, f"'{text}': {problem.what}", problem.remedy)]
     if not all(map(math.isfinite, _literals(formula))):
-        return [f"{said} holds a number that is not finite; expected finite ones. Look at what it divides by."]
+        what = f"'{text}' holds a number that is not finite; expected finite ones"
+        return [wrong(element.name, what, "Look at what it divides by.")]
     return []
 
 
@@ -85,23 +87,21 @@ def _meanings(element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S])
     return found
 
 
-def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], *, v: bool) -> str:
-    """Why a name is unknown, and similar names."""
+def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], *, v: bool) -> tuple[str, str]:
+    """Why a name is unknown, and the remedy."""
     robot, joint = ensemble.robot, name.partition(".")[2]
     if joint in (loop.name for loop in robot.loops):
-        return "which closes a loop and has no coordinate of its own. Name other joints of the loop."
+        return "which closes a loop and has no coordinate of its own", "Name other joints of the loop."
     if name in ensemble.signals:
-        return (
-            "which is no function of time alone; expected coordinates, parameters or signals of references. Use these."
-        )
+        what = "which is no function of time alone; expected coordinates, parameters or signals of references"
+        return what, "Use these."
     known = [*own, "t", *_coordinates(robot), *(_velocities(robot) if v else ()), *dict(element.known)]
     known += [parameter.name for parameter in robot.parameters]
     known += [signal for signal in ensemble.signals if reads_time_or_place(signal, ensemble)]
-    listed = ", ".join(known[:16]) + (", ..." if len(known) > 16 else "")
     bare = [one for one in known if one == f"q.{name}"]
     hint = f" Did you mean '{bare[0]}'?" if bare else did_you_mean(name, known)
     kinds = "coordinate, velocity, parameter" if v else "coordinate, parameter"
-    return f"and there is no such {kinds} or reference.{hint} Known: {listed}."
+    return f"and there is no such {kinds} or reference", f"{hint} Known: {listed(known, 16)}.".strip()
 
 
 def read_now(name: str, view: ElementView) -> S:

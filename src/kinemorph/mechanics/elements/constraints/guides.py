@@ -11,7 +11,7 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot, sub
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, told
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, positive
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, positive, wrong
 from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems, text_value
 from kinemorph.mechanics.elements.constraints.own_constraints import names_of_rows
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
@@ -43,10 +43,8 @@ class DistanceLaw(RowForces):
         found += known_body(element, "body_b", element.body_b, robot)
         found += finite_vector(element, "point_a", "point_b")
         if not found and element.body_a == element.body_b:
-            found.append(
-                f"element '{element.name}': body_a and body_b are both '{element.body_a}'; expected two that move. "
-                "Name another one."
-            )
+            problem = f"body_a and body_b are both '{element.body_a}'; expected two that move"
+            found.append(wrong(element.name, problem, "Name another one.", "body_a"))
         if callable(element.length) or isinstance(element.length, Table):
             return found + course_problems(element, "length", 1)
         return found + positive(element, "length")
@@ -68,13 +66,12 @@ def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
     """Problems of a point of a body and of its guide; `directions` name vectors that must not be 0."""
     found = known_body(element, "body", element.body, robot) + known_body(element, "on", element.on, robot)
     if not found and element.body == element.on:
-        found.append(
-            f"element '{element.name}': body and on are both '{element.body}'; expected two bodies. Name another one."
-        )
+        problem = f"body and on are both '{element.body}'; expected two bodies"
+        found.append(wrong(element.name, problem, "Name another one.", "body"))
     names = [name for name in ("point", "center", "origin") if hasattr(element, name)]
     found += finite_vector(element, *names, *directions)
     return found or [
-        f"element '{element.name}': {name} is (0, 0, 0); expected a direction. Give it a length."
+        wrong(element.name, f"{name} is (0, 0, 0); expected a direction", "Give it a length.", name)
         for name in directions
         if not any(evaluate(x) for x in getattr(element, name))
     ]
@@ -128,7 +125,7 @@ class PointOnSurfaceLaw(RowForces):
     def problems(self, element: PointOnSurface, robot: Robot) -> list[str]:
         found = guide_problems(element, robot)
         if not callable(element.surface) and not element.surface:
-            found.append(f"element '{element.name}': surface is (); expected one expression at least. Give one.")
+            found.append(wrong(element.name, "surface is (); expected one expression at least", "Give one.", "surface"))
         return found
 
     def problems_among(self, element: PointOnSurface, ensemble: Ensemble) -> list[str]:
@@ -166,7 +163,7 @@ class PointOnCurveLaw(RowForces):
         try:
             self._splines(element)
         except (ShapeError, ValueError) as error:
-            found.append(f"element '{element.name}': points: {error}")
+            found.append(wrong(element.name, f"points: {error}".rstrip("."), "Correct them.", "points"))
         return found
 
     def row_names(self, element: PointOnCurve) -> tuple[Sequence[str], Sequence[str]]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import KinemorphError, ModelError, TracingError, told
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.constraints.constraint_texts import (
     read_now,
     reads_time_or_place,
@@ -55,17 +56,13 @@ class RowsLaw(RowForces):
             return _arguments(element, self._given(element))
         found = []
         if element.reads:
-            found.append(
-                f"element '{element.name}': reads is {short(element.reads)} and its rows are text; expected it of a "
-                "function alone. Leave it out: text names what it reads."
-            )
+            problem = f"reads is {short(element.reads)} and its rows are text; expected it of a function alone"
+            found.append(wrong(element.name, problem, "Leave it out: text names what it reads.", "reads"))
         if not element.rows:
-            found.append(f"element '{element.name}': rows is (); expected one expression at least. Give one.")
+            found.append(wrong(element.name, "rows is (); expected one expression at least", "Give one.", "rows"))
         if element.names and len(element.names) != len(element.rows):
-            found.append(
-                f"element '{element.name}' has {len(element.rows)} rows and {len(element.names)} names; expected as "
-                "many of both. Name every row, or none."
-            )
+            problem = f"it has {len(element.rows)} rows and {len(element.names)} names; expected as many of both"
+            found.append(wrong(element.name, problem, "Name every row, or none."))
         return found
 
     def acts_on(self, element: Any, robot: Robot) -> Sequence[str]:
@@ -97,16 +94,16 @@ class RowsLaw(RowForces):
 
     def _reading_problems(self, element: Any, ensemble: Ensemble) -> list[str]:
         known = [ensemble.source(name) for name in element.reads]
+        timeless = "which is no function of time alone; expected coordinates or signals of references"
         found = [
-            f"element '{element.name}' reads '{name}', which is no function of time alone; expected coordinates or "
-            "signals of references. Let it read these."
+            wrong(element.name, f"it reads '{name}', {timeless}", "Let it read these.", "reads")
             for name in known
             if not reads_time_or_place(name, ensemble)
         ]
         if not self.moving:
+            places = "expected coordinates, as constraints on positions have"
             found += [
-                f"element '{element.name}' reads the velocity '{name}'; expected coordinates, as constraints on "
-                "positions have. Use a VelocityConstraint."
+                wrong(element.name, f"it reads the velocity '{name}'; {places}", "Use a VelocityConstraint.", "reads")
                 for name in known
                 if name.startswith("v.")
             ]
@@ -116,12 +113,13 @@ class RowsLaw(RowForces):
         """Problems of rows that are not of the right degree in v, where they can be tried."""
         for row in range(len(self.row_names(element)[self.moving])):
             curved, flat = _tried(self._plainly(element, ensemble, row), ensemble.robot, moving=self.moving)
-            said = f"element '{element.name}': {_row_said(element, row)}"
+            said = _row_said(element, row)
             if curved:
-                return [f"{said} is not linear in the velocities; expected sums of them times what has none. Mend it."]
+                what = f"{said} is not linear in the velocities; expected sums of them times what has none"
+                return [wrong(element.name, what, "Mend it.", "rows")]
             if flat:
-                what = "velocity" if self.moving else "coordinate"
-                return [f"{said} depends on no {what}; expected one that can move. Name what it constrains."]
+                what = f"{said} depends on no {'velocity' if self.moving else 'coordinate'}; expected one that can move"
+                return [wrong(element.name, what, "Name what it constrains.", "rows")]
         return []
 
     def _plainly(self, element: Any, ensemble: Ensemble, row: int) -> Callable[..., float]:
@@ -233,10 +231,8 @@ def _arguments(element: Any, given: Sequence[str]) -> list[str]:
     try:
         inspect.signature(element.rows).bind(*given)
     except TypeError:
-        return [
-            f"element '{element.name}': its function takes {inspect.signature(element.rows)}; expected "
-            f"{len(given)}, for {', '.join(given)}. Let it take as many."
-        ]
+        problem = f"its function takes {inspect.signature(element.rows)}; expected {len(given)}, for {', '.join(given)}"
+        return [wrong(element.name, problem, "Let it take as many.")]
     except ValueError:  # a function written in C has no signature
         return []
     return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import one_axis
+from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems, text_value
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.ensemble import Ensemble
@@ -31,9 +31,9 @@ class PrescribedMotionLaw(RowForces):
         if not isinstance(element.motion, str):
             return []
         found = text_problems(element, element.motion, ensemble, v=False)
+        what, remedy = "expected a function of time", f'Use a Constraint: rows = "q.{element.joint} - (...)".'
         return found or [
-            f"element '{element.name}': '{element.motion}' names the coordinate '{name}'; expected a function of time. "
-            f'Use a Constraint: rows = "q.{element.joint} - (...)".'
+            wrong(element.name, f"'{element.motion}' names the coordinate '{name}'; {what}", remedy, "motion")
             for name in names_in(element.motion)
             if name.startswith("q.") and name in ensemble.sources
         ]

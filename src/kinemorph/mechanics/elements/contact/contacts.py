@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import S, is_zero, less, maximum, plus, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative
+from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
 from kinemorph.mechanics.elements.contact import anchors
 from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Touch, lowered, total
 from kinemorph.mechanics.elements.contact.friction import (
@@ -64,9 +64,8 @@ class ContactLaw(ElementLaw[Contact]):
         found += friction_problems(element.name, element.friction)
         found += axis_problems(element.name, element.point, element.end)
         if element.end is not None and element.samples < 2:
-            found.append(
-                f"element '{element.name}': samples is {element.samples}; expected 2 or more spheres along a capsule."
-            )
+            problem = f"samples is {element.samples}; expected 2 or more spheres along a capsule"
+            found.append(wrong(element.name, problem, "Correct it.", "samples"))
         return found
 
     def states(self, element: Contact) -> tuple[Slot, ...]:
@@ -178,9 +177,9 @@ def axis_problems(name: str, point: Any, end: Any) -> list[str]:
     """Problems of the axis of a capsule."""
     ends = [tuple(float(x) for x in evaluate_all(place)) for place in (point, end) if place is not None]
     if not all(map(math.isfinite, (x for place in ends for x in place))):
-        return [f"element '{name}': it touches at {ends}; expected finite numbers [m]. Mend them."]
+        return [wrong(name, f"it touches at {ends}; expected finite numbers [m]", "Mend them.")]
     if len(ends) == 2 and ends[0] == ends[1]:
-        return [f"element '{name}': both ends of its capsule are at {ends[0]}; expected two. Leave one out: a sphere."]
+        return [wrong(name, f"both ends of its capsule are at {ends[0]}; expected two", "Leave one out: a sphere.")]
     return []
 
 

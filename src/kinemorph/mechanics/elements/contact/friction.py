@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import S, div, equal, maximum, sqrt, times, where
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.contact.normal_forces import number
 from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.model.elements.contact.contact_laws import Anchor, Regularized
@@ -85,18 +86,19 @@ def friction_problems(name: str, friction: Any) -> list[str]:
         return []
     if type(friction) not in _FIELDS:
         known = ", ".join(kind.__name__ for kind in _FIELDS)
-        return [f"element '{name}': friction is {friction!r}; expected None or one of {known}."]
+        return [wrong(name, f"friction is {friction!r}; expected None or one of {known}", "Correct it.", "friction")]
     found = []
     for field, least in _FIELDS[type(friction)].items():
         x = number(getattr(friction, field))
         if not (x > 0.0 if least else x >= 0.0) or not x < math.inf:
             expected = "a finite number above 0" if least else "a finite number of at least 0"
-            found.append(f"element '{name}': friction: {field} is {x:g}; expected {expected}. Mend it.")
+            found.append(wrong(name, f"friction: {field} is {x:g}; expected {expected}", "Mend it.", "friction"))
     if isinstance(friction, Anchor) and not found and number(friction.static) < number(friction.kinetic):
-        found.append(
-            f"element '{name}': friction: static is {number(friction.static):g} and kinetic "
-            f"{number(friction.kinetic):g}; expected static not below kinetic. Swap them, or make them equal."
+        problem = (
+            f"friction: static is {number(friction.static):g} and kinetic {number(friction.kinetic):g}; "
+            "expected static not below kinetic"
         )
+        found.append(wrong(name, problem, "Swap them, or make them equal.", "friction"))
     return found
 
 

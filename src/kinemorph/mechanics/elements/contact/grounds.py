@@ -23,6 +23,7 @@ from kinemorph.algebra.scalar import S, absolute, div, floor, less, maximum, min
 from kinemorph.algebra.tables import lookup
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot, scale, sub
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, Plane
 from kinemorph.model.parameter import evaluate_all
@@ -172,45 +173,48 @@ def ground_problems(name: str, ground: Any) -> list[str]:
     """Problems of the ground of an element, one sentence each."""
     if type(ground) not in _SURFACES:
         known = ", ".join(kind.__name__ for kind in _SURFACES)
-        return [f"element '{name}': ground is {ground!r}; expected one of {known}."]
+        return [wrong(name, f"ground is {ground!r}; expected one of {known}", "Correct it.", "ground")]
     return _PROBLEMS[type(ground)](name, ground)
 
 
 def _plane_problems(name: str, ground: Plane) -> list[str]:
     numbers = [float(x) for x in (*evaluate_all(ground.point), *evaluate_all(ground.normal))]
     if not all(map(math.isfinite, numbers)):
-        return [f"element '{name}': ground: it is {ground}; expected finite numbers. Mend them."]
+        return [wrong(name, f"ground: it is {ground}; expected finite numbers", "Mend them.", "ground")]
     if math.hypot(*numbers[3:]) == 0.0:
-        return [f"element '{name}': ground: the normal of the plane is zero; expected a direction out of the ground."]
+        problem = "ground: the normal of the plane is zero; expected a direction out of the ground"
+        return [wrong(name, problem, "Correct it.", "ground")]
     return []
 
 
 def _function_problems(name: str, ground: HeightFunction) -> list[str]:
     if not callable(ground.height):
-        return [f"element '{name}': ground: height is {ground.height!r}; expected a function of x and y that gives z."]
+        problem = f"ground: height is {ground.height!r}; expected a function of x and y that gives z"
+        return [wrong(name, problem, "Correct it.", "ground")]
     return []
 
 
 def _map_problems(name: str, ground: HeightMap) -> list[str]:
-    where_, heights = f"element '{name}': ground", ground.heights
+    heights = ground.heights
     sizes = sorted({len(row) for row in heights})
     if len(heights) < 2 or not sizes or sizes[0] < 2:
         shape = f"{len(heights)} x {sizes[0] if sizes else 0}"
-        return [f"{where_} has {shape} heights; expected at least 2 x 2. Give more of them, or use a Plane."]
+        problem = f"ground has {shape} heights; expected at least 2 x 2"
+        return [wrong(name, problem, "Give more of them, or use a Plane.", "ground")]
     if len(sizes) > 1:
-        return [
-            f"{where_} has rows of {sizes[0]} and of {sizes[-1]} heights; expected a regular grid. "
-            "Fill in what is missing."
-        ]
+        problem = f"ground has rows of {sizes[0]} and of {sizes[-1]} heights; expected a regular grid"
+        return [wrong(name, problem, "Fill in what is missing.", "ground")]
     for i, row in enumerate(heights):
         for j, z in enumerate(row):
             if not isinstance(z, (int, float)) or not math.isfinite(z):
-                return [f"{where_} has a hole: heights[{i}][{j}] is {z}; expected a finite height. Fill it in."]
+                problem = f"ground has a hole: heights[{i}][{j}] is {z}; expected a finite height"
+                return [wrong(name, problem, "Fill it in.", "ground")]
     if not all(0.0 < step < math.inf for step in ground.spacing) or not all(map(math.isfinite, ground.corner)):
-        return [
-            f"{where_} has spacing {ground.spacing} and corner {ground.corner}; expected distances above 0 [m], and a "
-            "finite place."
-        ]
+        problem = (
+            f"ground has spacing {ground.spacing} and corner {ground.corner}; expected distances above 0 "
+            "[m], and a finite place"
+        )
+        return [wrong(name, problem, "Correct it.", "ground")]
     return []
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, less, maximum, power, times, where
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, HuntCrossley, Normal
 from kinemorph.model.parameter import evaluate, evaluate_all
 
@@ -78,20 +79,23 @@ def normal_problems(name: str, normal: Any) -> list[str]:
     """Problems of the normal law of an element, one sentence each."""
     if type(normal) not in _FORMS:
         known = ", ".join(kind.__name__ for kind in _FORMS)
-        return [f"element '{name}': normal is {normal!r}; expected one of {known}."]
+        return [wrong(name, f"normal is {normal!r}; expected one of {known}", "Correct it.", "normal")]
     found = []
     if not 0.0 < (k := number(normal.stiffness)) < math.inf:
-        found.append(f"element '{name}': normal: stiffness is {k:g}; expected a finite number above 0. Correct it.")
+        found.append(
+            wrong(name, f"normal: stiffness is {k:g}; expected a finite number above 0", "Correct it.", "normal")
+        )
     if not 0.0 <= (c := number(normal.damping)) < math.inf:
         found.append(
-            f"element '{name}': normal: damping is {c:g}; expected a finite number of at least 0. Mend its sign."
+            wrong(name, f"normal: damping is {c:g}; expected a finite number of at least 0", "Mend its sign.", "normal")
         )
     for field in _POWERS[type(normal)]:
         if not 1.0 <= (p := number(getattr(normal, field))) < math.inf:
-            found.append(
-                f"element '{name}': normal: {field} is {p:g}; expected 1 or more, so that the force has a slope "
-                "where bodies begin to touch."
+            problem = (
+                f"normal: {field} is {p:g}; expected 1 or more, so that the force has a slope where bodies "
+                "begin to touch"
             )
+            found.append(wrong(name, problem, "Correct it.", "normal"))
     return found
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import S, div, maximum, minimum, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative
+from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
 from kinemorph.mechanics.elements.contact.contact_point import Felt
 from kinemorph.mechanics.elements.contact.contacts import SIGNALS, axis_problems, published
 from kinemorph.mechanics.elements.contact.friction import SMOOTH, friction_problems, regularized, tangential
@@ -52,16 +52,16 @@ class PairContactLaw(ElementLaw[PairContact]):
             found += known_body(element, what, getattr(element, what), robot)
         found += normal_problems(element.name, element.normal)
         if element.friction is not None and not isinstance(element.friction, Regularized):
-            found.append(
-                f"element '{element.name}': friction is {element.friction!r}; expected None or Regularized between two "
-                "bodies. Anchors hold on to the ground only."
-            )
+            problem = f"friction is {element.friction!r}; expected None or Regularized between two bodies"
+            found.append(wrong(element.name, problem, "Anchors hold on to the ground only.", "friction"))
         else:
             found += friction_problems(element.name, element.friction)
         for what in ("a", "b"):
             found += axis_problems(element.name, getattr(element, f"point_{what}"), getattr(element, f"end_{what}"))
         if not found and number(element.radius_a) + number(element.radius_b) == 0.0:
-            found.append(f"element '{element.name}': both radii are 0; expected one above 0, or nothing ever touches.")
+            found.append(
+                wrong(element.name, "both radii are 0; expected one above 0, or nothing ever touches", "Correct it.")
+            )
         return found
 
     def signals(self, element: PairContact) -> tuple[Slot, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, maximum, minimum
-from kinemorph.mechanics.elements.checks import one_axis
+from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.model.elements.control.wiring import channel_names, measured
 from kinemorph.model.input_reader import short
@@ -102,13 +102,13 @@ def channel_problems(element: Any, robot: Robot) -> list[str]:
         return found
     counts = {"joints": len(joints), "reads": len(getattr(element, "reads", ())), "drives": len(element.drives)}
     if not measured(element):
-        return [
-            f"element '{element.name}' reads nothing; expected one or more signals. Give `joints`, or `reads` and what "
-            "it `drives`."
-        ]
+        problem = "it reads nothing; expected one or more signals"
+        return [wrong(element.name, problem, "Give `joints`, or `reads` and what it `drives`.", "reads")]
     if len({count for count in counts.values() if count}) > 1:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        return [f"element '{element.name}' has {listed}; expected as many of each. Give one of each for every channel."]
+        return [
+            wrong(element.name, f"it has {listed}; expected as many of each", "Give one of each for every channel.")
+        ]
     return []
 
 
@@ -118,18 +118,14 @@ def number_problems(element: Any, *fields: str) -> list[str]:
     for name in fields:
         values = getattr(element, name)
         if len(values) not in (1, count):
-            found.append(
-                f"element '{element.name}': {name} has {len(values)} numbers; expected 1, or {count}, one for each "
-                "channel. Give as many."
-            )
+            problem = f"{name} has {len(values)} numbers; expected 1, or {count}, one for each channel"
+            found.append(wrong(element.name, problem, "Give as many.", name))
         open_ended = name in ("lower", "upper")
         for value in values:
             if isinstance(value, str):
                 if name not in ("reference", "feedforward"):
-                    found.append(
-                        f"element '{element.name}': {name} is {short(value)}; expected a number. Signals go to "
-                        "reference, reads and feedforward."
-                    )
+                    problem = f"{name} is {short(value)}; expected a number"
+                    found.append(wrong(element.name, problem, "Signals go to reference, reads and feedforward.", name))
             elif math.isnan(number := float(evaluate(value))) or (math.isinf(number) and not open_ended):
-                found.append(f"element '{element.name}': {name} is {number}; expected a finite number. Mend it.")
+                found.append(wrong(element.name, f"{name} is {number}; expected a finite number", "Mend it.", name))
     return found

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, equal, less, where
-from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.channels import (
     Wish,
     added,
@@ -137,7 +137,7 @@ class PDLaw(ChannelLaw):
         if found:
             return found
         found += [
-            f"element '{element.name}': {name} is {value:g}; expected a finite number of at least 0. Mend its sign."
+            wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Mend its sign.", name)
             for name in ("kp", "kd")
             for value in getattr(element, name)
             if isinstance(value, float) and value < 0.0
@@ -248,24 +248,19 @@ class PIDLaw(ChannelLaw):
             return found
         found = not_negative(element, "filter", "tracking") + sampling_problems(element)
         if not element.bandwidth > 0.0:
-            found.append(f"element '{element.name}': bandwidth is {element.bandwidth:g}; expected a number above 0.")
+            problem = f"bandwidth is {element.bandwidth:g}; expected a number above 0"
+            found.append(wrong(element.name, problem, "Correct it.", "bandwidth"))
         if element.every and element.bandwidth < math.inf:
-            found.append(
-                f"element '{element.name}': bandwidth is {element.bandwidth:g} and it is sampled; expected one of "
-                "both. Leave out bandwidth, or every."
-            )
+            problem = f"bandwidth is {element.bandwidth:g} and it is sampled; expected one of both"
+            found.append(wrong(element.name, problem, "Leave out bandwidth, or every.", "bandwidth"))
         untimed = element.anti_windup == "back_calculation" and not element.tracking
         if untimed and (_absent(element.kp) or _absent(element.ki)):
-            found.append(
-                f"element '{element.name}': back_calculation follows in kp / ki, and one of them is 0; expected a time "
-                "[s]. Give `tracking`."
-            )
+            problem = "back_calculation follows in kp / ki, and one of them is 0; expected a time [s]"
+            found.append(wrong(element.name, problem, "Give `tracking`."))
         blind = [name for name in measured(element) if name[2:] not in robot.v_names or not name.startswith("q.")]
         if not _absent(element.kd) and not element.every and not element.filter and blind:
-            found.append(
-                f"element '{element.name}': kd without filter needs a rate, and '{blind[0]}' has none; expected a "
-                "coordinate of a joint. Give `filter` [s], or `every`."
-            )
+            problem = f"kd without filter needs a rate, and '{blind[0]}' has none; expected a coordinate of a joint"
+            found.append(wrong(element.name, problem, "Give `filter` [s], or `every`.", "kd"))
         return found
 
     def reads(self, element: PID) -> tuple[str, ...]:

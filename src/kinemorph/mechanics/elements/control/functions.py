@@ -11,6 +11,7 @@ import numpy as np
 
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import ControllerError, ShapeError, TracingError, told
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import each
 from kinemorph.mechanics.elements.control.sample_hold import (
     clocks_of,
@@ -45,22 +46,18 @@ class FunctionLaw(ElementLaw[Any]):
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = []
         if not callable(element.law):
-            found.append(
-                f"element '{element.name}': law is {short(element.law)}; expected a function law(t, ...) of t and of "
-                "what it reads."
-            )
+            problem = f"law is {short(element.law)}; expected a function law(t, ...) of t and of what it reads"
+            found.append(wrong(element.name, problem, "Correct it.", "law"))
         else:
             found += self._arguments(element)
         if not names_of_outputs(element):
-            found.append(
-                f"element '{element.name}' drives nothing; expected names of what its outputs go to. Give `drives`, or "
-                "`outputs` that others read."
-            )
+            problem = "it drives nothing; expected names of what its outputs go to"
+            found.append(wrong(element.name, problem, "Give `drives`, or `outputs` that others read.", "drives"))
         if element.outputs and element.drives and len(element.outputs) != len(element.drives):
-            found.append(
-                f"element '{element.name}' has {len(element.outputs)} outputs and drives {len(element.drives)}; "
-                "expected as many of both. Name every output, or none."
+            problem = (
+                f"it has {len(element.outputs)} outputs and drives {len(element.drives)}; expected as many of both"
             )
+            found.append(wrong(element.name, problem, "Name every output, or none."))
         if hasattr(element, "every"):
             found += sampling_problems(element)
         return found
@@ -71,10 +68,8 @@ class FunctionLaw(ElementLaw[Any]):
         try:
             inspect.signature(element.law).bind(*given)
         except TypeError:
-            return [
-                f"element '{element.name}': law takes {inspect.signature(element.law)}; expected {len(given)}, "
-                f"for {', '.join(given)}. Let it take as many."
-            ]
+            problem = f"law takes {inspect.signature(element.law)}; expected {len(given)}, for {', '.join(given)}"
+            return [wrong(element.name, problem, "Let it take as many.", "law")]
         except ValueError:  # a function written in C has no signature
             return []
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinemorph.algebra.scalar import S
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import channel_problems, each, followed, number_problems, wishes
 from kinemorph.mechanics.elements.control.controllers import ChannelLaw
 from kinemorph.mechanics.elements.control.sample_hold import sampling_problems
@@ -24,11 +25,12 @@ class ComputedTorqueLaw(ChannelLaw):
             return [_closed(element, robot, "computed torque")]
         idle = [joint.name for joint in robot.joints if joint.v_names and joint.name not in element.joints]
         if idle:
-            return [
-                f"element '{element.name}': computed torque has to drive every joint that moves, and '{idle[0]}' of "
-                f"robot '{robot.name}' is left out; expected all of them in `joints`. On a robot that is free or has "
-                "passive joints, use PD with GravityCompensation."
-            ]
+            problem = (
+                f"computed torque has to drive every joint that moves, and '{idle[0]}' of robot '{robot.name}' "
+                "is left out; expected all of them in `joints`"
+            )
+            remedy = "On a robot that is free or has passive joints, use PD with GravityCompensation."
+            return [wrong(element.name, problem, remedy)]
         return sampling_problems(element)
 
     def reads(self, element: ComputedTorque) -> tuple[str, ...]:
@@ -62,10 +64,11 @@ class GravityCompensationLaw(ChannelLaw):
 
 
 def _closed(element: ComputedTorque | GravityCompensation, robot: Robot, what: str) -> str:
-    return (
-        f"element '{element.name}': robot '{robot.name}' has loops or coupled joints, where {what} is not decided by "
-        "the joints alone; expected an open robot. Use PD or PID."
+    problem = (
+        f"robot '{robot.name}' has loops or coupled joints, where {what} is not decided by the joints "
+        "alone; expected an open robot"
     )
+    return wrong(element.name, problem, "Use PD or PID.")
 
 
 register(ComputedTorque, ComputedTorqueLaw())

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from kinemorph.algebra.scalar import S, floor, maximum, minimum
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.law import Clock, Slot
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
@@ -96,27 +97,21 @@ def sampling_problems(element: Any) -> list[str]:
     """Problems of times, quantum and limits."""
     found = []
     if element.every is not None and not 0.0 < element.every < math.inf:
-        found.append(
-            f"element '{element.name}': every is {element.every:g}; expected a finite time above 0 [s]. Enlarge it, or "
-            "leave it out."
-        )
+        problem = f"every is {element.every:g}; expected a finite time above 0 [s]"
+        found.append(wrong(element.name, problem, "Enlarge it, or leave it out.", "every"))
     for name in ("phase", "delay", "quantum"):
         value = getattr(element, name)
         if not 0.0 <= value < math.inf:
             found.append(
-                f"element '{element.name}': {name} is {value:g}; expected a finite number of at least 0. Mend it."
+                wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Mend it.", name)
             )
         elif value and not element.every:
-            found.append(
-                f"element '{element.name}': {name} is {value:g}, and it is not sampled; expected a time between "
-                "samples [s]. Give `every`, too."
-            )
+            problem = f"{name} is {value:g}, and it is not sampled; expected a time between samples [s]"
+            found.append(wrong(element.name, problem, "Give `every`, too.", name))
     for lower, upper in zip(*_paired(element.lower, element.upper), strict=False):
         if not evaluate(lower) < evaluate(upper):
-            found.append(
-                f"element '{element.name}': lower is {evaluate(lower):g} and upper {evaluate(upper):g}; expected lower "
-                "below upper. Exchange them."
-            )
+            problem = f"lower is {evaluate(lower):g} and upper {evaluate(upper):g}; expected lower below upper"
+            found.append(wrong(element.name, problem, "Exchange them.", "lower"))
     return found
 
 

@@ -10,7 +10,7 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
 from kinemorph.errors import ModelError, ShapeError
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, one_axis
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, one_axis, wrong
 from kinemorph.mechanics.elements.forces.springs import TINY
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Wrench, plain, register
@@ -44,18 +44,16 @@ def course_problems(element: Any, what: str, size: int) -> list[str]:
     if not isinstance(course, Table):
         return finite_vector(element, what)
     if course.file:
-        return [f"element '{element.name}': {what} names a file that was not read. Use Table.from_csv."]
+        return [wrong(element.name, f"{what} names a file that was not read", "Use Table.from_csv.", what)]
     bad = next((k for k, row in enumerate(course.values) if len(row) != size), None)
     if bad is not None:
-        return [
-            f"element '{element.name}': row {bad} of {what} has {len(course.values[bad])} numbers; expected {size}. "
-            "Correct it."
-        ]
+        problem = f"row {bad} of {what} has {len(course.values[bad])} numbers; expected {size}"
+        return [wrong(element.name, problem, "Correct it.", what)]
     try:
         for column in list(zip(*course.values, strict=True)) or [()] * size:
             through(course.times, column, kind=course.method, outside=course.outside)
     except ShapeError as error:
-        return [f"element '{element.name}': {what}: {error}"]
+        return [wrong(element.name, f"{what}: {error}".rstrip("."), "Correct it.", what)]
     return []
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive
+from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive, wrong
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Stiff, register
@@ -81,15 +81,15 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
         found = not_negative(element, "viscous", *(() if element.coulomb is None else ("coulomb",)))
         found += positive(element, "stribeck", "smoothing")
         if not 1.0 <= evaluate(element.breakaway) < math.inf:
-            found.append(
-                f"element '{element.name}': breakaway is {evaluate(element.breakaway):g}; expected a finite number of "
-                "at least 1, how much more friction holds than slides. Enlarge it."
+            problem = (
+                f"breakaway is {evaluate(element.breakaway):g}; expected a finite number of at least 1, how "
+                "much more friction holds than slides"
             )
+            found.append(wrong(element.name, problem, "Enlarge it.", "breakaway"))
         if element.coulomb is not None and not element.joints:
-            found.append(
-                f"element '{element.name}': coulomb is given without joints; expected the joints that have this "
-                "friction. Name them, or leave coulomb out for what each joint says of itself."
-            )
+            problem = "coulomb is given without joints; expected the joints that have this friction"
+            remedy = "Name them, or leave coulomb out for what each joint says of itself."
+            found.append(wrong(element.name, problem, remedy, "coulomb"))
         for name in element.joints:
             found += known_joint(element, "joints", name, robot)
         return found
@@ -127,14 +127,15 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
         given = tuple(key for key in ("stiffness", "damping") if getattr(element, key) is not None)
         found = not_negative(element, *given) + positive(element, "time", "onset")
         for name in element.joints:
-            wrong = known_joint(element, "joints", name, robot)
-            if not wrong and not has_limits(robot.joint(name)):
+            unknown = known_joint(element, "joints", name, robot)
+            found += unknown
+            if not unknown and not has_limits(robot.joint(name)):
                 joint = robot.joint(name)
-                wrong = [
-                    f"element '{element.name}': joint '{name}' is {joint.kind} without limits that stop it; expected "
-                    "lower or upper of a joint about or along axes. Give it limits, or leave it out."
-                ]
-            found += wrong
+                problem = (
+                    f"joint '{name}' is {joint.kind} without limits that stop it; expected lower or upper of a "
+                    "joint about or along axes"
+                )
+                found.append(wrong(element.name, problem, "Give it limits, or leave it out.", "joints"))
         return found
 
     def acts_on(self, element: JointLimits, robot: Robot) -> Sequence[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kinemorph.algebra.scalar import S, div, less, maximum, sqrt, where
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, positive
+from kinemorph.mechanics.elements.checks import known_body, positive, wrong
 from kinemorph.mechanics.elements.contact.grounds import ground_problems, surface
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Change, Effort, ElementLaw, Push, Slot, register
@@ -27,7 +27,8 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
         found = known_body(element, "body", element.body, robot) + positive(element, "stiffness", "length")
         found += ground_problems(element.name, element.ground)
         if not 0.0 < math.hypot(*(float(x) for x in evaluate_all(element.direction))) < math.inf:
-            found.append(f"element '{element.name}': direction is {element.direction}; expected one that is not zero.")
+            problem = f"direction is {element.direction}; expected one that is not zero"
+            found.append(wrong(element.name, problem, "Correct it.", "direction"))
         return found
 
     def memory(self, element: SpringLeg) -> tuple[Slot, ...]:

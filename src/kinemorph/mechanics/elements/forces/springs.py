@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from kinemorph.algebra.scalar import S, div, maximum, minimum, sqrt
 from kinemorph.algebra.vectors import dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, positive
+from kinemorph.mechanics.elements.checks import known_body, not_negative, positive, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, register
 from kinemorph.mechanics.steps.point_states import PointState
@@ -28,10 +28,8 @@ class LineLaw(ElementLaw[E]):
         for what in ("body_a", "body_b"):
             found += known_body(element, what, getattr(element, what), robot)
         if (element.body_a, element.point_a) == (element.body_b, element.point_b):
-            found.append(
-                f"element '{element.name}': both ends are at {element.point_a} of '{element.body_a}'; expected two "
-                "points. Name another body or point."
-            )
+            problem = f"both ends are at {element.point_a} of '{element.body_a}'; expected two points"
+            found.append(wrong(element.name, problem, "Name another body or point."))
         return found
 
     def pull(self, element: E, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:

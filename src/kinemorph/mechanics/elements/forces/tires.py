@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, power, sqrt, where
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Wrench, register
 from kinemorph.model.elements.forces.tires import Tire
@@ -47,12 +47,15 @@ class TireLaw(ElementLaw[Tire]):
         found += finite_vector(element, "axis", "center", "height")
         found += positive(element, "longitudinal_exponent", "lateral_exponent", "camber_exponent")
         if not found and evaluate(element.crown) > evaluate(element.radius):
-            found.append(
-                f"element '{element.name}': crown is {evaluate(element.crown):g} m, more than the radius "
-                f"{evaluate(element.radius):g} m; expected the radius of the tire's round profile. Make it smaller."
+            problem = (
+                f"crown is {evaluate(element.crown):g} m, more than the radius {evaluate(element.radius):g} "
+                "m; expected the radius of the tire's round profile"
             )
+            found.append(wrong(element.name, problem, "Make it smaller.", "crown"))
         if not found and not any(evaluate(x) for x in element.axis):
-            found.append(f"element '{element.name}': axis is zero; expected a direction. Give the axis of the wheel.")
+            found.append(
+                wrong(element.name, "axis is zero; expected a direction", "Give the axis of the wheel.", "axis")
+            )
         return found
 
     def signals(self, element: Tire) -> tuple[Slot, ...]:

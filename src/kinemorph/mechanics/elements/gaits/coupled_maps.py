@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from kinemorph.algebra.scalar import S, cos, less, maximum, minimum, sin, where
 from kinemorph.algebra.vectors import total
-from kinemorph.mechanics.elements.checks import not_negative, positive
+from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
 from kinemorph.mechanics.elements.control.references import PathLaw
 from kinemorph.mechanics.elements.gaits.map_steps import coupled_step, map_problems, random_start
@@ -46,23 +46,24 @@ class CoupledMapsLaw(PathLaw):
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot) + positive(element, "every") + not_negative(element, "ramp")
-        what, count = f"element '{element.name}'", _count(element)
+        count = _count(element)
         if element.start and len(element.start) != count:
-            found.append(
-                f"{what}: start has {len(element.start)} numbers; expected {count}, one for each joint, or none. Give "
-                "as many."
-            )
+            problem = f"start has {len(element.start)} numbers; expected {count}, one for each joint, or none"
+            found.append(wrong(element.name, problem, "Give as many.", "start"))
         found += [
-            f"{what}: start is {x:g}; expected numbers from 0 to 1, between which the maps stay. Mend it."
+            wrong(
+                element.name,
+                f"start is {x:g}; expected numbers from 0 to 1, between which the maps stay",
+                "Mend it.",
+                "start",
+            )
             for x in map(evaluate, element.start)
             if not 0.0 <= x <= 1.0
         ]
         if not 0 <= element.settle <= MOST_SETTLED:
-            found.append(
-                f"{what}: settle is {element.settle}; expected a whole number of steps from 0 to {MOST_SETTLED}. "
-                "Mend it."
-            )
-        return found + map_problems(what, element.map, element.r, element.epsilon)
+            problem = f"settle is {element.settle}; expected a whole number of steps from 0 to {MOST_SETTLED}"
+            found.append(wrong(element.name, problem, "Mend it.", "settle"))
+        return found + map_problems(partial(wrong, element.name), element.map, element.r, element.epsilon)
 
     def clocks(self, element: Any) -> tuple[Clock, ...]:
         return (Clock(element.every, element.every),)  # the first piece exists when a run begins

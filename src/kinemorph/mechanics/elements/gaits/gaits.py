@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
 from kinemorph.mechanics.elements.control.references import PathLaw, infinite, swing
 from kinemorph.mechanics.elements.gaits.coupled_maps import CoupledMapsLaw
@@ -40,10 +40,8 @@ class SerpenoidLaw(PathLaw):
             values: tuple[Any, ...] = getattr(element, name)
             if len(values) not in (1, waves):
                 either = "1, or 2 where it is alternating" if waves == 1 else "1, or 2, one for each wave"
-                found.append(
-                    f"element '{element.name}': {name} has {len(values)} numbers and the layout is "
-                    f"'{element.layout}'; expected {either}. Give as many."
-                )
+                problem = f"{name} has {len(values)} numbers and the layout is '{element.layout}'; expected {either}"
+                found.append(wrong(element.name, problem, "Give as many.", name))
         for name in ("amplitude", "turn", "frequency", "phase_step", "shift"):
             found += infinite(element, name)
         return found

@@ -73,17 +73,22 @@ def random_start(seed: int, count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def map_problems(what: str, name: str, r: Sequence[Any], epsilon: Sequence[Any]) -> list[str]:
-    """Problems of numbers with which maps would leave the range from 0 to 1, one sentence each."""
+def map_problems(
+    wrong: Callable[[str, str, str], str], name: str, r: Sequence[Any], epsilon: Sequence[Any]
+) -> list[str]:
+    """Problems of numbers with which maps would leave the range from 0 to 1.
+
+    `wrong` makes a problem of what, remedy and key.
+    """
     largest = MAPS[name].largest
+    leaves = f"as with others a {name} map {MAPS[name].formula} leaves the range from 0 to 1"
     found = [
-        f"{what}: r is {x:g}; expected a number from 0 to {largest:.4g}, as with others a {name} map "
-        f"{MAPS[name].formula} leaves the range from 0 to 1. Mend it."
+        wrong(f"r is {x:g}; expected a number from 0 to {largest:.4g}, {leaves}", "Mend it.", "r")
         for x in map(evaluate, r)
         if not 0.0 <= x <= largest
     ]
     return found + [
-        f"{what}: epsilon is {x:g}; expected a number from 0, no coupling, to 1, the mean alone. Mend it."
+        wrong(f"epsilon is {x:g}; expected a number from 0, no coupling, to 1, the mean alone", "Mend it.", "epsilon")
         for x in map(evaluate, epsilon)
         if not 0.0 <= x <= 1.0
     ]

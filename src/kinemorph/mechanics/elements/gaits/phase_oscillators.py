@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, cos, is_zero, sin
 from kinemorph.algebra.vectors import total
-from kinemorph.mechanics.elements.checks import not_negative, positive
+from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
 from kinemorph.mechanics.elements.control.references import PathLaw, infinite
 from kinemorph.mechanics.elements.gaits.map_steps import neighbors
@@ -42,10 +42,8 @@ def wave_problems(element: Any) -> list[str]:
     for name in ("phases", "start"):
         values = getattr(element, name, ())
         if values and len(values) != count:
-            found.append(
-                f"element '{element.name}': {name} has {len(values)} numbers; expected {count}, one for each joint, or "
-                "none. Give as many."
-            )
+            problem = f"{name} has {len(values)} numbers; expected {count}, one for each joint, or none"
+            found.append(wrong(element.name, problem, "Give as many.", name))
         found += infinite(element, name) if values else []
     return found
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.scalar import S, div, floor
-from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.sample_hold import clocks_of, held_slots, let_in, let_out
 from kinemorph.mechanics.elements.drives.actuators import limited
 from kinemorph.mechanics.elements.instant import ElementView
@@ -53,24 +53,28 @@ class SensorLaw(ElementLaw[E]):
         raise AssertionError(f"{type(self).__name__} has no `true`")
 
     def problems(self, element: E, robot: Robot) -> list[str]:
-        what = f"element '{element.name}'"
         found = []
         if element.every is not None and not 0.0 < element.every < math.inf:
-            found.append(
-                f"{what}: every is {element.every:g} s; expected a finite time above 0. Enlarge it, or leave it out."
-            )
+            problem = f"every is {element.every:g} s; expected a finite time above 0"
+            found.append(wrong(element.name, problem, "Enlarge it, or leave it out.", "every"))
         if not 0.0 <= element.phase < math.inf:
-            found.append(f"{what}: phase is {element.phase:g} s; expected a finite time of at least 0. Mend its sign.")
+            problem = f"phase is {element.phase:g} s; expected a finite time of at least 0"
+            found.append(wrong(element.name, problem, "Mend its sign.", "phase"))
         if not 0.0 <= element.delay < math.inf:
-            found.append(f"{what}: delay is {element.delay:g} s; expected a finite time of at least 0. Mend its sign.")
+            problem = f"delay is {element.delay:g} s; expected a finite time of at least 0"
+            found.append(wrong(element.name, problem, "Mend its sign.", "delay"))
         if element.delay and element.every is None:
-            found.append(f"{what}: it has a delay and is read at every instant; expected a time between. Give `every`.")
+            problem = "it has a delay and is read at every instant; expected a time between"
+            found.append(wrong(element.name, problem, "Give `every`."))
         for name, value in vars(element).items():
             found += not_negative(element, name) if name.endswith(("noise", "walk")) else []
             if name.endswith("range") and not value > 0.0:
-                found.append(f"{what}: {name} is {value:g}; expected a number above 0. Enlarge it.")
+                found.append(
+                    wrong(element.name, f"{name} is {value:g}; expected a number above 0", "Enlarge it.", name)
+                )
         if element.every is None and any(channel.noise or channel.walk for channel in self.channels(element)):
-            found.append(f"{what}: it has noise and is read at every instant; expected a time between. Give `every`.")
+            problem = "it has noise and is read at every instant; expected a time between"
+            found.append(wrong(element.name, problem, "Give `every`.", "noise"))
         return found
 
     def signals(self, element: E) -> tuple[Slot, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.algebra.scalar import S, div, less, where
 from kinemorph.algebra.vectors import add, matvec, matvec_transposed, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis
+from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Change, Slot, register
 from kinemorph.mechanics.elements.places import Frame
@@ -34,19 +34,22 @@ class EncoderLaw(SensorLaw[Encoder]):
 
     def problems(self, element: Encoder, robot: Robot) -> list[str]:
         found = one_axis(element, "joint", element.joint, robot) + not_negative(element, "counts", "resolution")
-        what = f"element '{element.name}'"
         if element.counts and element.resolution:
-            found.append(f"{what}: counts and resolution are both given; expected one of them. Remove the other.")
+            problem = "counts and resolution are both given; expected one of them"
+            found.append(wrong(element.name, problem, "Remove the other.", "counts"))
         if not 0.0 < element.ratio < math.inf:
-            found.append(f"{what}: ratio is {element.ratio:g}; expected a finite number above 0. Give turns per turn.")
+            problem = f"ratio is {element.ratio:g}; expected a finite number above 0"
+            found.append(wrong(element.name, problem, "Give turns per turn.", "ratio"))
         kinds = {joint.name: joint.kind for joint in robot.joints}
         if element.counts and kinds.get(element.joint) == "prismatic":
-            found.append(
-                f"{what}: counts of a turn are given and joint '{element.joint}' is prismatic; expected the step in "
-                "meters. Give `resolution`."
+            problem = (
+                f"counts of a turn are given and joint '{element.joint}' is prismatic; expected the step in meters"
             )
+            found.append(wrong(element.name, problem, "Give `resolution`.", "counts"))
         if not math.isfinite(element.offset):
-            found.append(f"{what}: offset is {element.offset:g}; expected a finite number. Correct it.")
+            found.append(
+                wrong(element.name, f"offset is {element.offset:g}; expected a finite number", "Correct it.", "offset")
+            )
         return found or super().problems(element, robot)
 
     def channels(self, element: Encoder) -> tuple[Channel, ...]:
@@ -106,13 +109,11 @@ class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
     """The wrench through a joint."""
 
     def problems(self, element: ForceTorqueSensor, robot: Robot) -> list[str]:
-        what, names = f"element '{element.name}'", [joint.name for joint in (*robot.joints, *robot.loops)]
+        names = [joint.name for joint in (*robot.joints, *robot.loops)]
         found = []
         if element.joint not in names:
-            found.append(
-                f"{what}: joint is '{element.joint}', and robot '{robot.name}' has no such joint. Known: "
-                f"{', '.join(names[:16])}."
-            )
+            problem = f"joint is '{element.joint}', and robot '{robot.name}' has no such joint"
+            found.append(wrong(element.name, problem, f"Known: {', '.join(names[:16])}.", "joint"))
         return found + super().problems(element, robot)
 
     def channels(self, element: ForceTorqueSensor) -> tuple[Channel, ...]:
@@ -130,13 +131,15 @@ class ProbeLaw(SensorLaw[Probe]):
     """One quantity of a point of a body."""
 
     def problems(self, element: Probe, robot: Robot) -> list[str]:
-        what = f"element '{element.name}'"
         if element.quantity not in PROBED:
             known = ", ".join(PROBED)
-            return [f"{what}: quantity is '{element.quantity}'; expected one of {known}. Choose one of these."]
+            problem = f"quantity is '{element.quantity}'; expected one of {known}"
+            return [wrong(element.name, problem, "Choose one of these.", "quantity")]
         found = known_body(element, "body", element.body, robot)
         if element.quantity == "orientation" and element.noise:
-            found.append(f"{what}: noise is given for an orientation; expected none. Leave it out.")
+            found.append(
+                wrong(element.name, "noise is given for an orientation; expected none", "Leave it out.", "noise")
+            )
         return found + super().problems(element, robot)
 
     def channels(self, element: Probe) -> tuple[Channel, ...]:
@@ -167,9 +170,8 @@ class ContactSwitchLaw(SensorLaw[ContactSwitch]):
     def problems(self, element: ContactSwitch, robot: Robot) -> list[str]:
         found = not_negative(element, "hysteresis") + super().problems(element, robot)
         if not math.isfinite(element.threshold):
-            found.append(
-                f"element '{element.name}': threshold is {element.threshold:g}; expected a finite number. Correct it."
-            )
+            problem = f"threshold is {element.threshold:g}; expected a finite number"
+            found.append(wrong(element.name, problem, "Correct it.", "threshold"))
         return found
 
     def reads(self, element: ContactSwitch) -> tuple[str, ...]:

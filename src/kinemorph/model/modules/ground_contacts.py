@@ -1,4 +1,4 @@
-"""What of a module touches the ground.
+"""Contacts of modules with the ground.
 
     assembly = put_down(assembly)                          # on the plane z = 0
     assembly.system([*ground_contacts(assembly), ...])
@@ -8,7 +8,7 @@ that has a cylinder is a wheel, and touches as a ball of the cylinder's radius. 
 
 Parts that are docked are one rigid body. Of its corners only those of its convex hull ever reach level ground: what
 lies between two docked modules is left out, and so are corners on the upper side of a module in its initial
-configuration, which no bend of less than 90 degrees brings down. Names tell part and corner, not what is docked.
+configuration, which no bend of less than 90 degrees brings down. Names hold part and corner, not the dockings.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def put_down(assembly: Assembly, height: float = 0.0) -> Assembly:
 def on_ground(system: System) -> System:
     """The system of an assembly with ground under it: contacts at all corners and wheels, and every organism put down.
 
-    Where the system begins elsewhere than its assembly stands, it begins there still.
+    An initial state of the system that differs from the places of its assembly is kept.
     """
     assembly = system.assembly
     if assembly is None:
@@ -163,7 +163,7 @@ def _balls(shape: Shape) -> Iterator[tuple[tuple[float, float, float], float]]:
 
 
 def _wheel(name: str, body: Body) -> Iterator[_Foot]:
-    """A part that is but a cylinder: the widest of them, as a ball in its middle."""
+    """The foot of a part that consists of cylinders: the widest of them, as a ball in its middle."""
     cylinders = [shape for shape in body.shapes if isinstance(shape, Cylinder)]
     if cylinders:
         widest = max(cylinders, key=lambda shape: float(evaluate(shape.radius)))
@@ -179,7 +179,7 @@ def _placed(shape: Shape, point: Iterable[float]) -> tuple[float, float, float]:
 
 
 def _hull_corners(assembly: Assembly, poses: dict[str, Pose], feet: dict[str, list[_Foot]]) -> set[str]:
-    """The names of the corners that are corners of the convex hull of what they are part of, rigidly docked."""
+    """The names of the corners on the convex hulls of rigidly docked parts."""
     leader = {(module.name, body.name): (module.name, body.name)
               for module in assembly.modules for body in module.type.bodies}  # fmt: skip
 

@@ -1,9 +1,9 @@
-"""Closed loops in Pinocchio: the closures of a robot as points that are held, and settings that are as fast as exact.
+"""Closed loops in Pinocchio: the closing joints of a robot as point constraints, and the fastest accurate settings.
 
-Pinocchio holds points (CONTACT_3D) or whole frames (CONTACT_6D) and has no rows for a hinge: a frame locks it. So a
-ball joint is one point; a hinge is one point where all axes are parallel, and two points on its axis elsewhere. That is
-one row too many either way, which Pinocchio regularizes by `mu` and corrects in iterations. Of the settings below the
-first that agrees with ours counts, so that nobody pays for more digits than are asked for.
+Pinocchio constrains points (CONTACT_3D) or whole frames (CONTACT_6D) and has no constraint for a hinge. So a ball joint
+is one point; a hinge is one point if all axes are parallel, and two points on its axis otherwise. Either has one row
+too many, which Pinocchio regularizes by `mu` and corrects in iterations. The first of the settings below that agrees
+with our results is used, so that Pinocchio does not compute more digits than are needed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.peers.pinocchio_twin import Held, PinocchioTwin, Prox, matrix, twin_of_robot
+from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin, PointPair, Prox, matrix, twin_of_robot
 from kinemorph.bench.speed.contest import AGREE, Contest, Peer
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.joint import Joint
@@ -24,7 +24,7 @@ from kinemorph.model.robot import Robot
 
 APART = 0.5  # [m], half the distance of two points on the axis of a hinge
 
-# from fast to exact; `lcaba` always has an iteration to begin with, which counts
+# from fast to accurate; the first iteration of `lcaba`, which it always makes, counts
 SETTINGS: dict[str, tuple[Prox, ...]] = {
     "constrained": (
         *(Prox(mu, 1) for mu in (1e-14, 1e-12, 1e-11)),
@@ -35,15 +35,15 @@ SETTINGS: dict[str, tuple[Prox, ...]] = {
 
 
 def twin_with_loops(robot: Robot) -> PinocchioTwin:
-    """The twin of a robot with its loops, unsettled: `settled` or `prox` have to follow."""
+    """The twin of a robot with its loops; its settings `prox` are not chosen yet (see `settled`)."""
     twin = twin_of_robot(robot)
     flat = _is_flat(twin)
-    twin.held = tuple(point for loop in robot.loops for point in _held(twin, loop, flat=flat))
+    twin.closures = tuple(point for loop in robot.loops for point in _closure(twin, loop, flat=flat))
     return twin
 
 
 def _is_flat(twin: PinocchioTwin) -> bool:
-    """Whether all joints are hinges with parallel axes; then they are so in every configuration."""
+    """Whether all joints are hinges with parallel axes; the axes are then parallel in every configuration."""
     robot, data = twin.robot, twin.model.createData()
     if any(joint.kind != "revolute" for joint in (*robot.joints, *robot.loops)):
         return False
@@ -61,11 +61,11 @@ def _axis(joint: Joint) -> Array:
     return axis
 
 
-def _held(twin: PinocchioTwin, loop: Joint, *, flat: bool) -> list[Held]:
+def _closure(twin: PinocchioTwin, loop: Joint, *, flat: bool) -> list[PointPair]:
     if loop.kind not in ("revolute", "spherical"):
         raise UnsupportedError(
-            f"loop '{loop.name}' is closed by a {loop.kind} joint; the tables hold points, which make ball joints and "
-            "hinges. Leave the robot out."
+            f"loop '{loop.name}' is closed by a {loop.kind} joint; only ball joints and hinges can be written as "
+            "point constraints. Leave the robot out."
         )
     (first, P), (second, S) = twin.at[loop.parent], twin.at[loop.child]
     P, S = P @ matrix(loop.placement), S @ matrix(loop.child_placement)
@@ -74,27 +74,27 @@ def _held(twin: PinocchioTwin, loop: Joint, *, flat: bool) -> list[Held]:
     for along in (0.0,) if alone else (-APART, APART):
         shift = np.eye(4)
         shift[:3, 3] = along * _axis(loop)
-        found.append(Held(first, P @ shift, second, S @ shift))
+        found.append(PointPair(first, P @ shift, second, S @ shift))
     return found
 
 
 def settled(contest: Contest, make: Callable[[Contest], Peer], n: int = 64) -> Contest:
-    """The same contest with the fastest setting of each way that agrees; ways that never do are left out.
+    """The contest with the fastest setting of each of Pinocchio's algorithms that agrees; others are left out.
 
-    Where none agrees the contest comes back with one way as it is, so that the difference can be told.
+    If none agrees, the contest keeps one algorithm, so that the difference can be reported.
     """
     states = contest.states(n, seed=1)
     outs = contest.outputs(n)
     contest.function.raw(outs[0], *contest.inputs(states))
     there = contest.peer_states(states)
     found: dict[str, Prox] = {}
-    for way in contest.algorithm.peer:
-        for prox in SETTINGS[way]:
-            contest.twin.prox = {way: prox}
-            difference = contest.difference(outs, make(contest).results(way, *there))
+    for variant in contest.algorithm.peer:
+        for prox in SETTINGS[variant]:
+            contest.twin.prox = {variant: prox}
+            difference = contest.difference(outs, make(contest).results(variant, *there))
             if difference <= AGREE:
-                found[way] = prox
+                found[variant] = prox
                 break
-    contest.twin.prox = found or {way: SETTINGS[way][-1] for way in contest.algorithm.peer[:1]}
+    contest.twin.prox = found or {variant: SETTINGS[variant][-1] for variant in contest.algorithm.peer[:1]}
     contest.algorithm = replace(contest.algorithm, peer=tuple(contest.twin.prox))
     return contest

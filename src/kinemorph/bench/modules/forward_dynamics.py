@@ -1,19 +1,18 @@
-"""Forward dynamics of assemblies: ours, Pinocchio's and MuJoCo's, and what the poses of dockings cost ours.
+"""Forward dynamics of assemblies: ours, Pinocchio's and MuJoCo's, and the cost of general docking poses in ours.
 
     folded      poses on the grid are numbers in the code: quarter turns, most of whose entries are zero
-    measured    the same with every docking a little off, as measured ones are: nothing is zero
-    inputs      the offset of every docking is an input, seven parameters each
+    measured    every docking is slightly off its pose, like measured ones: no entry is zero
+    inputs      the offset of every docking is an input of seven parameters
 
-Everybody takes turns in one run. Pinocchio is its C++ where that can be built, the faster of the conventions that agree
-with ours; MuJoCo is `mj_forward` of a model without contacts and constraints whose fixed bodies are fused, called from
-Python, which costs it less than a microsecond. MuJoCo factorizes the mass matrix, whose condition grows with the
-length of a chain: with it grows what its accelerations differ by, so `AGREE` is wider there.
+All contestants take turns in one run. Pinocchio runs in C++ if that can be built, with the faster of the conventions
+that agree with ours; MuJoCo runs `mj_forward` of a model without contacts and constraints whose fixed bodies are fused,
+called from Python, which costs less than a microsecond. MuJoCo factorizes the mass matrix, whose condition number grows
+with the length of a chain, and with it the difference of its accelerations; so `AGREE` is larger for MuJoCo.
 """
 
 from __future__ import annotations
 
 import random
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,26 +26,24 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.bench.modules.models import grown, organism
-from kinemorph.bench.peers.pinocchio_cpp import Say
 from kinemorph.bench.peers.pinocchio_twin import twin_of_robot
 from kinemorph.bench.speed.contest import ALGORITHMS, Contest, farthest_body, random_states
-from kinemorph.bench.speed.speed import Arena, disagreement
-from kinemorph.bench.timing import Pace, Work, scalar_loop, take_turns
+from kinemorph.bench.speed.evaluation_times import Arena, disagreement
+from kinemorph.bench.timing import Pace, Row, Say, Work, scalar_loop, take_turns, timed
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import derive
 from kinemorph.model.modules import Assembly
 from kinemorph.model.robot import Robot
 
-Row = dict[str, Any]
 AGREE = {"pinocchio": 1e-10, "mujoco": 1e-7}  # relative difference of accelerations
 ROBOTS = (("organism", 9), ("tree", 50), ("tree", 200), ("chain", 50), ("chain", 200))
 STATES, CHECKED = 128, 8
-CALLS = 16  # of MuJoCo in a sweep
+CALLS = 16  # calls of MuJoCo in a sweep
 
 
 def forward(robots: Sequence[tuple[str, int]], pace: Pace, library: Path | None, *, say: Say) -> Iterator[Row]:
-    """One row for each assembly; times per evaluation [µs], None where a peer is not there or does not agree."""
+    """Yields one row per assembly; times per evaluation [µs] are None if a peer is not installed or does not agree."""
     arena = Arena(pace, library)
     for kind, count in robots:
         say(f"{kind} of {count} modules: forward dynamics")
@@ -60,10 +57,10 @@ def _row(assembly: Assembly, arena: Arena) -> Row:
     folded, posed = made[""][1], made["inputs_"][1]
     contest = Contest(twin_of_robot(robot), ALGORITHMS["ABA"], derive(robot), farthest_body(robot))
     differences = {}
-    for way in ALGORITHMS["ABA"].peer:
-        contest.algorithm = replace(ALGORITHMS["ABA"], peer=(way,))
-        differences[way] = disagreement(contest, arena.peer(contest))
-    agreeing = [way for way, difference in differences.items() if difference <= AGREE["pinocchio"]]
+    for variant in ALGORITHMS["ABA"].peer:
+        contest.algorithm = replace(ALGORITHMS["ABA"], peer=(variant,))
+        differences[variant] = disagreement(contest, arena.peer(contest))
+    agreeing = [variant for variant, difference in differences.items() if difference <= AGREE["pinocchio"]]
     states = contest.states(STATES)
     states["p"] = np.tile([parameter.value for parameter in free.parameters], (STATES, 1))
     peer = arena.peer(contest)
@@ -72,11 +69,9 @@ def _row(assembly: Assembly, arena: Arena) -> Row:
         ins = [states[port.name] for port in function.program.inputs]
         out = np.empty((STATES, robot.nv))
         works[f"{name}scalar_us"] = scalar_loop(function, [out], ins, keep=False)
-        once = [
-            array[0] if port.name == "p" else array for port, array in zip(function.program.inputs, ins, strict=True)
-        ]
+        once = [states["p"][0] if port.name == "p" else states[port.name] for port in function.program.inputs]
         works[f"{name}batched_us"] = partial(function.raw, out, *once)
-    works |= {way: peer.work(way, *contest.peer_states(states)) for way in agreeing}
+    works |= {variant: peer.work(variant, *contest.peer_states(states)) for variant in agreeing}
     mujoco_difference, work = _mujoco(robot, folded)
     if work is not None and mujoco_difference <= AGREE["mujoco"]:
         works["mujoco_us"] = work
@@ -92,7 +87,7 @@ def _row(assembly: Assembly, arena: Arena) -> Row:
         **{f"{name}ops": function.ops for name, (_, function) in made.items()},
         **{f"{name}made_ms": taken_ms for name, (taken_ms, _) in made.items()},
         **ours,
-        "pinocchio_us": min((found[way] for way in agreeing), default=None),
+        "pinocchio_us": min((found[variant] for variant in agreeing), default=None),
         "mujoco_us": found.get("mujoco_us"),
         "difference": min(differences.values()),
         "mujoco_difference": mujoco_difference,
@@ -103,7 +98,7 @@ def _row(assembly: Assembly, arena: Arena) -> Row:
 
 
 def off(assembly: Assembly, angle: float = 0.02, distance: float = 0.002) -> Assembly:
-    """The same assembly with every docking off its legal pose [rad, m], the same way each time."""
+    """The assembly with every docking off its legal pose [rad, m], by the same random amounts in each run."""
     chance = random.Random(0)
     dockings = []
     for docking in assembly.dockings:
@@ -115,11 +110,11 @@ def off(assembly: Assembly, angle: float = 0.02, distance: float = 0.002) -> Ass
 
 
 def _made(robot: Robot) -> tuple[float, CompiledFunction]:
-    """Forward dynamics made from nothing, all parameters as inputs, and the time of the core for it [ms]."""
+    """(CPU time [ms], forward dynamics): compiled without the cache, all parameters as inputs."""
+    parameters: Any = "all" if robot.parameters else None
     with switched_off():
-        start = time.process_time()
-        function = derive(robot, parameters="all" if robot.parameters else None).forward_dynamics
-        return 1e3 * (time.process_time() - start), function
+        seconds, function = timed(lambda: derive(robot, parameters=parameters).forward_dynamics)
+    return 1e3 * seconds, function
 
 
 def _states(function: CompiledFunction, states: dict[str, Array]) -> list[Array]:
@@ -132,7 +127,7 @@ def _relative(ours: Array, theirs: Array) -> float:
 
 
 def _mujoco(robot: Robot, function: CompiledFunction) -> tuple[float, Work | None]:
-    """(how far MuJoCo is from ours, a sweep of its calls); None where it is not installed."""
+    """(difference between MuJoCo and ours, a sweep of its calls); the sweep is None if MuJoCo is not installed."""
     try:
         import mujoco
     except ImportError:

@@ -1,21 +1,18 @@
-"""`kinemorph bench modules`: scale, forward dynamics beside the peers', and the time to a new topology."""
+"""`kinemorph bench modules`: scale, forward dynamics of all contestants, and the time to a new topology."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from kinemorph.bench.modules.forward_dynamics import ROBOTS, forward
 from kinemorph.bench.modules.models import QUICK_SIZES, SIZES
 from kinemorph.bench.modules.redocking import METHODS, PROCESSES, redocked
 from kinemorph.bench.modules.redocking_peers import AGREE, peer_changes
 from kinemorph.bench.modules.scale import scale
-from kinemorph.bench.modules.speed import ROBOTS, forward
-from kinemorph.bench.peers.pinocchio_cpp import Say
-from kinemorph.bench.speed.speed import fastest_library
+from kinemorph.bench.speed.evaluation_times import fastest_library
 from kinemorph.bench.targets import judge_redocking
-from kinemorph.bench.timing import Pace
+from kinemorph.bench.timing import Pace, Row, Say
 
-Row = dict[str, Any]
 OURS = "Kinemorph"
 CARRIES = {
     OURS: "state of all bodies; plastic impact, momentum kept, energy loss told",
@@ -25,7 +22,7 @@ CARRIES = {
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """The rows of all three tables; those of scale have the kinds "scale" and "growth"."""
+    """Yields the rows of all three tables; those of scale have the kinds "scale" and "growth"."""
     library = fastest_library(note)
     yield from scale(QUICK_SIZES if quick else SIZES, pace, say=say)
     speeds = {}
@@ -37,7 +34,7 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
 
 
 def redocking(organism: Row, *, quick: bool, note: Say) -> Iterator[Row]:
-    """The rows of a new topology. `caught_up`: evaluations of forward dynamics after which ours, cold, is ahead."""
+    """Yields the rows of a new topology. `caught_up`: evaluations after which ours has made up for its compilation."""
     ours = [row for method in METHODS[: 1 if quick else None] for row in redocked(method, 1 if quick else PROCESSES)]
     for row in ours:
         verdict = judge_redocking(row["cold_ms"], row["seen_ms"])._asdict()

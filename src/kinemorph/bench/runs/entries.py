@@ -1,25 +1,31 @@
-"""The contestants of `kinemorph bench simulate`: each carries a robot from one state through the sample times.
+"""The problems and entries of `kinemorph bench simulate`: a robot is run from one state through the sample times.
 
-A contestant offers ways (a method with its settings, loose to tight); each way is a function that gives the angles of
-all hinges at the samples, shape (samples, hinges), in our order. Models are made before; a run is what is timed.
+An entry gives the angles of all hinges at the samples, shape (samples, hinges), in our order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import MissingExtraError
+from kinemorph.bench.contestants import (
+    STEP,
+    TOLERANCE,
+    Entry,
+    by_mujoco,
+    by_ode,
+    by_simulate,
+    by_stepper,
+    exudyn_settings,
+    imported,
+)
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.plants.robot_plant import plant
-from kinemorph.simulation.simulate import simulate
-from kinemorph.simulation.stepping.stepper import Stepper
 
 if TYPE_CHECKING:
     from kinemorph.bench.peers.pinocchio_twin import Step
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A robot, where it starts, and the times at which it is looked at [s]."""
+    """A robot, its initial state, and the sample times [s]."""
 
     name: str
     robot: Robot
@@ -37,20 +43,12 @@ class Problem:
 
     @property
     def hinges(self) -> list[int]:
-        """The places of the hinges' angles in q."""
+        """The indices of the hinges' angles in q."""
         return [k for k, unit in enumerate(self.robot.q_units) if unit == "rad"]
 
-
-@dataclass(frozen=True)
-class Way:
-    """A method of a contestant: `settings` from loose to tight, `run(setting)` gives the angles."""
-
-    contestant: str
-    method: str
-    settings: tuple[float, ...]
-    run: Callable[[float], Array]
-    says: str  # what a setting is, as "tolerance {:g}"
-    ends_only: bool = False  # gives the last sample only
+    def read(self, rows: Array) -> Array:
+        """The angles of the hinges, shape (samples, hinges), of states that begin with q."""
+        return rows[:, self.hinges]
 
 
 TOLERANCES = tuple(10.0**-k for k in np.arange(7.0, 13.6, 0.5).tolist())
@@ -64,40 +62,27 @@ def steps_per_second(*rates: int) -> tuple[float, ...]:
 # ── ours ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def kinemorph_ways(problem: Problem) -> list[Way]:
-    """The whole call `simulate`, and a `Stepper` that is made before."""
-    system, hinges, times = plant(problem.robot), problem.hinges, problem.times
-    ways = []
+def kinemorph_entries(problem: Problem) -> list[Entry]:
+    """The whole call `simulate`, and a `Stepper` that is made beforehand."""
+    system, hinges, found = plant(problem.robot), problem.hinges, []
     for method in ("dop853", "dormand_prince"):
-
-        def whole(tolerance: float, method: str = method) -> Array:
-            given = {"method": method, "rtol": tolerance, "atol": tolerance}
-            found = simulate(system, float(times[-1]), q=problem.q, v=problem.v, output_step=times, **given)  # type: ignore[arg-type]
-            return found.segments[0].q[1:, hinges]
-
-        steppers: dict[float, Stepper] = {}
-
-        def stepped(tolerance: float, method: str = method, steppers: dict[float, Stepper] = steppers) -> Array:
-            if tolerance not in steppers:
-                steppers[tolerance] = Stepper(system, method=method, rtol=tolerance, atol=tolerance)
-            stepper = steppers[tolerance]
-            stepper.restart(0.0, problem.q, problem.v)
-            return stepper.through(times, float(times[-1])).rows[:, hinges]
-
-        ways.append(Way("Kinemorph, simulate()", method, TOLERANCES, whole, "tolerance {:.0e}"))
-        ways.append(Way("Kinemorph, Stepper", method, TOLERANCES, stepped, "tolerance {:.0e}"))
-    return ways
+        given = system, problem.times, problem.q, problem.v, method
+        whole, stepped = by_simulate(*given), by_stepper(*given)
+        calls = {"simulate()": (whole, lambda run: run.segments[0].q[1:, hinges]), "Stepper": (stepped, problem.read)}
+        for name, (run, read) in calls.items():
+            found.append(Entry(f"Kinemorph, {name}", method, TOLERANCES, TOLERANCE, run, read))
+    return found
 
 
 # ── Pinocchio and SciPy ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def pinocchio_ways(problem: Problem) -> list[Way]:
-    """Pinocchio's ABA in Python, under SciPy's two codes of DOP853; a quaternion is four numbers, scaled where read."""
+def pinocchio_entries(problem: Problem) -> list[Entry]:
+    """Pinocchio's ABA in Python, under SciPy's two codes of DOP853; quaternions are normalized in every evaluation."""
     from kinemorph.bench.peers.robots import pinocchio
 
     pin = pinocchio()
-    from scipy.integrate import ode, solve_ivp
+    from scipy.integrate import solve_ivp
 
     from kinemorph.bench.peers.pinocchio_twin import twin_of_robot
 
@@ -128,23 +113,21 @@ def pinocchio_ways(problem: Problem) -> list[Way]:
 
     def by_solve_ivp(tolerance: float) -> Array:
         found = solve_ivp(rate, (0.0, times[-1]), begun, "DOP853", times, rtol=tolerance, atol=tolerance)
-        angles: Array = found.y.T[:, at]
-        return angles
+        states: Array = found.y.T
+        return states
 
-    def by_ode(tolerance: float) -> Array:
-        code = ode(rate).set_integrator("dop853", rtol=tolerance, atol=tolerance, nsteps=10**6)
-        code.set_initial_value(begun, 0.0)
-        return np.array([code.integrate(t)[at] for t in times])
+    def read(rows: Array) -> Array:
+        return rows[:, at]
 
     name = "Pinocchio + SciPy"
     return [
-        Way(name, "solve_ivp DOP853", TOLERANCES, by_solve_ivp, "tolerance {:.0e}"),
-        Way(name, "ode dop853", TOLERANCES, by_ode, "tolerance {:.0e}"),
+        Entry(name, "solve_ivp DOP853", TOLERANCES, TOLERANCE, by_solve_ivp, read),
+        Entry(name, "ode dop853", TOLERANCES, TOLERANCE, by_ode(rate, times, begun), read),
     ]
 
 
 def angles_there(problem: Problem, steps: Sequence[Step]) -> list[int]:
-    """The places of the hinges' angles in a peer's configuration, in our order."""
+    """The indices of the hinges' angles in a peer's configuration, in our order."""
     places = {step.q: step.peer_q for step in steps}
     return [places[k] for k in problem.hinges]
 
@@ -152,44 +135,28 @@ def angles_there(problem: Problem, steps: Sequence[Step]) -> list[int]:
 # ── MuJoCo ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def mujoco_ways(problem: Problem) -> list[Way]:
-    """MuJoCo's RK4, which takes steps of one size; all steps between two samples are one call."""
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtraError("mujoco", "peers") from None
+def mujoco_entries(problem: Problem) -> list[Entry]:
+    """MuJoCo's RK4 with a constant step size."""
+    mujoco = imported("mujoco", "mujoco")
     from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 
     twin = MujocoTwin(problem.robot)
     twin.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     at = angles_there(problem, twin.steps)
-    spans = np.diff(problem.times, prepend=0.0)
-
-    def run(step: float) -> Array:
-        twin.model.opt.timestep = step
-        twin.place(problem.q, problem.v)
-        rows = []
-        for span in spans:
-            mujoco.mj_step(twin.model, twin.data, round(span / step))
-            rows.append(twin.data.qpos[at].copy())
-        return np.array(rows)
-
     settings = steps_per_second(100, 200, 300, 400, 500, 700, 1000, 2000, 4000)
-    return [Way("MuJoCo", "RK4", settings, run, "step {:g} s")]
+    run = by_mujoco(twin, problem.times, problem.q, problem.v)
+    return [Entry("MuJoCo", "RK4", settings, STEP, run, lambda rows: rows[:, at])]
 
 
 # ── Exudyn ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def exudyn_ways(problem: Problem) -> list[Way]:
+def exudyn_entries(problem: Problem) -> list[Entry]:
     """Exudyn's kinematic tree in minimal coordinates, by its explicit solvers; for trees of hinges.
 
-    Its own output is at its own steps, so only the end is compared, and nothing is stored on the way.
+    Exudyn stores results at its own steps only, so nothing is stored and only the end is compared.
     """
-    try:
-        exudyn, items = import_module("exudyn"), import_module("exudyn.utilities")
-    except ImportError:
-        raise MissingExtraError("exudyn", "peers") from None
+    exudyn, items = imported("exudyn", "exudyn"), imported("exudyn.utilities", "exudyn")
     robot, n = problem.robot, problem.robot.nv
     container = exudyn.SystemContainer()
     system = container.AddSystem()
@@ -203,7 +170,7 @@ def exudyn_ways(problem: Problem) -> list[Way]:
     )
     bodies = [robot.body(joint.child) for joint in robot.joints]
     numbers = {joint.child: k for k, joint in enumerate(robot.joints)}
-    turns = [_about_z(joint.axis) for joint in robot.joints]  # its hinges turn about z: link axes are turned so
+    turns = [_about_z(joint.axis) for joint in robot.joints]  # its hinges turn about z, so link frames are turned
     poses = [evaluate_all(joint.placement) for joint in robot.joints]
     parents = [numbers.get(joint.parent, -1) for joint in robot.joints]
     before = [turns[k] if k >= 0 else np.eye(3) for k in parents]
@@ -232,11 +199,7 @@ def exudyn_ways(problem: Problem) -> list[Way]:
     end = float(problem.times[-1])
 
     def by(solver: Any, *, adaptive: bool) -> Callable[[float], Array]:
-        settings = exudyn.SimulationSettings()
-        settings.solution.file.write = False
-        settings.parallel.numberOfThreads = 1
-        settings.timeIntegration.endTime = end
-        settings.timeIntegration.verboseMode = 0
+        settings = exudyn_settings(exudyn, end)
         settings.timeIntegration.automaticStepSize = adaptive
         settings.timeIntegration.explicit.computeEndOfStepAccelerations = False
 
@@ -253,13 +216,13 @@ def exudyn_ways(problem: Problem) -> list[Way]:
     solvers = exudyn.DynamicSolverType
     sizes = steps_per_second(25, 50, 75, 100, 150, 200, 300, 400)
     return [
-        Way("Exudyn", "DOPRI5", TOLERANCES, by(solvers.DOPRI5, adaptive=True), "tolerance {:.0e}", ends_only=True),
-        Way("Exudyn", "RK67", sizes, by(solvers.RK67, adaptive=False), "step {:g} s", ends_only=True),
+        Entry("Exudyn", "DOPRI5", TOLERANCES, TOLERANCE, by(solvers.DOPRI5, adaptive=True), np.asarray, ends_only=True),
+        Entry("Exudyn", "RK67", sizes, STEP, by(solvers.RK67, adaptive=False), np.asarray, ends_only=True),
     ]
 
 
 def _about_z(axis: Any) -> Array:
-    """A rotation that takes z to the axis."""
+    """A rotation that turns z to the axis."""
     z = np.array(evaluate_all(axis), dtype=float)
     x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
     x /= np.linalg.norm(x)

@@ -1,4 +1,4 @@
-"""The hexapods on the ground, here: feet on a plane, springs at the joints, and the ways a run may step."""
+"""The hexapods on the ground in Kinemorph: feet on a plane, springs at the joints, and the methods of runs."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.simulate_batch import simulate_batch
 from kinemorph.simulation.stepping.stepper import Stepper
 
-METHODS: dict[str, tuple[float, ...]] = {  # and the steps [s] that each is tried at
+METHODS: dict[str, tuple[float, ...]] = {  # the step sizes [s] of each method
     "semi_implicit_euler": STEPS[3:8],
     "implicit_contact": STEPS[1:6],
     "centered_contact": STEPS[1:6],
     "centered_contact_3": STEPS[1:5],
     "extrapolated_contact": STEPS[1:5],
 }
-BATCH, BATCH_STEPS = 256, 400  # robots, and steps of each, in what is timed for a batch
-SHORT = 1e-9  # [s] that a time may be off by rounding
+BATCH, BATCH_STEPS = 256, 400  # robots in a timed batch, and steps of each
+SHORT = 1e-9  # [s], rounding of times
 
 
 class OursStanding:
@@ -41,7 +41,7 @@ class OursStanding:
         self.stepper = Stepper(standing_plant(problem), method=method, step=STEPS[0], q=problem.q)
 
     def run(self, h: float) -> Array:
-        """q at the samples, shape (n, nq), by steps of h [s]; not a number where it fails."""
+        """q at the samples, shape (n, nq), with the step size h [s]; NaN if the run fails."""
         stepper, times, nq = self.stepper, self.problem.times, self.problem.robot.nq
         stepper.restart(0.0, self.problem.q)
         stepper.h = h
@@ -55,7 +55,7 @@ class OursStanding:
         return np.concatenate(rows)
 
     def batch(self, h: float) -> Callable[[], Any]:
-        """BATCH_STEPS steps of h [s] of BATCH robots on one core, each set out its own way."""
+        """BATCH_STEPS steps of size h [s] of BATCH robots on one core, each with its own initial velocity."""
         angles = np.linspace(0.0, 2.0 * np.pi, BATCH, endpoint=False)
         v = np.zeros((BATCH, self.problem.robot.nv))
         v[:, :2] = 0.1 * np.stack([np.cos(angles), np.sin(angles)], axis=1)  # [m/s]
@@ -90,7 +90,7 @@ def elements(problem: Standing) -> tuple[Any, ...]:
 
 
 def pushing(push: Push) -> Callable[[Any], list[Any]]:
-    """The force over time [N]. A step that begins at the instant it starts or ends counts with what follows."""
+    """The force over time [N]. A step that begins when the force starts or ends gets the value after that instant."""
 
     def force(t: Any) -> list[Any]:
         acts = less(push.start - SHORT, t) * less(t, push.end - SHORT)

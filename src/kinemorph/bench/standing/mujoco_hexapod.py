@@ -1,7 +1,7 @@
-"""The hexapods on the ground, in MuJoCo: the same masses, gains and push, on its own default contact.
+"""The hexapods on the ground in MuJoCo: the same masses, gains and push, with its own default contact.
 
 Feet are spheres of 1 mm, as MuJoCo has no points. The springs are position actuators and the dampers those of the
-joints, which every integrator but RK4 takes implicitly.
+joints, which every integrator except RK4 treats implicitly.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MujocoStanding:
         self.order = [*range(BASE), *(places[k] for k in range(BASE, problem.robot.nq))]
 
     def run(self, h: float) -> Array:
-        """q at the samples, shape (n, nq), by steps of h [s]; in our order."""
+        """q at the samples, shape (n, nq), in our order, with the step size h [s]."""
         self.model.opt.timestep = h
         rows: list[Array] = []
         for times, force in self.begun():
@@ -55,19 +55,19 @@ class MujocoStanding:
         return found
 
     def begun(self) -> list[tuple[Array, tuple[float, float, float]]]:
-        """Puts it at the start; gives the phases of the run."""
+        """Resets the robot to its initial state; returns the phases of the run."""
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:] = self.start
         self.data.ctrl[:] = self.problem.posture
         return self.problem.phases
 
     def rollout(self, h: float, count: int) -> Callable[[], None]:
-        """The same run by `count` robots in MuJoCo's own code for batches, in one thread."""
+        """The run of `count` robots by MuJoCo's own function for batches, in one thread."""
         from mujoco import rollout
 
         self.model.opt.timestep = h
-        state, held = mujoco.mjtState.mjSTATE_FULLPHYSICS, int(mujoco.mjtState.mjSTATE_CTRL)
-        held |= int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)
+        state, given_parts = mujoco.mjtState.mjSTATE_FULLPHYSICS, int(mujoco.mjtState.mjSTATE_CTRL)
+        given_parts |= int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)
         first = np.empty(mujoco.mj_stateSize(self.model, state))
         plan: list[tuple[Array, Array]] = []
         for times, force in self.begun():
@@ -80,7 +80,7 @@ class MujocoStanding:
         def work() -> None:
             states = np.tile(first, (count, 1))
             for control, room in plan:
-                given = {"control_spec": held, "nstep": room.shape[1], "state": room}
+                given = {"control_spec": given_parts, "nstep": room.shape[1], "state": room}
                 rollout.rollout(self.model, self.data, states, control, **given)
                 states = room[:, -1].copy()
 
@@ -88,7 +88,7 @@ class MujocoStanding:
 
 
 def fitted(problem: Standing, spec: mujoco.MjSpec) -> None:
-    """Ground, feet, springs and dampers."""
+    """Adds ground, feet, springs and dampers."""
     friction = [problem.ground.friction, 0.0, 0.0]
     plane = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
     plane.contype, plane.conaffinity, plane.friction = 1, 0, friction

@@ -1,8 +1,8 @@
-"""Runs side by side: how long ten seconds of motion take, at the same accuracy.
+"""Runs side by side: the time that ten seconds of motion take, at the same accuracy.
 
-Every way of every contestant is first tuned: its loosest setting whose angles are within `ENOUGH` of a reference, at
-every sample. The reference is our own run at 1e-13, which two of the contestants have to confirm. Then all of them take
-turns, and of a contestant's ways the fastest counts. Batches are timed alone: nobody else takes one.
+Every entry is tuned first: it gets its loosest setting whose angles are within `ENOUGH` of a reference at every sample.
+The reference is our own run at a tolerance of 1e-13, which two of the contestants have to confirm. Then all entries
+take turns, and the fastest of each contestant counts. Batches are timed alone, as no other contestant runs batches.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.bench.contestants import Entry, gathered
 from kinemorph.bench.peers.robots import stored_robot
-from kinemorph.bench.runs import simulators
-from kinemorph.bench.runs.simulators import Problem, Way
-from kinemorph.bench.standing.contest import compare_standing
-from kinemorph.bench.tables import Row
-from kinemorph.bench.timing import Pace, take_turns
+from kinemorph.bench.runs import entries
+from kinemorph.bench.runs.entries import Problem
+from kinemorph.bench.standing.equal_error import compare_standing
+from kinemorph.bench.timing import Pace, Row, Say, take_turns, timed
 from kinemorph.codegen.backends.threads import default_threads
-from kinemorph.errors import MissingExtraError
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.configuration import neutral
 from kinemorph.model.library.textbook import SWING, pendulum
@@ -33,7 +33,7 @@ from kinemorph.simulation.simulate_batch import simulate_batch
 ENOUGH = 1e-8  # [rad]
 DURATION = 10.0  # [s]
 STATES = 10_000
-LONGEST = 20.0  # [s] that tuning may take for one setting: no tighter one is tried after it
+LONGEST = 20.0  # [s]; if a setting takes longer, no tighter one is tried
 
 
 def double_pendulum() -> Problem:
@@ -57,10 +57,10 @@ def _times() -> Array:
     return np.arange(1.0, DURATION + 0.5)
 
 
-PEERS: dict[str, Callable[[Problem], list[Way]]] = {
-    "Pinocchio + SciPy": simulators.pinocchio_ways,
-    "MuJoCo": simulators.mujoco_ways,
-    "Exudyn": simulators.exudyn_ways,
+PEERS: dict[str, Callable[[Problem], list[Entry]]] = {
+    "Pinocchio + SciPy": entries.pinocchio_entries,
+    "MuJoCo": entries.mujoco_entries,
+    "Exudyn": entries.exudyn_entries,
 }
 PROBLEMS: tuple[tuple[Callable[[], Problem], tuple[str, ...]], ...] = (
     (double_pendulum, ("Exudyn", "MuJoCo", "Pinocchio + SciPy")),
@@ -70,20 +70,20 @@ PROBLEMS: tuple[tuple[Callable[[], Problem], tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Tuned:
-    """A way with the setting that it needs, and the error that it then has [rad]."""
+    """An entry with the setting that it needs, and its error with that setting [rad]."""
 
-    way: Way
+    entry: Entry
     setting: float
     error: float
 
     @property
     def reached(self) -> bool:
-        """Whether it is as accurate as was asked."""
+        """Whether it is accurate enough."""
         return self.error <= ENOUGH
 
 
-def compare(pace: Pace, *, quick: bool, say: Callable[[str], None], note: Callable[[str], None]) -> Iterator[Row]:
-    """The rows of all problems, those of batches, and those of hexapods on the ground."""
+def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
+    """The rows of all problems, then of batches, then of hexapods on the ground."""
     for make, names in PROBLEMS:
         problem = make()
         yield from contest(problem, names, pace, quick=quick, say=say, note=note)
@@ -91,60 +91,45 @@ def compare(pace: Pace, *, quick: bool, say: Callable[[str], None], note: Callab
     yield from compare_standing(pace, quick=quick, say=say, note=note)
 
 
-def contest(
-    problem: Problem,
-    names: tuple[str, ...],
-    pace: Pace,
-    *,
-    quick: bool,
-    say: Callable[[str], None],
-    note: Callable[[str], None],
-) -> list[Row]:
-    """One row for each contestant, fastest first."""
+def contest(problem: Problem, names: tuple[str, ...], pace: Pace, *, quick: bool, say: Say, note: Say) -> list[Row]:
+    """One row per contestant, the fastest first."""
     wanted = reference(problem)
-    ways = simulators.kinemorph_ways(problem)
-    for name in names:
-        try:
-            ways += PEERS[name](problem)
-        except MissingExtraError as error:
-            note(f"{name} takes no part: {error}")
+    makers = {name: partial(PEERS[name], problem) for name in names}
     tuned = []
-    for way in ways:
-        say(f"tuning {way.contestant}, {way.method} on {problem.name}")
-        tuned.append(tune(way, wanted, LONGEST / 10 if quick else LONGEST))
+    for entry in entries.kinemorph_entries(problem) + gathered(makers, note):
+        say(f"tuning {entry.contestant}, {entry.method} on {problem.name}")
+        tuned.append(tune(entry, wanted, LONGEST / 10 if quick else LONGEST))
     say(f"timing {problem.name}")
-    seconds = take_turns([lambda one=one: one.way.run(one.setting) for one in tuned], pace)  # type: ignore[misc]
+    seconds = take_turns([partial(one.entry.run, one.setting) for one in tuned], pace)
     best: dict[str, tuple[Tuned, float]] = {}
     for one, took in zip(tuned, seconds, strict=True):
-        known = best.get(one.way.contestant)
+        known = best.get(one.entry.contestant)
         if known is None or (not one.reached, took) < (not known[0].reached, known[1]):
-            best[one.way.contestant] = one, took
+            best[one.entry.contestant] = one, took
     ours = min(took for name, (_, took) in best.items() if name.startswith("Kinemorph"))
     rows = [_row(problem, one, took, took / ours) for one, took in best.values()]
     return sorted(rows, key=lambda row: float(row["ms"]))
 
 
 def reference(problem: Problem) -> Array:
-    """The angles at the samples, as exactly as we can."""
+    """The angles at the samples, at a tolerance of 1e-13."""
     found = simulate(
         problem.robot, DURATION, q=problem.q, v=problem.v, output_step=problem.times.tolist(), rtol=1e-13, atol=1e-13
     )
     return found.segments[0].q[1:, problem.hinges]
 
 
-def tune(way: Way, wanted: Array, longest: float) -> Tuned:
-    """The loosest setting that is accurate enough; the most accurate one tried where none is."""
+def tune(entry: Entry, wanted: Array, longest: float) -> Tuned:
+    """The loosest setting that is accurate enough; if there is none, the most accurate one that was tried."""
     best: Tuned | None = None
-    for setting in way.settings:
-        begun = time.perf_counter()
-        found = way.run(setting)
-        took = time.perf_counter() - begun
-        gap = np.abs(found - (wanted[-1:] if way.ends_only else wanted)).max()
+    for setting in entry.settings:
+        took, found = timed(partial(entry.run, setting), time.perf_counter)
+        gap = np.abs(entry.read(found) - (wanted[-1:] if entry.ends_only else wanted)).max()
         error = float(gap) if np.isfinite(gap) else np.inf
         if best is None or error < best.error:
-            best = Tuned(way, setting, error)
+            best = Tuned(entry, setting, error)
         if error <= ENOUGH:
-            return Tuned(way, setting, error)
+            return Tuned(entry, setting, error)
         if took > longest:
             break
     assert best is not None
@@ -156,9 +141,9 @@ def _row(problem: Problem, one: Tuned, seconds: float, ratio: float) -> Row:
         "kind": "run",
         "problem": problem.name,
         "dof": problem.robot.nv,
-        "contestant": one.way.contestant,
-        "method": one.way.method,
-        "setting": one.way.says.format(one.setting),
+        "contestant": one.entry.contestant,
+        "method": one.entry.method,
+        "setting": one.entry.says.format(one.setting),
         "error": one.error,
         "reached": one.reached,
         "ms": 1e3 * seconds,

@@ -1,8 +1,8 @@
 """Hexapods on the ground, ours and MuJoCo's, compared at equal error.
 
-Each contestant runs at a list of steps and has, at each, an error against its own run at a sixteenth of that step, and
-a time. For the error that MuJoCo has at 1 and at 2 ms we look up the largest step of ours that has no more, between two
-steps of the list by a straight line over logarithms, and compare the times of both runs.
+Each contestant runs with several step sizes. Its error is measured against its own run at a sixteenth of the step size.
+For MuJoCo's errors at 1 and at 2 ms we look up our largest step size whose error is no larger, by interpolation between
+the logarithms of step sizes and errors, and compare the times of both runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.standing.ours import BATCH, BATCH_STEPS, METHODS, OursStanding
+from kinemorph.bench.standing.kinemorph_hexapod import BATCH, BATCH_STEPS, METHODS, OursStanding
 from kinemorph.bench.standing.problem import (
     COMPONENTS,
     DURATION,
@@ -28,23 +28,22 @@ from kinemorph.bench.standing.problem import (
     rms_errors,
     standing,
 )
-from kinemorph.bench.tables import Row
 from kinemorph.bench.targets import judge_standing
-from kinemorph.bench.timing import Pace, take_turns
+from kinemorph.bench.timing import Pace, Row, Say, take_turns
 from kinemorph.display.charts.work_precision import Work
 from kinemorph.errors import MissingExtraError
 
 ROBOTS = ("hexapod24", "hexapod36")
 MUJOCO_STEPS = STEPS[1:5]  # 8 to 1 ms
 COMPARED = STEPS[3:5]  # 2 and 1 ms: MuJoCo's steps whose errors ours has to match
-LEAP = 16.0  # of the error from one step of a list to the next, a double one: no method's order
+LEAP = 16.0  # largest factor between errors when the step size doubles; more is instability, not the order of a method
 ROLLED = 4  # robots in MuJoCo's own batch
-DRAWN_BATCHED = "centered_contact"  # the method whose batch is in the picture, too: others are as far to the left
+DRAWN_BATCHED = "centered_contact"  # the only method whose batch is drawn, too: the others look alike
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A contestant on one problem: by its step [s], the errors of a run and how long it takes [s]."""
+    """A contestant on one problem: the errors and times [s] of its runs, by step size [s]."""
 
     contestant: str
     method: str
@@ -53,14 +52,12 @@ class Curve:
     batched: float  # [s] of one step of one robot of a batch
 
 
-def compare_standing(
-    pace: Pace, *, quick: bool, say: Callable[[str], None], note: Callable[[str], None]
-) -> Iterator[Row]:
+def compare_standing(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
     """The rows of all hexapods on the ground: points of curves, and comparisons at equal error."""
     try:
-        from kinemorph.bench.standing.mujoco import MujocoStanding
+        from kinemorph.bench.standing.mujoco_hexapod import MujocoStanding
     except ImportError:
-        note(f"hexapods on the ground have nobody to compare with: {MissingExtraError('mujoco', 'peers')}")
+        note(f"hexapods on the ground are not compared: {MissingExtraError('mujoco', 'peers')}")
         return
     for name, scenario in problems(quick=quick):
         problem = standing(name, scenario)
@@ -84,7 +81,7 @@ def compare_standing(
         per_step = [min(rolled, single) / round(problem.duration / COMPARED[0])]
         per_step += [next(taken) / (BATCH * BATCH_STEPS) for _ in ours]
         note(
-            f"{says}: of MuJoCo's ways to run many robots on one core, {'rollout' if rolled < single else 'mj_step'} "
+            f"{says}: to run many robots on one core, MuJoCo's {'rollout' if rolled < single else 'mj_step'} "
             f"is faster ({1e3 * rolled:.3g} and {1e3 * single:.3g} ms a robot)"
         )
         curves = [
@@ -97,12 +94,12 @@ def compare_standing(
 
 
 def problems(*, quick: bool) -> list[tuple[str, Scenario]]:
-    """What is run."""
+    """The problems: (robot, scenario)."""
     return [("hexapod24", "pushed")] if quick else [(name, scenario) for name in ROBOTS for scenario in SCENARIOS]
 
 
 def errors_by_step(run: Callable[[float], Array], steps: Sequence[float]) -> dict[float, dict[str, float]]:
-    """The errors of a run at each step, against the same run at a sixteenth of it."""
+    """The errors of a run at each step size, against the same run at a sixteenth of it."""
     rows: dict[float, Array] = {}
     errors = {}
     for h in steps:
@@ -114,9 +111,10 @@ def errors_by_step(run: Callable[[float], Array], steps: Sequence[float]) -> dic
 
 
 def step_with(errors: Mapping[float, float], wanted: float) -> float | None:
-    """The largest step up to which no error exceeds the wanted one; None where even the smallest has more.
+    """The largest step size up to which no error exceeds the wanted one; None if even the smallest has a larger error.
 
-    Between two steps the error follows a power of the step; not where it leaps, as a method does that becomes unstable.
+    Between two step sizes the error is taken as a power of the step size, except where it leaps because the method
+    becomes unstable.
     """
     steps = sorted(errors)
     if not errors[steps[0]] <= wanted:
@@ -131,7 +129,7 @@ def step_with(errors: Mapping[float, float], wanted: float) -> float | None:
 
 
 def points(problem: Standing, curve: Curve) -> Iterator[Row]:
-    """One row for each step of a contestant."""
+    """Yields one row per step size of a contestant."""
     for h, errors in curve.errors.items():
         yield {
             "kind": "point",
@@ -149,13 +147,15 @@ def points(problem: Standing, curve: Curve) -> Iterator[Row]:
 
 
 def comparisons(problem: Standing, peer: Curve, ours: Sequence[Curve]) -> Iterator[Row]:
-    """One row for each component, step of MuJoCo, and way to run: one robot, or many on one core."""
+    """Yields one row per component, step size of MuJoCo, and mode: one robot, or many on one core."""
     for component, unit in COMPONENTS.items():
         for h in COMPARED:
             wanted = peer.errors[h][component]
             for mode in ("one robot", "batched"):
                 theirs = peer.seconds[h]
-                if mode == "batched":  # its cost per step was taken at one step: never more than one after the other
+                if (
+                    mode == "batched"
+                ):  # its batch was timed at one step size; running robots one by one is never slower than this
                     theirs = min(theirs, peer.batched * problem.duration / h)
                 best: tuple[float, float, Curve] | None = None
                 for curve in ours:
@@ -188,7 +188,7 @@ def comparisons(problem: Standing, peer: Curve, ours: Sequence[Curve]) -> Iterat
 
 
 def _time_at(curve: Curve, step: float) -> float:
-    """How long a run takes at a step between those that were timed [s]."""
+    """The time of a run [s] at a step size between those that were timed."""
     steps = sorted(curve.seconds)
     logs = np.interp(math.log(step), np.log(steps), [math.log(curve.seconds[h]) for h in steps])
     return float(math.exp(logs))
@@ -199,7 +199,7 @@ def _step(h: float) -> str:
 
 
 def as_works(rows: Sequence[Row]) -> list[Work]:
-    """The curves of the table, for a picture of work and precision: one robot, and ours in a batch too."""
+    """The curves of the table for a picture of errors over times: one robot, and one of our methods in a batch, too."""
     points: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["kind"] == "point":
@@ -211,8 +211,8 @@ def as_works(rows: Sequence[Row]) -> list[Work]:
             for name, unit in COMPONENTS.items()
         }
         settings = tuple(f"{1e3 * row['step']:g} ms" for row in found)
-        ways = (("ms", ""), ("batched_ms", ", batch")) if method.endswith(DRAWN_BATCHED) else (("ms", ""),)
-        for key, suffix in ways:
+        keys = (("ms", ""), ("batched_ms", ", batch")) if method.endswith(DRAWN_BATCHED) else (("ms", ""),)
+        for key, suffix in keys:
             seconds = tuple(1e-3 * row[key] / DURATION for row in found)
             works.append(Work(problem, method + suffix, settings, seconds, errors))
     return works

@@ -1,15 +1,15 @@
-"""Simulators on the four-bar: MuJoCo, Drake and Exudyn, as their manuals close a loop. See `simulators`."""
+"""Entries of MuJoCo, Drake and Exudyn for the four-bar, whose loop is closed as their manuals advise."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.bench.contestants import STEP, Entry, by_mujoco, exudyn_settings, imported
+from kinemorph.bench.loops.entries import of_tree, start_angles
 from kinemorph.bench.loops.four_bar_motion import (
     DURATION,
     L0,
@@ -26,27 +26,17 @@ from kinemorph.bench.loops.four_bar_motion import (
     Motion,
     assembled,
 )
-from kinemorph.bench.loops.simulators import LoopWay, of_tree, start_angles
-from kinemorph.errors import MissingExtraError
 from kinemorph.model.library.linkages import four_bar
 
-SPAN = DURATION / SAMPLES
 STIFF = 0.99999  # impedance of MuJoCo's loop at its stiffest
-
-
-def _imported(module: str, package: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingExtraError(package, "peers") from None
 
 
 # ── MuJoCo ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def mujoco_ways() -> list[LoopWay]:
-    """A `connect` between two sites: as it is by default, and as stiff as MuJoCo lets it be (solref of two steps)."""
-    mujoco = _imported("mujoco", "mujoco")
+def mujoco_entries() -> list[Entry]:
+    """A `connect` between two sites: with default values, and as stiff as MuJoCo allows (solref of two steps)."""
+    mujoco = imported("mujoco", "mujoco")
     from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 
     def fitted(spec: Any) -> None:
@@ -55,37 +45,29 @@ def mujoco_ways() -> list[LoopWay]:
         site = mujoco.mjtObj.mjOBJ_SITE
         spec.add_equality(type=mujoco.mjtEq.mjEQ_CONNECT, objtype=site, name1="a", name2="b")
 
-    def run(step: float, twin: Any, *, stiff: bool) -> Array:
-        twin.model.opt.timestep = step
-        if stiff:
-            twin.model.eq_solref[0] = 2.0 * step, 1.0
-            twin.model.eq_solimp[0, :2] = STIFF
-        mujoco.mj_resetData(twin.model, twin.data)
-        twin.place(start_angles(), np.zeros(3))
-        rows = []
-        for _ in TIMES:
-            mujoco.mj_step(twin.model, twin.data, round(SPAN / step))
-            rows.append(twin.data.qpos.copy())
-        return np.array(rows)
+    def entry(name: str, stiff: bool) -> Entry:
+        twin = MujocoTwin(four_bar(), fitted)
+        twin.model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{name.upper()}")
 
-    ways = []
-    for stiff in (False, True):
-        for name in ("Euler", "RK4"):
-            twin = MujocoTwin(four_bar(), fitted)
-            twin.model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{name.upper()}")
-            method = f"{name}, {'stiff' if stiff else 'default'}"
-            one = partial(run, twin=twin, stiff=stiff)
-            ways.append(LoopWay("MuJoCo", method, (0.002, 0.001, 0.0005), "step {:g} s", one, of_tree))
-    return ways
+        def prepare(step: float) -> None:
+            if stiff:
+                twin.model.eq_solref[0] = 2.0 * step, 1.0
+                twin.model.eq_solimp[0, :2] = STIFF
+
+        run = by_mujoco(twin, TIMES, start_angles(), np.zeros(3), prepare)
+        method = f"{name}, {'stiff' if stiff else 'default'}"
+        return Entry("MuJoCo", method, (0.002, 0.001, 0.0005), STEP, run, of_tree)
+
+    return [entry(name, stiff) for stiff in (False, True) for name in ("Euler", "RK4")]
 
 
 # ── Drake ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def drake_ways() -> list[LoopWay]:
-    """A ball constraint in a discrete plant with SAP: it has loops in no other one."""
-    plants, trees = _imported("pydrake.multibody.plant", "drake"), _imported("pydrake.multibody.tree", "drake")
-    analysis, math = _imported("pydrake.systems.analysis", "drake"), _imported("pydrake.math", "drake")
+def drake_entries() -> list[Entry]:
+    """A ball constraint in a discrete plant with SAP, the only plants of Drake that allow loops."""
+    plants, trees = imported("pydrake.multibody.plant", "drake"), imported("pydrake.multibody.tree", "drake")
+    analysis, math = imported("pydrake.systems.analysis", "drake"), imported("pydrake.math", "drake")
     made: dict[float, tuple[Any, Any]] = {}
 
     def simulator(step: float) -> tuple[Any, Any]:
@@ -124,18 +106,18 @@ def drake_ways() -> list[LoopWay]:
             rows.append(system.GetPositions(context).copy())
         return np.array(rows)
 
-    return [LoopWay("Drake", "SAP, ball constraint", (0.002, 0.001), "step {:g} s", run, of_tree)]
+    return [Entry("Drake", "SAP, ball constraint", (0.002, 0.001), STEP, run, of_tree)]
 
 
 # ── Exudyn ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def exudyn_ways() -> list[LoopWay]:
+def exudyn_entries() -> list[Entry]:
     """Three rigid bodies and four hinges, all in the plane, by its implicit solvers; the explicit ones refuse hinges.
 
-    The gap is the largest at any of the four hinges, as none of them holds by construction.
+    The gap is the largest at any of the four hinges, as none of them is closed by construction.
     """
-    exudyn, items = _imported("exudyn", "exudyn"), _imported("exudyn.utilities", "exudyn")
+    exudyn, items = imported("exudyn", "exudyn"), imported("exudyn.utilities", "exudyn")
     container = exudyn.SystemContainer()
     system = container.AddSystem()
     coupler, rocker = assembled(START)
@@ -163,12 +145,9 @@ def exudyn_ways() -> list[LoopWay]:
     system.Assemble()
 
     def by(*, second_index: bool) -> Callable[[float], list[Array]]:
-        settings = exudyn.SimulationSettings()
-        settings.solution.file.write = False
-        settings.solution.sensors.writePeriod = SPAN
-        settings.parallel.numberOfThreads = 1
+        settings = exudyn_settings(exudyn, DURATION)
+        settings.solution.sensors.writePeriod = DURATION / SAMPLES
         own = settings.timeIntegration
-        own.endTime, own.verboseMode = DURATION, 0
         own.newton.useModifiedNewton = True
         own.newton.relativeTolerance = 1e-10
         own.generalizedAlpha.useIndex2Constraints = own.generalizedAlpha.useNewmark = second_index
@@ -194,12 +173,12 @@ def exudyn_ways() -> list[LoopWay]:
 
     steps = (0.005, 0.002, 0.001, 0.0005)
     return [
-        LoopWay("Exudyn", "generalized alpha, index 3", steps, "step {:g} s", by(second_index=False), read),
-        LoopWay("Exudyn", "Newmark, index 2", steps, "step {:g} s", by(second_index=True), read),
+        Entry("Exudyn", "generalized alpha, index 3", steps, STEP, by(second_index=False), read),
+        Entry("Exudyn", "Newmark, index 2", steps, STEP, by(second_index=True), read),
     ]
 
 
-# bodies (0 is the ground) and where on them the hinge is [m], from their middles
+# bodies (0 is the ground) and positions of the hinge on them [m], from their middles
 HINGES = (
     (0, 0.0, 1, -0.5 * L1),
     (1, 0.5 * L1, 2, -0.5 * L2),
